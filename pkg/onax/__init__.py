@@ -144,9 +144,9 @@ def __getattr__(name):
     if name in _LAZY_MODULES:
         return importlib.import_module(f"onax.{name}")
     if name in _LAZY_ATTRIBUTES:
-        found = {name: getattr(importlib.import_module(_LAZY_ATTRIBUTES[name]), name)}
-        _wrap_api_functions(found, __name__, (name,))
-        return globals().setdefault(name, found[name])
+        attributes = {name: getattr(importlib.import_module(_LAZY_ATTRIBUTES[name]), name)}
+        _wrap_api_functions(attributes, __name__, (name,))
+        return globals().setdefault(name, attributes[name])
     raise AttributeError(f"module 'onax' has no attribute {name!r}")
 
 

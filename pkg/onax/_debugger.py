@@ -86,14 +86,14 @@ class Debugger(cmd.Cmd):
 
     def do_p(self, arg):
         """p expression: its value"""
-        found, value = self._evaluate(arg)
-        if found:
+        succeeded, value = self._evaluate(arg)
+        if succeeded:
             self._say(repr(value))
 
     def do_pp(self, arg):
         """pp expression: its value, printed over several lines where it is long"""
-        found, value = self._evaluate(arg)
-        if found:
+        succeeded, value = self._evaluate(arg)
+        if succeeded:
             self._say(pprint.pformat(value))
 
     def do_u(self, _):
@@ -151,15 +151,15 @@ class Debugger(cmd.Cmd):
 
 def _frames(filter_frames, num_frames):
     """The frames of the caller, innermost first."""
-    found, frame = [], sys._getframe(2)
-    while frame is not None and (num_frames is None or len(found) < num_frames):
+    frames, frame = [], sys._getframe(2)
+    while frame is not None and (num_frames is None or len(frames) < num_frames):
         if not (filter_frames and is_internal(frame.f_code.co_filename)):
             code = frame.f_code
-            found.append(
+            frames.append(
                 DebuggedFrame(code.co_filename, frame.f_lineno, code.co_name, dict(frame.f_locals), frame.f_globals)
             )
         frame = frame.f_back
-    return found
+    return frames
 
 
 def breakpoint(*, backend=None, filter_frames=True, num_frames=None, ordered=False, token=None, **kwargs):
@@ -181,8 +181,8 @@ def breakpoint(*, backend=None, filter_frames=True, num_frames=None, ordered=Fal
     flat = [tree_flatten(frame.local_variables) for frame in frames]
     values = [[x if valid_jaxtype(x) else None for x in leaves] for leaves, _ in flat]
 
-    def hit(found):
-        for frame, (leaves, tree), values in zip(frames, flat, found):
+    def hit(frame_values):
+        for frame, (leaves, tree), values in zip(frames, flat, frame_values):
             merged = [old if new is None else new for old, new in zip(leaves, values)]
             frame.local_variables = tree_unflatten(tree, merged)
         Debugger(frames, **kwargs).run()

@@ -12,14 +12,14 @@ from onax._ground.onnx_runtime import find_runtime
 
 def print_environment_info(return_string=False):
     """Prints the versions of onax, ONNX Runtime, NumPy and Python, the devices and the machine; or returns the text."""
-    found, runtime = devices(), find_runtime()
+    all_devices, runtime = devices(), find_runtime()
     text = "\n".join(
         [
             f"onax:   {__version__}",
             f"{runtime.distribution}: {runtime.version} ({', '.join(runtime.providers)})",
             f"numpy:  {np.__version__}",
             f"python: {sys.version}",
-            f"device info: {found[0].device_kind}-{len(found)}, {len(found)} local devices",
+            f"device info: {all_devices[0].device_kind}-{len(all_devices)}, {len(all_devices)} local devices",
             f"process_count: {process_count()}",
             f"platform: {platform.uname()}",
         ]

@@ -26,9 +26,9 @@ def ravel_pytree(pytree):
 
 def _unravel(tree, kinds, dtype, flat):
     """The tree of a vector.  A partial of this function hashes by its arguments, so that jit recognizes it."""
-    found = jnp.result_type(flat)
-    if kinds and found != dtype:
-        raise TypeError(f"unravel function given array of dtype {found}, but expected dtype {dtype}")
+    flat_dtype = jnp.result_type(flat)
+    if kinds and flat_dtype != dtype:
+        raise TypeError(f"unravel function given array of dtype {flat_dtype}, but expected dtype {dtype}")
     sizes = [int(np.prod(shape)) for shape, _ in kinds]
     if np.shape(flat) != (sum(sizes),):
         raise ValueError(f"unravel function given array of shape {np.shape(flat)}, but expected ({sum(sizes)},)")

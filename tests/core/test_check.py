@@ -52,5 +52,5 @@ def test_results_must_be_bound_and_programs_be_programs():
     closed = jax.make_jaxpr(jnp.sin)(1.0)
     with pytest.raises(JaxprTypeError, match="is used as a result before it is bound"):
         check_jaxpr(core.Jaxpr((), closed.invars, closed.outvars, []))
-    with pytest.raises(TypeError, match="a jaxpr is wanted"):
+    with pytest.raises(TypeError, match="expected a jaxpr"):
         check_jaxpr(closed.eqns[0])

@@ -33,12 +33,12 @@ def cache_for(fun, options):
     shared = fun.__dict__.get(_ATTRIBUTE)
     if shared is None or shared.owner() is not fun:
         shared = fun.__dict__[_ATTRIBUTE] = _Shared(fun)
-    found = shared.by_options.get(options)
-    if found is None:
+    cache = shared.by_options.get(options)
+    if cache is None:
         if len(shared.by_options) >= _SHARED_AT_MOST:
             shared.by_options.clear()
-        found = shared.by_options[options] = _new()
-    return found
+        cache = shared.by_options[options] = _new()
+    return cache
 
 
 def _new():

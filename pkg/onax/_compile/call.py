@@ -115,7 +115,7 @@ class Staged:
 
 
 def stage_call(call, programs):
-    """The Staged form of a call; kept in `programs` (a dictionary of the function) unless it closes over tracers."""
+    """The Staged form of a call; cached in `programs` (a dictionary of the function) unless it closes over tracers."""
     if call.statics is not None:
         check_hashable(call.statics[2])
     key = (call.in_tree, tuple(call.avals), call.statics, context.option_word(), named_axes())

@@ -15,10 +15,10 @@ def check_special(call, result):
     The function then runs again without jit (jitted functions that it calls run their programs, and are checked in the
     same way), so that the error names the first operation that returns such a value.
     """
-    found = first_special_value(tree_leaves(result))
-    if found is None:
+    special = first_special_value(tree_leaves(result))
+    if special is None:
         return
-    print(_NOTICE.format(found[0]), file=sys.stderr)
+    print(_NOTICE.format(special[0]), file=sys.stderr)
     leaves = [as_array(leaf) for leaf in call.leaves]
     call.run_eagerly(leaves)
-    raise floating_point_error(f"jit({call.name})", found, leaves, VANISHED)
+    raise floating_point_error(f"jit({call.name})", special, leaves, VANISHED)

@@ -75,11 +75,11 @@ def _compile_call(call, staged):
 
 def _usable_donations(donated, in_avals, out_avals):
     """Positions of donated arguments that can be reused for a result, one of equal shape and dtype for each."""
-    wanted = [(a.shape, a.dtype) for a in out_avals]
+    result_types = [(a.shape, a.dtype) for a in out_avals]
     used = []
     for i, (flag, aval) in enumerate(zip(donated, in_avals)):
-        if flag and (aval.shape, aval.dtype) in wanted:
-            wanted.remove((aval.shape, aval.dtype))
+        if flag and (aval.shape, aval.dtype) in result_types:
+            result_types.remove((aval.shape, aval.dtype))
             used.append(i)
     return used
 
@@ -93,15 +93,15 @@ def executable_of(jaxpr, name, keep_unused=False, compiler_options=None, device=
         context.option_word(),
         hashable(sessions.options_for_device(compiler_options, device)),
     )
-    found = jaxpr.cache.get(key)
-    if found is None:
+    executable = jaxpr.cache.get(key)
+    if executable is None:
         if config.jax_log_compiles:
             shapes = ", ".join(a.str_short() for a in jaxpr.in_avals)
             lazy.logging.getLogger("onax").warning("Compiling jit(%s) with global shapes and types (%s).", name, shapes)
         started = time.perf_counter()
-        found = jaxpr.cache[key] = pipeline.compile_jaxpr(jaxpr, name, keep_unused, compiler_options, device)
+        executable = jaxpr.cache[key] = pipeline.compile_jaxpr(jaxpr, name, keep_unused, compiler_options, device)
         log_time("compilation of jit(%s) by ONNX Runtime", name, started)
-    return found
+    return executable
 
 
 def run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings):

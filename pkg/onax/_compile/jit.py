@@ -121,9 +121,9 @@ LEAST = 1 << 14
 
 def _compile_library_function(function):
     """The compiled form of a LibraryFunction."""
-    found = jit(function.fun, static_argnames=tuple(function.static))
-    found.patience, found.least = PATIENCE, LEAST
-    return found
+    compiled = jit(function.fun, static_argnames=tuple(function.static))
+    compiled.patience, compiled.least = PATIENCE, LEAST
+    return compiled
 
 
 jit_p.impl = _evaluate_jit

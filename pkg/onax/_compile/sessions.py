@@ -152,8 +152,9 @@ def _backend_error(what, name, graph, settings, error):
 
 def _cuda_packages():
     """The sentence that says which packages with libraries of CUDA are installed."""
-    found = {d.metadata["Name"]: d.version for d in lazy.metadata.distributions(path=sys.path)}
-    wanted = ("onnxruntime", "nvidia-cu")  # the runtime itself; nvidia-cublas, nvidia-cuda-runtime, nvidia-cudnn, ...
-    versions = ", ".join(f"{name} {found[name]}" for name in sorted(filter(None, found)) if name.startswith(wanted))
+    version_of = {d.metadata["Name"]: d.version for d in lazy.metadata.distributions(path=sys.path)}
+    prefixes = ("onnxruntime", "nvidia-cu")  # the runtime itself; nvidia-cublas, nvidia-cuda-runtime, nvidia-cudnn, ...
+    names = [name for name in sorted(filter(None, version_of)) if name.startswith(prefixes)]
+    versions = ", ".join(f"{name} {version_of[name]}" for name in names)
     refused = "".join(f" {text}." for text in load_cuda_libraries())
     return f"Installed here: {versions or 'none of these packages'}.{refused}"

@@ -292,8 +292,8 @@ def _device_of(leaves, device):
     return None, False
 
 
-def _tree_mismatch(wanted, given):
-    dummies = [t.unflatten([0] * t.num_leaves) for t in (wanted, given)]
+def _tree_mismatch(expected, given):
+    dummies = [t.unflatten([0] * t.num_leaves) for t in (expected, given)]
     errors = list(equality_errors(*dummies))
     lines = [f"    * at {_call_path(path)}, seen {one} but now given {two}, {why}" for path, one, two, why in errors]
     return (
@@ -312,12 +312,12 @@ def _check_types(signature, leaves):
     """Raises TypeError unless shapes and dtypes are those compiled for; weak types may differ."""
     names = None
     wrong = []
-    for i, (leaf, wanted) in enumerate(zip(leaves, signature.in_avals_flat)):
+    for i, (leaf, expected) in enumerate(zip(leaves, signature.in_avals_flat)):
         given = typeof(leaf)
-        if given.shape != wanted.shape or given.dtype != wanted.dtype:
+        if given.shape != expected.shape or given.dtype != expected.dtype:
             names = names or signature.arg_names() or [keystr(p) for p, _ in tree_leaves_with_path(leaves)]
             wrong.append(
-                f"Argument '{names[i]}' compiled with {wanted.str_short()} and called with {given.str_short()}"
+                f"Argument '{names[i]}' compiled with {expected.str_short()} and called with {given.str_short()}"
             )
     if wrong:
         raise TypeError(

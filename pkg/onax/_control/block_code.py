@@ -247,7 +247,7 @@ def _conj(code, out, x, **_):
 
 @codes.rule(reduce_precision_p)
 def _reduce_precision(code, out, x, *, exponent_bits, mantissa_bits):
-    """On the bits, as the kernel: half of the last kept unit is added, which carries into the exponent."""
+    """On the bits, as the kernel: half of the last remaining unit is added, which carries into the exponent."""
     info, word = finfo(out), np.dtype(f"u{out.itemsize}")
     mantissa, exponent = int(info.nmant), int(info.nexp)
     number = lambda value: code.constant(value, word)

@@ -84,13 +84,13 @@ def check_carry(what, name, init_tree, out_tree, in_avals, out_avals):
             f"{_join_mismatches(mismatches)}\n\n"
             "Revise the function so that the carry output has the same pytree structure as the carry input."
         )
-    found = [(i, _type_mismatch(a, b)) for i, (a, b) in enumerate(zip(in_avals, out_avals))]
-    if any(why for _, why in found):
+    pairs = [(i, _type_mismatch(a, b)) for i, (a, b) in enumerate(zip(in_avals, out_avals))]
+    if any(why for _, why in pairs):
         paths = _leaf_paths(init_tree)
         mismatches = [
             f"the input carry {_component(name(), paths[i])} has type {in_avals[i].str_short()} but the corresponding "
             f"output carry component has type {out_avals[i].str_short()}, so {why}"
-            for i, why in found
+            for i, why in pairs
             if why
         ]
         raise TypeError(

@@ -119,10 +119,10 @@ def _linearize(nonzeros, *primals, jaxpr, **params):
     used_tangents = used[len(primals) :]
 
     def apply(residuals, *tangents):
-        given, found = select(drop_zeros(tangents), used_tangents), ()
+        given, tangents_out = select(drop_zeros(tangents), used_tangents), ()
         if staged.outvars or staged.effects:
-            found = remat_p.bind(*residuals, *given, jaxpr=staged, **{**params, "differentiated": True})
-        return insert_zeros(found, nonzeros_out, jaxpr.out_avals)
+            tangents_out = remat_p.bind(*residuals, *given, jaxpr=staged, **{**params, "differentiated": True})
+        return insert_zeros(tangents_out, nonzeros_out, jaxpr.out_avals)
 
     return outs[:n], nonzeros_out, residuals, apply
 
@@ -135,8 +135,8 @@ def _partial_eval(unknown, *args, jaxpr, **params):
     outs = eval_jaxpr(known, known.consts, *select(reject(args, unknown), used_known))
     n = unknown_out.count(False)
     rest = {**params, "jaxpr": staged, "differentiated": True}
-    found = find_cur_trace().record_whole(remat_p, [*outs[n:], *select(args, used)], rest)
-    return merge_lists(unknown_out, outs[:n], found)
+    rest_outs = find_cur_trace().record_whole(remat_p, [*outs[n:], *select(args, used)], rest)
+    return merge_lists(unknown_out, outs[:n], rest_outs)
 
 
 def _split(jaxpr, unknown, ensure_out_unknown, policy):
@@ -147,8 +147,8 @@ def _split(jaxpr, unknown, ensure_out_unknown, policy):
     """
     key = ("checkpoint", unknown, ensure_out_unknown, policy)
     if key not in jaxpr.cache:
-        found = partial_eval_jaxpr_custom(jaxpr, unknown, functools.partial(saves, policy), ensure_out_unknown)
-        known, staged, unknown_out, instantiated_out, avals = found
+        split = partial_eval_jaxpr_custom(jaxpr, unknown, functools.partial(saves, policy), ensure_out_unknown)
+        known, staged, unknown_out, instantiated_out, avals = split
         staged, used = prune(staged, select(unknown_out, instantiated_out))
         stored, used = used[: len(avals)], used[len(avals) :]
         n_known = unknown_out.count(False)
@@ -164,16 +164,16 @@ def _round_residuals(known, n_known):
     """
     read = {a for eqn in known.eqns for a in eqn.invars if type(a) is not core.Literal}
     made = {v for eqn in known.eqns for v in eqn.outvars}
-    wanted = {a for a in known.outvars[n_known:] if a in made and a in read and _is_float(a)}
-    if not wanted:
+    to_round = {a for a in known.outvars[n_known:] if a in made and a in read and _is_float(a)}
+    if not to_round:
         return known
-    names = {v: core.Var(v.aval) for v in wanted}
+    names = {v: core.Var(v.aval) for v in to_round}
     rename = lambda atoms: [a if type(a) is core.Literal else names.get(a, a) for a in atoms]
 
     def round_results(eqn):
         yield eqn.replace(invars=rename(eqn.invars))
         for v in eqn.outvars:
-            if v in wanted:
+            if v in to_round:
                 info = dtypes.finfo(v.aval.dtype)
                 params = {"exponent_bits": info.nexp, "mantissa_bits": info.nmant}
                 yield core.new_jaxpr_eqn([v], [names[v]], reduce_precision_p, params)
@@ -193,8 +193,8 @@ def _transpose(cts, *operands, jaxpr, **params):
         derived = eliminate_dead_code(derived)
     plain, undefined = partition_list(linear, operands)
     outs = remat_p.bind(*plain, *drop_zeros(cts), jaxpr=derived, **params)
-    found = merge_lists(nonzeros_out, [Zero(x.aval) for x in reject(undefined, nonzeros_out)], outs)
-    return merge_lists(linear, [None] * len(plain), found)
+    cotangents = merge_lists(nonzeros_out, [Zero(x.aval) for x in reject(undefined, nonzeros_out)], outs)
+    return merge_lists(linear, [None] * len(plain), cotangents)
 
 
 def _transpose_jaxpr(jaxpr, linear, nonzero_cts):
@@ -218,9 +218,9 @@ def _make_transpose_jaxpr(jaxpr, linear, nonzero_cts):
         rest, _, unknown_out = partial_eval(run, values, linear, TangentTrace, False, jaxpr.debug_info)
         cts = merge_lists(nonzero_cts, [Zero(a) for a in reject(jaxpr.out_avals, nonzero_cts)], given)
         primals = [UndefinedPrimal(v.aval) for v in rest.invars]
-        found = backward_pass(rest, rest.consts, primals, select(cts, unknown_out))
-        nonzeros_out.extend(nonzero_flags(found))
-        return drop_zeros(found)
+        cotangents = backward_pass(rest, rest.consts, primals, select(cts, unknown_out))
+        nonzeros_out.extend(nonzero_flags(cotangents))
+        return drop_zeros(cotangents)
 
     return derive_jaxpr(fun, [*plain_avals, *ct_avals], jaxpr), nonzeros_out
 
@@ -258,8 +258,8 @@ programs.set(remat_p, Call("jaxpr"))
 
 @partial_eval_custom_rules.rule(remat_p)
 def _partial_eval_custom(saveable, unknown, instantiated, eqn):
-    known, staged, *found = partial_eval_call_custom(saveable, unknown, instantiated, eqn)
-    return known, staged.replace(params={**staged.params, "differentiated": True}), *found
+    known, staged, *flags_and_avals = partial_eval_call_custom(saveable, unknown, instantiated, eqn)
+    return known, staged.replace(params={**staged.params, "differentiated": True}), *flags_and_avals
 
 
 # ---- what is stored ----
@@ -274,17 +274,17 @@ def saved_residuals(fun, *args, **kwargs):
     _, avals = arrays_and_avals(leaves)
     flat = CheckedFlatFunction(fun, tree_structure((args, kwargs)), "saved_residuals")
     info = debug_info("saved_residuals", fun, args, kwargs)
-    found = {}
+    captured = {}
 
     def forward(*tracers):
         lin = linearize_flat(flat, tracers, [a.to_tangent_aval().dtype.names is None for a in avals], info)
-        found["constants"] = [r for r in lin.residuals if not isinstance(r, DynamicJaxprTracer)]
+        captured["constants"] = [r for r in lin.residuals if not isinstance(r, DynamicJaxprTracer)]
         return [r for r in lin.residuals if isinstance(r, DynamicJaxprTracer)]
 
     jaxpr = trace_to_jaxpr(forward, avals, info)
     names = argument_names(fun_signature(fun), args, kwargs)
     made_by = {v: eqn for eqn in jaxpr.eqns for v in eqn.outvars}
-    constants = [(c.aval, "from a constant") for c in found["constants"] if c.aval.shape]
+    constants = [(c.aval, "from a constant") for c in captured["constants"] if c.aval.shape]
     given, made = [], []
     for v in dict.fromkeys(v for v in jaxpr.outvars if type(v) is not core.Literal):
         if v in jaxpr.invars:

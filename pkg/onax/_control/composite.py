@@ -75,7 +75,7 @@ _CLOSED_OVER = (
 
 def _attributes(name, kwargs):
     """(name, leaves, tree) of each keyword argument."""
-    found = []
+    attributes = []
     for key, value in sorted(kwargs.items()):
         leaves, tree = tree_flatten(value)
         if any(isinstance(leaf, Array) for leaf in leaves):
@@ -84,8 +84,8 @@ def _attributes(name, kwargs):
                 f"{_CLOSED_OVER}\n\nNote: If you are passing jax arrays as attributes, use numpy arrays instead."
             )
         hashable = [HashableArray(leaf) if isinstance(leaf, np.ndarray) else leaf for leaf in leaves]
-        found.append((key, tuple(hashable), tree))
-    return tuple(found)
+        attributes.append((key, tuple(hashable), tree))
+    return tuple(attributes)
 
 
 def _impl(*args, jaxpr, **_):

@@ -135,8 +135,8 @@ def _bind(index, names, functions, operands):
     values, avals = arrays_and_avals(leaves)
     traced_order = [1, 0] if names[0] == "false_fun" else list(range(len(functions)))  # the true branch is traced first
     what = "cond" if names[0] == "false_fun" else "switch"
-    found = {i: stage_body(functions[i], in_tree, avals, what) for i in traced_order}
-    jaxprs, consts, out_trees = ([found[i][part] for i in range(len(functions))] for part in range(3))
+    staged = {i: stage_body(functions[i], in_tree, avals, what) for i in traced_order}
+    jaxprs, consts, out_trees = ([staged[i][part] for i in range(len(functions))] for part in range(3))
     in_traced_order = ([x[i] for i in traced_order] for x in (names, functions, out_trees))
     check_branches(what, *in_traced_order, [jaxprs[i].out_avals for i in traced_order])
     branches, all_consts = _share_constants(jaxprs, consts, traced_order)
@@ -157,8 +157,8 @@ def _share_constants(jaxprs, consts, order):
             branches.append(jaxpr)
             continue
         n = len(group)
-        mine = {position[id(c)]: v for c, v in zip(group, jaxpr.invars[:n])}
-        leading = [mine[i] if i in mine else core.Var(typeof(c)) for i, c in enumerate(every)]
+        own_vars = {position[id(c)]: v for c, v in zip(group, jaxpr.invars[:n])}
+        leading = [own_vars[i] if i in own_vars else core.Var(typeof(c)) for i, c in enumerate(every)]
         invars = [*leading, *jaxpr.invars[n:]]
         open_jaxpr = core.Jaxpr((), invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
         branches.append(core.ClosedJaxpr(open_jaxpr, ()))
@@ -179,9 +179,9 @@ def _abstract_eval(index, *avals, branches):
 
 def _derive_branches(branches, derive):
     """Derives every branch twice: once to find which results each has, then with every result that any branch has."""
-    found = [derive(b, False)[1] for b in branches]
-    wanted = tuple(any(column) for column in zip(*found))
-    return tuple(derive(b, wanted)[0] for b in branches), list(wanted)
+    flags = [derive(b, False)[1] for b in branches]
+    nonzeros_out = tuple(any(column) for column in zip(*flags))
+    return tuple(derive(b, nonzeros_out)[0] for b in branches), list(nonzeros_out)
 
 
 def _jvp(primals, tangents, *, branches):
@@ -205,8 +205,8 @@ def _linearize(nonzeros, index, *operands, branches):
     outs = cond_p.bind(index, *operands, branches=forwards)
 
     def apply(residuals, *tangents):
-        found = cond_p.bind(*residuals, *drop_zeros(tangents[1:]), branches=linears)
-        return insert_zeros(found, nonzeros_out, branches[0].out_avals)
+        tangents_out = cond_p.bind(*residuals, *drop_zeros(tangents[1:]), branches=linears)
+        return insert_zeros(tangents_out, nonzeros_out, branches[0].out_avals)
 
     return outs[:n], nonzeros_out, [index, *outs[n:]], apply
 
@@ -221,8 +221,8 @@ def _linearized_branches(branches, nonzeros):
 
 
 def _linearize_branches(branches, nonzeros):
-    found = [linearize_jaxpr(b, nonzeros)[2] for b in branches]
-    nonzeros_out = tuple(any(column) for column in zip(*found))
+    flags = [linearize_jaxpr(b, nonzeros)[2] for b in branches]
+    nonzeros_out = tuple(any(column) for column in zip(*flags))
     split = [_linearize_branch(b, nonzeros, nonzeros_out) for b in branches]
     return *_unify_residuals(split, len(branches[0].outvars)), nonzeros_out
 
@@ -230,22 +230,22 @@ def _linearize_branches(branches, nonzeros):
 def _unify_residuals(split, n):
     """(forward branches, linear branches) of pairs with `n` results each, with the same list of residual types."""
     positions, avals = _merge_residuals([[v.aval for v in forward.outvars[n:]] for forward, _ in split])
-    forwards = tuple(_forward_branch(forward, n, mine, avals) for (forward, _), mine in zip(split, positions))
-    linears = tuple(_linear_branch(linear, mine, avals) for (_, linear), mine in zip(split, positions))
+    forwards = tuple(_forward_branch(forward, n, indices, avals) for (forward, _), indices in zip(split, positions))
+    linears = tuple(_linear_branch(linear, indices, avals) for (_, linear), indices in zip(split, positions))
     return forwards, linears
 
 
-def _linearize_branch(jaxpr, nonzeros, wanted):
+def _linearize_branch(jaxpr, nonzeros, instantiate):
     """(forward, linear) of a program: `forward` returns results and residuals, including residuals that are arguments.
 
-    `wanted`: the results for which `linear` returns a tangent; a tangent that vanishes is a residual of zeros.
+    `instantiate`: the results for which `linear` returns a tangent; a tangent that vanishes is a residual of zeros.
     """
     forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
     forward = _return_forwarded(forward, len(jaxpr.outvars), forwarded)
     avals = [v.aval.to_tangent_aval() for v in jaxpr.outvars]
-    missing = [a for a, has, want in zip(avals, nonzeros_out, wanted) if want and not has]
+    missing = [a for a, has, want in zip(avals, nonzeros_out, instantiate) if want and not has]
     zeros = [core.Var(a) for a in missing]
-    outvars = merge_lists(select(nonzeros_out, wanted), zeros, linear.outvars)
+    outvars = merge_lists(select(nonzeros_out, instantiate), zeros, linear.outvars)
     n_res = len(forwarded)
     linear = close(linear, [*linear.invars[:n_res], *zeros, *linear.invars[n_res:]], outvars)
     present = [*[True] * len(forward.outvars), *[False] * len(missing)]
@@ -263,39 +263,39 @@ def _merge_residuals(by_branch):
     """(for each branch the positions of its residuals, the types of all positions)."""
     avals, of_type, positions = [], {}, []
     for residuals in by_branch:
-        taken, mine = {}, []
+        taken, indices = {}, []
         for aval in residuals:
             aval = aval.update(weak_type=False)
             known, count = of_type.setdefault(aval, []), taken.get(aval, 0)
             if count == len(known):
                 known.append(len(avals))
                 avals.append(aval)
-            mine.append(known[count])
+            indices.append(known[count])
             taken[aval] = count + 1
-        positions.append(mine)
+        positions.append(indices)
     return positions, avals
 
 
-def _forward_branch(forward, n, mine, avals):
+def _forward_branch(forward, n, indices, avals):
     """The branch's forward program, with an arbitrary value at positions where it has no residual."""
 
     def fun(*args):
         outs = eval_jaxpr(forward, forward.consts, *args)
         # A value for each position, as in JAX; dead code is eliminated before the program runs.
-        found = [empty_like_aval(a) for a in avals]
-        for i, x in zip(mine, outs[n:]):
-            found[i] = x
-        return [*outs[:n], *found]
+        residuals = [empty_like_aval(a) for a in avals]
+        for i, x in zip(indices, outs[n:]):
+            residuals[i] = x
+        return [*outs[:n], *residuals]
 
     return derive_jaxpr(fun, [v.aval for v in forward.invars], forward)
 
 
-def _linear_branch(linear, mine, avals):
+def _linear_branch(linear, indices, avals):
     """The branch's linear program on (residuals of all branches, tangents)."""
     residuals = [core.Var(a) for a in avals]
-    for i, v in zip(mine, linear.invars):
+    for i, v in zip(indices, linear.invars):
         residuals[i] = v
-    return close(linear, [*residuals, *linear.invars[len(mine) :]], linear.outvars)
+    return close(linear, [*residuals, *linear.invars[len(indices) :]], linear.outvars)
 
 
 def _partial_eval(unknown, index, *operands, branches):
@@ -309,8 +309,8 @@ def _partial_eval(unknown, index, *operands, branches):
     n = unknown_out.count(False)
     known, given = partition_list(unknown[1:], operands)
     outs = cond_p.bind(index, *known, branches=forwards) if forwards[0].outvars or forwards[0].effects else []
-    found = find_cur_trace().record_whole(cond_p, [index, *outs[n:], *given], {"branches": rests})
-    return merge_lists(unknown_out, outs[:n], found)
+    rest_outs = find_cur_trace().record_whole(cond_p, [index, *outs[n:], *given], {"branches": rests})
+    return merge_lists(unknown_out, outs[:n], rest_outs)
 
 
 def _partial_eval_branches(branches, unknown):
@@ -318,8 +318,8 @@ def _partial_eval_branches(branches, unknown):
     key = ("partial_eval branches", unknown, branches[1:])
     cache = branches[0].cache
     if key not in cache:
-        found = [partial_eval_jaxpr(b, unknown)[2] for b in branches]
-        unknown_out = tuple(any(column) for column in zip(*found))
+        flags = [partial_eval_jaxpr(b, unknown)[2] for b in branches]
+        unknown_out = tuple(any(column) for column in zip(*flags))
         split = [_partial_eval_branch(b, unknown, unknown_out) for b in branches]
         cache[key] = *_unify_residuals(split, unknown_out.count(False)), unknown_out
     return cache[key]
@@ -337,8 +337,8 @@ def _transpose(cts, index, *operands, branches):
     linear = [is_undefined_primal(x) for x in operands]
     derived = [_transpose_branch(b, linear, nonzero_flags(cts)) for b in branches]
     plain = reject(operands, linear)
-    found = cond_p.bind(index, *plain, *drop_zeros(cts), branches=tuple(derived))
-    return [None, *merge_lists(linear, [None] * len(plain), found)]
+    cotangents = cond_p.bind(index, *plain, *drop_zeros(cts), branches=tuple(derived))
+    return [None, *merge_lists(linear, [None] * len(plain), cotangents)]
 
 
 def _transpose_branch(branch, linear, nonzero_cts):
@@ -442,12 +442,12 @@ def _partial_eval_custom(saveable, unknown, instantiated, eqn):
     split = lambda ensure: [
         partial_eval_jaxpr_custom(b, unknown[1:], saveable, ensure, ensure_out_instantiated=True) for b in branches
     ]
-    unknown_out = [any(column) for column in zip(*(found[2] for found in split(False)))]
+    unknown_out = [any(column) for column in zip(*(part[2] for part in split(False)))]
     parts = split(unknown_out)
-    positions, avals = _merge_residuals([found[4] for found in parts])
+    positions, avals = _merge_residuals([part[4] for part in parts])
     n_known = unknown_out.count(False)
-    known = tuple(_forward_branch(found[0], n_known, mine, avals) for found, mine in zip(parts, positions))
-    staged = tuple(_linear_branch(found[1], mine, avals) for found, mine in zip(parts, positions))
+    known = tuple(_forward_branch(part[0], n_known, indices, avals) for part, indices in zip(parts, positions))
+    staged = tuple(_linear_branch(part[1], indices, avals) for part, indices in zip(parts, positions))
     residuals = [core.Var(a) for a in avals]
     early = eqn.replace(
         invars=reject(eqn.invars, unknown),

@@ -81,7 +81,7 @@ def closure_convert(fun, *example_args):
     out_tree = flat.out_tree
     taken = [_may_be_perturbed(c) for c in closed.consts]
     hoisted = [c for c, is_taken in zip(closed.consts, taken) if is_taken]
-    kept = [None if is_taken else c for c, is_taken in zip(closed.consts, taken)]
+    fixed_consts = [None if is_taken else c for c, is_taken in zip(closed.consts, taken)]
 
     def converted(*args_and_values):
         n = len(args_and_values) - len(hoisted)
@@ -92,7 +92,7 @@ def closure_convert(fun, *example_args):
                 "The inputs to the closure produced by closure_convert must have the same Pytree structure as the "
                 f"example arguments passed when closure_convert was called. Expected {in_tree}, but got {tree}"
             )
-        consts = [next(values) if is_taken else c for c, is_taken in zip(kept, taken)]
+        consts = [next(values) if is_taken else c for c, is_taken in zip(fixed_consts, taken)]
         outs = eval_jaxpr(closed.jaxpr, list(map(as_array, consts)), *map(as_array, flat_args))
         return tree_unflatten(out_tree, outs)
 

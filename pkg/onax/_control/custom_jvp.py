@@ -99,11 +99,11 @@ def _flatten_rule_results(custom, pair):
             f"(pytree) structures, but got {out_tree} and {tangent_tree} respectively."
         )
     for x, t in zip(outs, tangents):
-        wanted, got = typeof(x).to_tangent_aval(), t.aval if isinstance(t, SymbolicZero) else typeof(t)
-        if (wanted.shape, wanted.dtype) != (got.shape, got.dtype):
+        expected, got = typeof(x).to_tangent_aval(), t.aval if isinstance(t, SymbolicZero) else typeof(t)
+        if (expected.shape, expected.dtype) != (got.shape, got.dtype):
             raise TypeError(
                 f"Custom JVP rule {rule} for function {fun} must produce primal and tangent outputs with "
-                f"corresponding shapes and dtypes. Expected {wanted.str_short()} (tangent type of "
+                f"corresponding shapes and dtypes. Expected {expected.str_short()} (tangent type of "
                 f"{typeof(x).str_short()}) but got {got.str_short()}."
             )
     return outs, tangents, out_tree
@@ -152,8 +152,8 @@ def _batch(axis_data, operands, dims, *, call_jaxpr, jvp_jaxpr_fun, num_consts, 
     diff_dims = [*dims[num_consts:], *dims[num_consts:]]
 
     def batched_jvp(*xs):
-        outs, found = batch_flat(jvp_jaxpr_fun, axis_data, xs, diff_dims)
-        return [bdim_at_front(v, d, axis_data.size) for v, d in zip(outs, found)]
+        outs, out_dims = batch_flat(jvp_jaxpr_fun, axis_data, xs, diff_dims)
+        return [bdim_at_front(v, d, axis_data.size) for v, d in zip(outs, out_dims)]
 
     batched_jvp.__name__ = fun_name(jvp_jaxpr_fun)
     outs = custom_jvp_call_p.bind(

@@ -151,10 +151,10 @@ def _flatten_cotangent(ct, argument, in_tree):
     flat = []
 
     def append(x, part):
-        wanted = tree_structure(part)
-        if x is not None and not treedef_is_leaf(wanted):
+        subtree = tree_structure(part)
+        if x is not None and not treedef_is_leaf(subtree):
             raise ValueError("a leaf where a container is expected")
-        flat.extend([None] * wanted.num_leaves if x is None else [x])
+        flat.extend([None] * subtree.num_leaves if x is None else [x])
 
     try:
         tree_map(append, ct, argument, is_leaf=lambda x: x is None)
@@ -196,7 +196,7 @@ def apply_fwd_rule(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
         bwd = functools.partial(_call_with_fixed_residuals, bwd, fixed)
     out_avals = [typeof(x).to_tangent_aval() for x in outs]
     given = [tangents[i] for i in active]
-    wanted = [a for a in out_avals if a.dtype != float0]
+    differentiable = [a for a in out_avals if a.dtype != float0]
     results = iter(
         custom_lin_p.bind(
             *residuals,
@@ -207,7 +207,7 @@ def apply_fwd_rule(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
             out_avals=tuple(out_avals),
             symbolic_zeros=symbolic_zeros,
         )
-        if wanted
+        if differentiable
         else ()
     )
     return outs, [Zero(a) if a.dtype == float0 else next(results) for a in out_avals]
@@ -237,8 +237,8 @@ def _lin_transpose(cts, *operands, n_residuals, bwd, active, out_avals, symbolic
     full = [Zero(a) if a.dtype == float0 else next(given) for a in out_avals]
     make = _symbolic_zero if symbolic_zeros else instantiate_zeros
     flat = bwd(n_residuals, *residuals, *map(make, full))
-    found = iter(flat[i] for i in active)
-    return [None] * n_residuals + [next(found) if is_undefined_primal(x) else None for x in operands[n_residuals:]]
+    cotangents = iter(flat[i] for i in active)
+    return [None] * n_residuals + [next(cotangents) if is_undefined_primal(x) else None for x in operands[n_residuals:]]
 
 
 def _symbolic_zero(ct):
@@ -249,8 +249,8 @@ def _lin_batch(axis_data, operands, dims, *, n_residuals, bwd, active, out_avals
     dim_of = dict(zip(active, dims[n_residuals:]))
 
     def batched_bwd(n, *values):
-        found = [*dims[:n_residuals], *(None if a.dtype == float0 else 0 for a in out_avals)]
-        cts, ct_dims = _run_batched(bwd, axis_data, n, values, found)
+        operand_dims = [*dims[:n_residuals], *(None if a.dtype == float0 else 0 for a in out_avals)]
+        cts, ct_dims = _run_batched(bwd, axis_data, n, values, operand_dims)
         return [_unbatch_cotangent(ct, d, dim_of.get(i), axis_data.size) for i, (ct, d) in enumerate(zip(cts, ct_dims))]
 
     batched = tuple(a.update(shape=(axis_data.size, *a.shape)) for a in out_avals)
@@ -320,36 +320,36 @@ class CustomVJPCall(Primitive):
         dims_out, fwd_dims = [], []
 
         def batched_fun(*xs):
-            outs, found = batch_flat(fun, axis_data, xs, dims, tag)
-            dims_out[:] = found
+            outs, out_dims = batch_flat(fun, axis_data, xs, dims, tag)
+            dims_out[:] = out_dims
             return outs
 
         def batched_fwd(perturbed, *xs):
-            values, found = batch_flat(lambda *ys: fwd(perturbed, *ys), axis_data, xs, dims, tag)
+            values, out_dims = batch_flat(lambda *ys: fwd(perturbed, *ys), axis_data, xs, dims, tag)
             n = n_outs()
             if in_front:
-                values = [*(bdim_at_front(v, d, axis_data.size) for v, d in zip(values, found[:n])), *values[n:]]
-                found = [*[0] * n, *found[n:]]
-            fwd_dims[:] = found
-            dims_out[:] = found[:n]
+                values = [*(bdim_at_front(v, d, axis_data.size) for v, d in zip(values, out_dims[:n])), *values[n:]]
+                out_dims = [*[0] * n, *out_dims[n:]]
+            fwd_dims[:] = out_dims
+            dims_out[:] = out_dims[:n]
             return values
 
         def batched_bwd(n_residuals, *values):
-            found = [*fwd_dims[n_outs() :], *fwd_dims[: n_outs()]]
-            cts, ct_dims = _run_batched(bwd, axis_data, n_residuals, values, found, tag)
-            return [_unbatch_cotangent(ct, d, wanted, axis_data.size) for ct, d, wanted in zip(cts, ct_dims, dims)]
+            operand_dims = [*fwd_dims[n_outs() :], *fwd_dims[: n_outs()]]
+            cts, ct_dims = _run_batched(bwd, axis_data, n_residuals, values, operand_dims, tag)
+            return [_unbatch_cotangent(ct, d, dim, axis_data.size) for ct, d, dim in zip(cts, ct_dims, dims)]
 
         return batched_fun, batched_fwd, batched_bwd, dims_out
 
 
-def _unbatch_cotangent(ct, dim, wanted, size):
+def _unbatch_cotangent(ct, dim, target_dim, size):
     """Moves the mapped axis of a cotangent to that of its argument; sums over it if the argument is not mapped."""
     if typeof(ct).dtype == float0:
         return Zero(typeof(ct))
-    if wanted is None:
+    if target_dim is None:
         return ct if dim is None else reduce_sum(ct, (dim,))
     front = bdim_at_front(ct, dim, size)
-    return moveaxis(front, 0, wanted) if wanted else front
+    return moveaxis(front, 0, target_dim) if target_dim else front
 
 
 def _impl(*args, call_jaxpr, **_):

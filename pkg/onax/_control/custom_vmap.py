@@ -153,13 +153,13 @@ class JVPOfRule:
         flags = []
 
         def fun(*xs):
-            outs, found = _apply_rule(self.rule, self.in_tree, self.out_tree, axis_size, list(xs), joint)
-            flags[:] = found
+            outs, out_flags = _apply_rule(self.rule, self.in_tree, self.out_tree, axis_size, list(xs), joint)
+            flags[:] = out_flags
             return outs
 
         outs, tangents_out = jvp_flat(fun, primals, tangents)
-        kept = [i for i, nonzero in enumerate(self.nonzeros_out) if nonzero]
-        return [*outs, *(instantiate_zeros(tangents_out[i]) for i in kept)], [*flags, *(flags[i] for i in kept)]
+        nonzero = [i for i, nonzero in enumerate(self.nonzeros_out) if nonzero]
+        return [*outs, *(instantiate_zeros(tangents_out[i]) for i in nonzero)], [*flags, *(flags[i] for i in nonzero)]
 
     def _apply_to_batched_tangents(self, axis_size, flat, batched):
         """Handles batched tangents at an unbatched point, as in `jacfwd`: results of the rule stay unbatched."""

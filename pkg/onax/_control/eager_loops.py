@@ -19,13 +19,13 @@ def may_be_compiled(*bodies):
 
 
 def run_compiled(primitive, args, params, body):
-    """The results of a loop as a compiled program, which is kept with its body."""
+    """The results of a loop as a compiled program, which its body caches."""
     avals = tuple(map(typeof, args))
     rest = [value for name, value in sorted(params.items()) if value is not body]
     key = ("compiled", primitive, avals, *rest)
-    found = body.cache.get(key)
-    if found is None:
+    program = body.cache.get(key)
+    if program is None:
         invars, outvars = [Var(a) for a in avals], [Var(a) for a in primitive.abstract_eval(*avals, **params)]
         eqn = JaxprEqn(invars, outvars, primitive, params, body.effects)
-        found = body.cache[key] = ClosedJaxpr(Jaxpr([], invars, outvars, [eqn], body.effects, body.debug_info))
-    return jit_p.impl(*args, jaxpr=found, name=primitive.name)
+        program = body.cache[key] = ClosedJaxpr(Jaxpr([], invars, outvars, [eqn], body.effects, body.debug_info))
+    return jit_p.impl(*args, jaxpr=program, name=primitive.name)

@@ -98,7 +98,7 @@ def _drop_forwarded(forward, n):
     key = ("without given", n)
     if key not in forward.cache:
         arguments = {v: i for i, v in enumerate(forward.invars)}
-        kept, seen, origins = [], {}, []
+        remaining, seen, origins = [], {}, []
         for i, v in enumerate(forward.outvars):
             known = type(v) is not Literal
             if i < n and known and v in arguments:
@@ -106,12 +106,12 @@ def _drop_forwarded(forward, n):
                 continue
             if i < n or not known or v not in seen:
                 if i < n and known:
-                    seen.setdefault(v, len(kept))
-                origins.append((False, len(kept)))
-                kept.append(v)
+                    seen.setdefault(v, len(remaining))
+                origins.append((False, len(remaining)))
+                remaining.append(v)
             else:
                 origins.append((False, seen[v]))
-        shorter = forward if len(kept) == len(forward.outvars) else close(forward, forward.invars, kept)
+        shorter = forward if len(remaining) == len(forward.outvars) else close(forward, forward.invars, remaining)
         forward.cache[key] = shorter, origins
     return forward.cache[key]
 
@@ -127,8 +127,8 @@ def _transpose(cts, *operands, jaxpr, **params):
         *reject(operands, linear), *drop_zeros(cts), **_derive_params(params, derived, shardings_in, shardings_out)
     )
     plain, undefined = partition_list(linear, operands)
-    found = merge_lists(nonzeros_out, [Zero(x.aval) for x in reject(undefined, nonzeros_out)], outs)
-    return merge_lists(linear, [None] * len(plain), found)
+    cotangents = merge_lists(nonzeros_out, [Zero(x.aval) for x in reject(undefined, nonzeros_out)], outs)
+    return merge_lists(linear, [None] * len(plain), cotangents)
 
 
 def _partial_eval(linear, *args, jaxpr, **params):
@@ -147,8 +147,8 @@ def _partial_eval(linear, *args, jaxpr, **params):
     residuals = [next(computed) if f is None else known[f] for f in forwarded]
     rest_in = [*[None] * len(residuals), *select(arguments, linear)]
     rest_params = _derive_params(params, rest, rest_in, select(results, unknown))
-    found = find_cur_trace().record_whole(jit_p, [*residuals, *select(args, linear)], rest_params)
-    return merge_lists(unknown, outs[:n], found)
+    rest_outs = find_cur_trace().record_whole(jit_p, [*residuals, *select(args, linear)], rest_params)
+    return merge_lists(unknown, outs[:n], rest_outs)
 
 
 def _dependence(jaxpr, given):
@@ -302,13 +302,13 @@ class _StagedFunction:
         leaves, tree = tree_flatten((dynamic, dynamic_kwargs))
         avals = tuple([typeof(x) for x in leaves])
         key = (tree, avals, static_values, tuple(sorted(fixed.items())), context.option_word())
-        found = self.cache.get(key)
-        if found is None:
-            found = _stage_call(self.fun, tree, avals, static_values, fixed)
+        staged_call = self.cache.get(key)
+        if staged_call is None:
+            staged_call = _stage_call(self.fun, tree, avals, static_values, fixed)
             if len(self.cache) >= _STAGED_CACHE_SIZE:
                 clear_staged_programs()
-            self.cache[key] = found
-        jaxpr, out_tree = found
+            self.cache[key] = staged_call
+        jaxpr, out_tree = staged_call
         return tree_unflatten(out_tree, jit_p.bind(*leaves, **call_params(jaxpr, self.label)))
 
 

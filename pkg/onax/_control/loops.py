@@ -29,7 +29,7 @@ def hoist_invariants(body, forwarded, num_consts, num_carry):
 
     `invariant` maps the constants to (constants of `variant`, residuals that depend on nothing else); `variant` is the
     body of the loop that remains: it returns the results and the residuals to stack.  `sources` says where each
-    residual is found: ("invariant" | "stacked" | "xs", position).  The outcome is cached with the body.
+    residual comes from: ("invariant" | "stacked" | "xs", position).  The outcome is cached with the body.
     """
     key = ("hoisted", forwarded, num_consts, num_carry)
     if key not in body.cache:

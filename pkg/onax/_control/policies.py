@@ -101,8 +101,8 @@ def offload_dot_with_no_batch_dims(offload_src, offload_dst):
     """`dots_with_no_batch_dims_saveable`: nothing is offloaded, since there is one memory."""
 
     def policy(primitive, *_, **params):
-        kept = dots_with_no_batch_dims_saveable(primitive, **params)
-        return Offloadable(src=offload_src, dst=offload_dst) if kept else Recompute
+        is_saveable = dots_with_no_batch_dims_saveable(primitive, **params)
+        return Offloadable(src=offload_src, dst=offload_dst) if is_saveable else Recompute
 
     return policy
 

@@ -124,17 +124,17 @@ def reduce_by_pairs(*args, jaxpr, dimensions, **_):
     n = len(args) // 2
     operands, inits = args[:n], args[n:]
     shape = typeof(operands[0]).shape
-    kept = [d for d in range(len(shape)) if d not in dimensions]
-    rest = tuple(shape[d] for d in kept)
+    remaining = [d for d in range(len(shape)) if d not in dimensions]
+    rest = tuple(shape[d] for d in remaining)
     length, width = dims.prod([shape[d] for d in dimensions]), dims.prod(rest)
-    rows = [reshape(transpose(x, (*dimensions, *kept)), (length, width)) for x in operands]
-    found = [full((width,), i) for i in inits]
+    rows = [reshape(transpose(x, (*dimensions, *remaining)), (length, width)) for x in operands]
+    accumulated = [full((width,), i) for i in inits]
     if not dims.is_constant(length):
         step = lambda acc, x: (_combine(jaxpr, acc, x, width), None)
-        found, _ = scan(step, found, rows)
+        accumulated, _ = scan(step, accumulated, rows)
     elif length:
-        found = _combine(jaxpr, found, _combine_neighbours(jaxpr, rows, length, width), width)
-    return [reshape(x, rest) for x in found]
+        accumulated = _combine(jaxpr, accumulated, _combine_neighbours(jaxpr, rows, length, width), width)
+    return [reshape(x, rest) for x in accumulated]
 
 
 def _combine_neighbours(jaxpr, rows, length, width):

@@ -107,8 +107,8 @@ def _partial_eval(unknown, *args, jaxpr, num_consts, num_carry, **params):
     out_avals = stack_avals(jaxpr.out_avals, params["length"], num_carry)
     with find_cur_trace().recording_whole():
         apply = _linear_scan(rest, is_constant, unknown, unknown_out, out_avals, sizes, params)
-        found = apply(residuals, *args)
-    return merge_lists(unknown_out, outs, select(found, unknown_out))
+        rest_outs = apply(residuals, *args)
+    return merge_lists(unknown_out, outs, select(rest_outs, unknown_out))
 
 
 def _scan_with_residuals(forward, forwarded, args, sizes, params):

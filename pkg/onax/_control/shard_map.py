@@ -379,8 +379,8 @@ def _partial_eval(linear, *args, jaxpr, in_specs, out_specs, **params):
     )
     with find_cur_trace().recording_whole():
         in_all = [*specs, *select(in_specs, linear)]
-        found = _bind(rest, [*residuals, *select(args, linear)], params, in_all, select(out_specs, unknown))
-    return merge_lists(unknown, outs, found)
+        rest_outs = _bind(rest, [*residuals, *select(args, linear)], params, in_all, select(out_specs, unknown))
+    return merge_lists(unknown, outs, rest_outs)
 
 
 def _transpose(cts, *operands, jaxpr, in_specs, out_specs, **params):
@@ -511,16 +511,16 @@ def shard_map(
             if not valid_jaxtype(leaf):
                 raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type")
         leaves = [as_array(x) for x in leaves]
-        found = _mesh_for(mesh)
-        manual = frozenset(axis_names) or frozenset(found.axis_names)
-        if not manual <= set(found.axis_names):
-            raise ValueError(f"jax.shard_map requires axis_names={set(manual)} to be a subset of {found.axis_names}")
-        specs = _specs_of_arguments(f, in_specs, found, manual, args, leaves)
+        resolved = _mesh_for(mesh)
+        manual = frozenset(axis_names) or frozenset(resolved.axis_names)
+        if not manual <= set(resolved.axis_names):
+            raise ValueError(f"jax.shard_map requires axis_names={set(manual)} to be a subset of {resolved.axis_names}")
+        specs = _specs_of_arguments(f, in_specs, resolved, manual, args, leaves)
         return call_on_shards(
             FlatFunction(f, tree_structure((args, {}))),
             leaves,
             specs,
-            {"mesh": found, "newly_manual_axes": manual, "check_vma": bool(check_vma)},
+            {"mesh": resolved, "newly_manual_axes": manual, "check_vma": bool(check_vma)},
             lambda tree, avals: _specs_of_results(f, out_specs, manual, tree, avals),
             debug_info("shard_map", f, args),
         )

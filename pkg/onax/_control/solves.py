@@ -38,9 +38,9 @@ def _check_tree(what, tree, expected_name, expected):
 
 
 def _check_shapes(what, avals, expected_name, expected):
-    shapes, wanted = [a.shape for a in avals], [a.shape for a in expected]
-    if shapes != wanted:
-        raise ValueError(f"{what} output shapes must match {expected_name}, got {shapes} and {wanted}")
+    shapes, expected_shapes = [a.shape for a in avals], [a.shape for a in expected]
+    if shapes != expected_shapes:
+        raise ValueError(f"{what} output shapes must match {expected_name}, got {shapes} and {expected_shapes}")
 
 
 def _split_aux_trees(out_tree, what):
@@ -52,7 +52,7 @@ def _split_aux_trees(out_tree, what):
 
 
 def custom_linear_solve(matvec, b, solve, transpose_solve=None, symmetric=False, has_aux=False):
-    """x with `matvec(x) = b`, found by `solve(matvec, b)` and differentiated implicitly.
+    """x with `matvec(x) = b`, computed by `solve(matvec, b)` and differentiated implicitly.
 
     `matvec` is linear and maps trees like `b` to such trees; what it closes over may be differentiated too.
     `transpose_solve(vecmat, b)` solves the transposed system, for reverse mode; with `symmetric` it is `solve`.  With
@@ -122,9 +122,9 @@ def _transpose_linear_map(jaxpr, num_consts):
         return transposed
 
     def fun(*args):
-        found = iter(eval_jaxpr(transposed, transposed.consts, *args))
+        cotangents = iter(eval_jaxpr(transposed, transposed.consts, *args))
         avals = jaxpr.in_avals[num_consts:]
-        return [next(found) if has else instantiate_zeros(Zero(a)) for has, a in zip(present, avals)]
+        return [next(cotangents) if has else instantiate_zeros(Zero(a)) for has, a in zip(present, avals)]
 
     return derive_jaxpr(fun, transposed.in_avals, jaxpr)
 
@@ -220,7 +220,7 @@ programs.set(custom_linear_solve_p, functions)
 
 
 def custom_root(f, initial_guess, solve, tangent_solve, has_aux=False):
-    """x with `f(x) = 0`, found by `solve(f, initial_guess)` and differentiated implicitly.
+    """x with `f(x) = 0`, computed by `solve(f, initial_guess)` and differentiated implicitly.
 
     What `f` closes over may be differentiated.  `tangent_solve(g, y)` solves `g(x) = y` for the linear map g, which is
     f linearized at the root (`lambda g, y: y / g(1.0)` for scalars); reverse mode transposes it.  With `has_aux`,

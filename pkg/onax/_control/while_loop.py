@@ -440,8 +440,8 @@ def _partial_eval_custom(saveable, unknown, instantiated, eqn):
     cond_u, body_u, carry_u = split_list(unknown, [n_cond, n_body])
 
     def step(carry_u):
-        found = partial_eval_jaxpr_custom(body, [*body_u, *carry_u], saveable, carry_u, ensure_out_instantiated=True)
-        return None, found[2]
+        split = partial_eval_jaxpr_custom(body, [*body_u, *carry_u], saveable, carry_u, ensure_out_instantiated=True)
+        return None, split[2]
 
     _, carry_u = fixed_point(step, carry_u)
     n_out = len(carry_u)

@@ -78,20 +78,20 @@ def axis_size(axis_name, operation=None):
     """
     total = 1
     for name in names_of(axis_name):
-        found = _find(name)
-        if found is None:
+        frame = _find(name)
+        if frame is None:
             if operation is None:
                 raise NameError(f"unbound axis name: {name}")
             raise NameError(
                 f"Found an unbound axis name: {name}. To fix this, please call {operation} under `jax.shard_map`."
             )
-        total *= found[1]
+        total *= frame[1]
     return total
 
 
 def varying_is_checked(axis_name):
     """Whether one of these axes belongs to a `shard_map` that checks which values vary between devices."""
-    return any(found is not None and found[2] for found in map(_find, names_of(axis_name)))
+    return any(frame is not None and frame[2] for frame in map(_find, names_of(axis_name)))
 
 
 def checked_axes():

@@ -8,7 +8,7 @@ from onax._ground.errors import JaxprTypeError
 def check_jaxpr(jaxpr):
     """Raises JaxprTypeError unless the program is well formed; checks nested programs too."""
     if not isinstance(jaxpr, Jaxpr):
-        raise TypeError(f"a jaxpr is wanted, not {type(jaxpr)}")
+        raise TypeError(f"expected a jaxpr, got {type(jaxpr)}")
     bound = set()
     for var in (*jaxpr.constvars, *jaxpr.invars):
         _bind(var, bound, "argument")

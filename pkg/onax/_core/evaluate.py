@@ -8,7 +8,7 @@ from onax._native.interpreter import JaxprInterpreter
 
 
 def interpreter_of(jaxpr):
-    """The compiled slots-and-steps form of a jaxpr; made once and kept with it."""
+    """The interpreter of a jaxpr, which compiled code runs; made once and cached with the jaxpr."""
     program = jaxpr.cache.get("program")
     if program is None:
         program = jaxpr.cache["program"] = JaxprInterpreter(jaxpr, Literal, interpreter_of)

@@ -49,7 +49,7 @@ class DropVar(Var):
 
 
 class Literal:
-    """A scalar written in place of an operand."""
+    """A scalar operand that is written into the equation."""
 
     __slots__ = ("_array", "_hash", "aval", "val")
 
@@ -212,7 +212,7 @@ class Jaxpr(Printable):
 
     @property
     def cache(self):
-        """A dictionary that lives as long as this jaxpr: derived programs are kept here by their kind."""
+        """A dictionary that lives as long as this jaxpr and holds derived programs by their kind."""
         if self._cache is None:
             self._cache = {}
         return self._cache
@@ -250,7 +250,7 @@ class ClosedJaxpr(Jaxpr):
     def __init__(self, jaxpr, consts=()):
         consts = list(consts)
         if len(consts) != len(jaxpr.constvars):
-            raise ValueError(f"{len(jaxpr.constvars)} constants are wanted, {len(consts)} were given")
+            raise ValueError(f"expected {len(jaxpr.constvars)} constants, got {len(consts)}")
         super().__init__(
             jaxpr.constvars, jaxpr.invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info, consts
         )

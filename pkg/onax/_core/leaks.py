@@ -75,7 +75,7 @@ def _reference_chain(tracer, ignored):
         if step is None:
             break
         text, x = step
-        del step  # otherwise this variable would be found as a holder of x
+        del step  # otherwise this variable would count as a holder of x
         lines.append(f"  {'which' if lines else 'It'} is {text}")
         if x is None:
             break
@@ -84,19 +84,19 @@ def _reference_chain(tracer, ignored):
 
 def _find_holder(x, seen):
     """The most informative reference to an object, (text, referring object or None at the end of a chain); or None."""
-    found = []
+    holders = []
     for frame in _user_frames():
         names = () if frame.f_locals is frame.f_globals else tuple(frame.f_locals)
         for name in names:
             if frame.f_locals.get(name) is x:
                 location = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-                found.append((0, f"the variable {name} of {frame.f_code.co_qualname} at {location}", None))
+                holders.append((0, f"the variable {name} of {frame.f_code.co_qualname} at {location}", None))
     for holder in gc.get_referrers(x):
         if id(holder) not in seen and not isinstance(holder, (FrameType, type(sys))):
             described = _describe_reference(holder, x)
             if described is not None:
-                found.append(described)
-    return min(found, key=lambda one: one[0])[1:] if found else None
+                holders.append(described)
+    return min(holders, key=lambda one: one[0])[1:] if holders else None
 
 
 def _user_frames():

@@ -266,7 +266,7 @@ _LONG = 10  # equations: a longer inner program is printed on its own
 
 def _shared_programs(jaxpr):
     """Inner programs that are used more than once or are long, outermost first, under distinct names."""
-    counts, found = {}, []
+    counts, named = {}, []
     queue = collections.deque([jaxpr])
     while queue:
         for eqn in queue.popleft().eqns:
@@ -275,11 +275,11 @@ def _shared_programs(jaxpr):
                 for inner in value if isinstance(value, (tuple, list)) else (value,):
                     if isinstance(inner, Printable):
                         if id(inner) not in counts:
-                            found.append((name.strip("<>"), inner))
+                            named.append((name.strip("<>"), inner))
                         counts[id(inner)] = counts.get(id(inner), 0) + 1
                         queue.append(inner)
     taken, result = {}, []
-    for name, program in found:
+    for name, program in named:
         if counts[id(program)] > 1 or len(program.eqns) > _LONG:
             taken[name] = taken.get(name, -1) + 1
             result.append((name if not taken[name] else f"{name}{taken[name]}", program))

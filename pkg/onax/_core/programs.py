@@ -34,7 +34,7 @@ REGION, FUNCTION, KERNEL, UNKNOWN = "region", "function", "kernel", "unknown"
 programs = Slot(
     "programs",
     "describe(eqn) -> [HeldProgram, ...]",
-    "Jaxprs among the parameters are found, but nothing is known about how the equation uses them.",
+    "Jaxprs among the parameters are listed, but nothing is known about how the equation uses them.",
     "onax",
 )
 

@@ -31,9 +31,9 @@ def special_value(x, word=None):
     word = context.option_word() if word is None else word
     for option, name, test in _TESTS:
         if word & option:
-            found = test(x._value)
-            if found.any():
-                return name, tuple(map(int, np.argwhere(found)[0]))
+            is_special = test(x._value)
+            if is_special.any():
+                return name, tuple(map(int, np.argwhere(is_special)[0]))
     return None
 
 
@@ -65,9 +65,9 @@ def _short_text(x):
     return f"{x.aval.str_short()} {' '.join(text.split())}"
 
 
-def floating_point_error(name, found, operands, note=""):
+def floating_point_error(name, special, operands, note=""):
     """Makes the error for a result that holds a NaN or infinity."""
-    kind, index = found
+    kind, index = special
     where = f" at index {list(index)} of the result" if index else ""
     lines = [f"\n  operand {i}: {_short_text(x)}" for i, x in enumerate(operands)]
     finding = Finding(f"invalid value ({kind}) encountered in {name}{where}.{note}", "".join(lines), None)
@@ -110,13 +110,13 @@ def _evaluate_and_check(primitive, operands, params, evaluate):
         return evaluate(primitive, operands, params)
     if next(jaxprs_in_params(params), None) is None:
         out = evaluate(primitive, operands, params)
-        found = first_special_value(out if primitive.multiple_results else (out,))
-        if found is not None:
-            raise floating_point_error(primitive.name, found, operands)
+        special = first_special_value(out if primitive.multiple_results else (out,))
+        if special is not None:
+            raise floating_point_error(primitive.name, special, operands)
         return out
     out = without_special_value_checks(evaluate, primitive, operands, params)
-    found = first_special_value(out if primitive.multiple_results else (out,))
-    if found is None:
+    special = first_special_value(out if primitive.multiple_results else (out,))
+    if special is None:
         return out
     inline = getattr(primitive, "inline", None)
     callee = inline(params) if inline is not None else None
@@ -124,7 +124,7 @@ def _evaluate_and_check(primitive, operands, params, evaluate):
         interpreter_of(callee).run(callee.consts, operands)
     else:
         evaluate_unchecked(primitive, operands, params)
-    raise floating_point_error(params.get("name", primitive.name), found, operands, VANISHED)
+    raise floating_point_error(params.get("name", primitive.name), special, operands, VANISHED)
 
 
 VANISHED = (

@@ -8,7 +8,7 @@
     prune                 some of the results, with the arguments that they need
 
 Nothing here knows a primitive.  What the programs inside equations are is said by `programs`; how an equation becomes
-smaller when some of its results are not wanted, by its primitive's `dce` rule:
+smaller when some of its results are not read, by its primitive's `dce` rule:
 
     dce(used_outputs, eqn) -> (used_inputs, eqn or None)
 """
@@ -31,7 +31,7 @@ def map_equations(jaxpr, function):
 
 
 def inline(jaxpr, callee=called_program):
-    """The closed program with the equations of their programs in the place of calls, at any depth of calls.
+    """The closed program in which calls at any depth are replaced by the equations of their programs.
 
     `callee(eqn)` is the program that replaces an equation, or None for one that stays.  The program keeps its own
     variables; those of a callee, which may be called twice, are new.  Constants of callees become constants.
@@ -80,7 +80,7 @@ def rename_variables(jaxpr):
 
 
 def dce_jaxpr(jaxpr, used_outputs, instantiate=False, bodies=True):
-    """(open jaxpr of the wanted results and the arguments that they need, for each argument whether it is needed).
+    """(open jaxpr of the used results and the arguments that they need, for each argument whether it is needed).
 
     Args:
       used_outputs: a bool, or a list with one bool per result.
@@ -91,7 +91,7 @@ def dce_jaxpr(jaxpr, used_outputs, instantiate=False, bodies=True):
     """
     used_outputs = flags_of(used_outputs, len(jaxpr.outvars))
     live = _variables(select(jaxpr.outvars, used_outputs))
-    kept = []
+    live_eqns = []
     for eqn in reversed(jaxpr.eqns):
         used = [v in live for v in eqn.outvars]
         if not eqn.effects and not any(used):
@@ -102,13 +102,13 @@ def dce_jaxpr(jaxpr, used_outputs, instantiate=False, bodies=True):
             operands = select(operands, flags)
             eqn = new
         if eqn is not None:
-            kept.append(eqn)
+            live_eqns.append(eqn)
         live |= _variables(operands)
-    kept.reverse()
+    live_eqns.reverse()
     keep = flags_of(instantiate, len(jaxpr.invars))
     used_inputs = [flag or v in live for v, flag in zip(jaxpr.invars, keep)]
     invars, outvars = select(jaxpr.invars, used_inputs), select(jaxpr.outvars, used_outputs)
-    return Jaxpr(jaxpr.constvars, invars, outvars, kept, None, jaxpr.debug_info), used_inputs
+    return Jaxpr(jaxpr.constvars, invars, outvars, live_eqns, None, jaxpr.debug_info), used_inputs
 
 
 def dce_jaxpr_consts(jaxpr, used_outputs, instantiate=False):
@@ -129,7 +129,7 @@ def flags_of(value, count):
     """A list of `count` flags from one flag for all, or from as many."""
     flags = [value] * count if isinstance(value, bool) else list(value)
     if len(flags) != count:
-        raise ValueError(f"{count} flags are wanted, {len(flags)} were given")
+        raise ValueError(f"expected {count} flags, got {len(flags)}")
     return flags
 
 
@@ -137,7 +137,7 @@ def eliminate_dead_code(jaxpr, bodies=True):
     """The closed program without equations whose results nobody reads and that have no effect, nor their constants.
 
     It keeps its arguments and results; with `bodies` the programs inside calls, loops and branches become smaller too.
-    The program itself where nothing is dead.  The outcome is kept with the program.
+    The program itself where nothing is dead.  The program caches the outcome.
     """
     key = ("live code", bodies)
     if key not in jaxpr.cache:
@@ -148,7 +148,7 @@ def eliminate_dead_code(jaxpr, bodies=True):
 
 
 def prune(jaxpr, used_outputs, instantiate=False):
-    """(closed program of the wanted results and the arguments that they need, for each argument whether it is needed).
+    """(closed program of the used results and the arguments that they need, for each argument whether it is needed).
 
     The program itself where all of it is needed.  `instantiate`: as in `dce_jaxpr`.  It is kept with the
     program.
@@ -186,7 +186,7 @@ def used_inputs(jaxpr):
 
 
 def dce_call(used_outputs, eqn):
-    """The `dce` rule of calls: a call of the wanted results, with the operands that they need."""
+    """The `dce` rule of calls: a call with the used results and the operands that they need."""
     description = programs[eqn.primitive]
     program = eqn.params[description.parameter]
     pruned, used_inputs = prune(program, used_outputs)

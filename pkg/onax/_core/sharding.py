@@ -439,12 +439,12 @@ def make_mesh(axis_shapes, axis_names, axis_types=None, *, devices=None):
     """A mesh of the given sizes over the first devices; raises ValueError when there are too few."""
     shapes = tuple(axis_shapes)
     available = device_list.devices() if devices is None else list(devices)
-    wanted = int(np.prod(shapes, dtype=int))
-    if wanted > len(available):
+    num_devices = int(np.prod(shapes, dtype=int))
+    if num_devices > len(available):
         raise ValueError(f"Number of devices {len(available)} must be >= the product of mesh_shape {shapes}")
     if axis_types is None:
         axis_types = (AxisType.Explicit,) * len(shapes)
-    return Mesh(np.array(available[:wanted], dtype=object).reshape(shapes), axis_names, axis_types)
+    return Mesh(np.array(available[:num_devices], dtype=object).reshape(shapes), axis_names, axis_types)
 
 
 class Sharding:

@@ -97,14 +97,14 @@ class Slot:
 def _location(frame):
     """Code and instruction of the module-level statement that is being imported; of the frame itself if there is none.
 
-    The line is found when it is asked for: looking it up would double the cost of attaching a rule.
+    The line is computed on request: looking it up would double the cost of attaching a rule.
     """
-    found = frame
-    while found is not None:
-        code = found.f_code
-        if code.co_name == "<module>" and found.f_globals["__name__"] != "__main__":
-            return code, found.f_lasti
-        found = found.f_back
+    frame_of_module = frame
+    while frame_of_module is not None:
+        code = frame_of_module.f_code
+        if code.co_name == "<module>" and frame_of_module.f_globals["__name__"] != "__main__":
+            return code, frame_of_module.f_lasti
+        frame_of_module = frame_of_module.f_back
     return frame.f_code, frame.f_lasti
 
 

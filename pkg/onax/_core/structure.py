@@ -36,14 +36,14 @@ class SharedByStructure:
         """`make(jaxpr)`, or what was made for a program of equal structure."""
         try:
             key = structure(jaxpr)
-            found = self.made.get(key)
+            shared = self.made.get(key)
         except TypeError:  # a parameter or a constant that is no part of a key
             return make(jaxpr)
-        if found is None:
-            found = make(jaxpr)
-            if self.is_kept is None or self.is_kept(found):
-                insert_bounded(self.made, key, found, self.at_most)
-        return found
+        if shared is None:
+            shared = make(jaxpr)
+            if self.is_kept is None or self.is_kept(shared):
+                insert_bounded(self.made, key, shared, self.at_most)
+        return shared
 
 
 def clear_shared():

@@ -135,15 +135,15 @@ def _own_fields(fields):
     return [n for n, f in fields.items() if f._field_type.name == "_FIELD"]
 
 
-def _check_fields(fields, given, drop_fields):
-    wanted = {n for n in _own_fields(fields) if fields[n].init} - set(drop_fields)
-    if given == wanted:
+def _check_fields(fields, stated, drop_fields):
+    expected = {n for n in _own_fields(fields) if fields[n].init} - set(drop_fields)
+    if stated == expected:
         return
     text = "data_fields and meta_fields must include all dataclass fields with ``init=True`` and only them."
-    if wanted - given:
-        text += f" Missing fields: {wanted - given}. Add them to drop_fields to suppress this error."
-    if given - wanted:
-        text += f" Unexpected fields: {given - wanted}."
+    if expected - stated:
+        text += f" Missing fields: {expected - stated}. Add them to drop_fields to suppress this error."
+    if stated - expected:
+        text += f" Unexpected fields: {stated - expected}."
     raise ValueError(text)
 
 

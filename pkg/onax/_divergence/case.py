@@ -5,7 +5,7 @@
     Outcome   the result: an array, or the class of an error
 
 A family computes the documented result in plain Python or NumPy, never with onax, so that a backend that departs from
-the rule is found even if all backends agree with one another.
+the rule is reported even if all backends agree with one another.
 """
 
 from collections.abc import Callable, Iterable
@@ -106,44 +106,44 @@ def is_float(dtype):
     return dtype.kind == "f" or (dtype.kind == "V" and dtype.names is None and dtype.itemsize <= 2)
 
 
-def ulps_apart(found, wanted):
+def ulps_apart(actual, expected):
     """How many representable numbers lie between the elements of two arrays of one floating dtype; NaN equals NaN.
 
     A NaN, or an infinity, against anything else counts as 2**62.
     """
-    bits = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}[wanted.dtype.itemsize]
+    bits = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}[expected.dtype.itemsize]
     ordered = []
-    for x in (found, wanted):
+    for x in (actual, expected):
         i = np.ascontiguousarray(x).view(bits).astype(object)
         ordered.append(np.where(np.signbit(x.astype(np.float64)), -(i & np.iinfo(bits).max), i))
     distance = np.abs(ordered[0] - ordered[1])
-    f, w = found.astype(np.float64), wanted.astype(np.float64)
+    f, w = actual.astype(np.float64), expected.astype(np.float64)
     equal = (f == w) | (np.isnan(f) & np.isnan(w))
     finite = np.isfinite(f) & np.isfinite(w)
     return np.where(equal, 0, np.where(finite, distance, 1 << 62))
 
 
-def agrees(outcome, wanted, ulp=0):
+def agrees(outcome, expected, ulp=0):
     """Whether an outcome is the documented one: dtype and shape equal, values equal or within `ulp`."""
-    if isinstance(wanted, (str, frozenset)):
-        names = {wanted} if isinstance(wanted, str) else wanted
+    if isinstance(expected, (str, frozenset)):
+        names = {expected} if isinstance(expected, str) else expected
         return outcome.error in names
     if outcome.error is not None:
         return False
-    return bool(np.all(matching(outcome.value, wanted, ulp)))
+    return bool(np.all(matching(outcome.value, expected, ulp)))
 
 
-def matching(result, wanted, ulp=0):
+def matching(actual, expected, ulp=0):
     """A mask of the elements that agree; a single False if dtype or shape differ."""
-    result, wanted = np.asarray(result), np.asarray(wanted)
-    if result.dtype != wanted.dtype or result.shape != wanted.shape:
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    if actual.dtype != expected.dtype or actual.shape != expected.shape:
         return np.zeros((), bool)
-    if is_float(wanted.dtype):
-        return ulps_apart(result, wanted) <= ulp
-    if wanted.dtype.kind == "c":
-        parts = [(result.real, wanted.real), (result.imag, wanted.imag)]
+    if is_float(expected.dtype):
+        return ulps_apart(actual, expected) <= ulp
+    if expected.dtype.kind == "c":
+        parts = [(actual.real, expected.real), (actual.imag, expected.imag)]
         return np.logical_and(*(ulps_apart(f, w) <= ulp for f, w in parts))
-    return result == wanted
+    return actual == expected
 
 
 FLOATS = tuple(map(np.dtype, (ml_dtypes.bfloat16, np.float16, np.float32, np.float64)))

@@ -80,9 +80,9 @@ def _choose_backends(text, default):
 def _choose_families(text):
     if text is None:
         return FAMILIES
-    wanted = [n.strip() for n in text.split(",") if n.strip()]
-    chosen = [f for f in FAMILIES if any(_is_meant(w, f) for w in wanted)]
-    unknown = [w for w in wanted if not any(_is_meant(w, f) for f in FAMILIES)]
+    names = [n.strip() for n in text.split(",") if n.strip()]
+    chosen = [f for f in FAMILIES if any(_is_meant(w, f) for w in names)]
+    unknown = [w for w in names if not any(_is_meant(w, f) for f in FAMILIES)]
     if unknown or not chosen:
         raise _Refused(f"--only: there is no family {', '.join(unknown) or repr(text)}; there are {', '.join(NAMES)}")
     return chosen
@@ -95,10 +95,10 @@ def _is_meant(word, family):
 
 def make_report(backends=DEFAULT_BACKENDS, only=None, progress=None):
     """Runs the chosen families on the chosen backends; see `--backends` and `--only`."""
-    found, missing = _choose_backends(backends, backends == DEFAULT_BACKENDS)
+    available, missing = _choose_backends(backends, backends == DEFAULT_BACKENDS)
     with np.errstate(all="ignore"):
-        families = [report.run_family(f, found, progress) for f in _choose_families(only)]
-    versions = {b.name: f"{b.title}: {b.version()}" for b in found}
+        families = [report.run_family(f, available, progress) for f in _choose_families(only)]
+    versions = {b.name: f"{b.title}: {b.version()}" for b in available}
     return report.Report(onax.__version__, versions, missing, families)
 
 

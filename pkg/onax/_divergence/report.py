@@ -111,10 +111,12 @@ def _run_case(key, case, backends):
 
 def _distance_text(outcome, case):
     """The distance of a float result from the documented one, if the case allows a distance."""
-    wanted = case.documented
-    if not case.ulp or outcome.error is not None or outcome.value.dtype != wanted.dtype:
+    documented = case.documented
+    if not case.ulp or outcome.error is not None or outcome.value.dtype != documented.dtype:
         return ""
-    return f", {int(np.max(ulps_apart(outcome.value, wanted)))} ulp" if outcome.value.shape == wanted.shape else ""
+    if outcome.value.shape != documented.shape:
+        return ""
+    return f", {int(np.max(ulps_apart(outcome.value, documented)))} ulp"
 
 
 def _first_differing_index(case, outcomes):
@@ -122,21 +124,21 @@ def _first_differing_index(case, outcomes):
 
     None if there is none, or if arguments and result do not correspond element by element; all are shown then.
     """
-    wanted = case.documented
-    if isinstance(wanted, (str, frozenset)) or wanted.ndim != 1 or wanted.size <= 4:
+    documented = case.documented
+    if isinstance(documented, (str, frozenset)) or documented.ndim != 1 or documented.size <= 4:
         return None
-    if not case.args or any(np.shape(a) != wanted.shape for a in case.args):
+    if not case.args or any(np.shape(a) != documented.shape for a in case.args):
         return None
     for outcome in outcomes:
-        if outcome.error is None and np.shape(outcome.value) == wanted.shape:
-            same = np.array([_equal(f, w) for f, w in zip(outcome.value, wanted)])
+        if outcome.error is None and np.shape(outcome.value) == documented.shape:
+            same = np.array([_equal(f, w) for f, w in zip(outcome.value, documented)])
             if not same.all():
                 return int(np.argmin(same))
     return None
 
 
-def _equal(found, wanted):
-    return bool(found == wanted) or (found != found and wanted != wanted)
+def _equal(actual, expected):
+    return bool(actual == expected) or (actual != actual and expected != expected)
 
 
 def _arguments_text(args, index):
@@ -152,9 +154,9 @@ def _outcome_text(outcome, index):
     return f"{scalar_text(outcome.value[index])} {outcome.value.dtype.name}"
 
 
-def _documented_text(wanted, index):
-    if isinstance(wanted, str):
-        return wanted
-    if isinstance(wanted, frozenset):
-        return " or ".join(sorted(wanted))
-    return _outcome_text(Outcome(value=np.asarray(wanted)), index)
+def _documented_text(documented, index):
+    if isinstance(documented, str):
+        return documented
+    if isinstance(documented, frozenset):
+        return " or ".join(sorted(documented))
+    return _outcome_text(Outcome(value=np.asarray(documented)), index)

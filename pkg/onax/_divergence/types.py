@@ -38,10 +38,10 @@ _ABOVE = {
 @functools.cache
 def _upper(name):
     """Everything at or above a dtype."""
-    found = {name}
+    names = {name}
     for above in _ABOVE[name]:
-        found |= _upper(above)
-    return frozenset(found)
+        names |= _upper(above)
+    return frozenset(names)
 
 
 def promote(a, b):
@@ -65,8 +65,8 @@ def _lattice():
     for a in _ALL:
         for b in _ALL:
             x, y = np.ones(2, a), np.ones(2, b)
-            wanted = _dtype(_WIDE_DEFAULT.get(name := promote(a.name, b.name), name))
-            total = np.ones(2, bool) if wanted == _BOOL else np.full(2, 2, wanted)
+            result_dtype = _dtype(_WIDE_DEFAULT.get(name := promote(a.name, b.name), name))
+            total = np.ones(2, bool) if result_dtype == _BOOL else np.full(2, 2, result_dtype)
             numpy = _numpy_promotion(a, b)
             yield Case(
                 f"{a.name} + {b.name}",
@@ -76,8 +76,8 @@ def _lattice():
                 total,
                 dtype=a.name,
                 shape="(2,)",
-                x64=any(is_wide(d) or d.itemsize == 16 for d in (a, b, wanted)),
-                cell=(a.name, b.name, "" if numpy == wanted.name else f"{wanted.name}, NumPy {numpy}"),
+                x64=any(is_wide(d) or d.itemsize == 16 for d in (a, b, result_dtype)),
+                cell=(a.name, b.name, "" if numpy == result_dtype.name else f"{result_dtype.name}, NumPy {numpy}"),
             )
 
 
@@ -107,10 +107,10 @@ def _weak():
             name = _DEFAULT.get(name, name)
             if name == "float64":
                 name = "float32"
-            wanted = _dtype(name)
+            result_dtype = _dtype(name)
             x = np.ones(2, dtype)
-            plain = x.astype(object) + value if wanted != _BOOL else np.ones(2, bool)
-            total = np.array([complex(v) if wanted.kind == "c" else v for v in plain]).astype(wanted)
+            plain = x.astype(object) + value if result_dtype != _BOOL else np.ones(2, bool)
+            total = np.array([complex(v) if result_dtype.kind == "c" else v for v in plain]).astype(result_dtype)
             yield Case(f"{dtype.name} array + {text}", _plus(text), _plus(text), (x,), total, dtype=dtype.name,
                        shape="(2,)", cell=(dtype.name, text, name))  # fmt: skip
 

@@ -84,7 +84,7 @@ def compare_function(function, args, numpy_function=None):
     except (ExportError, LoweringError, BackendError) as error:
         runs["onnx-cpu"] = (None, error)
     errors = {name: error for name, (_, error) in runs.items() if error is not None}
-    leaves = _leaves({name: found for name, (found, _) in runs.items() if found is not None})
+    leaves = _leaves({name: run_leaves for name, (run_leaves, _) in runs.items() if run_leaves is not None})
     differs = bool(errors) or any(leaf.remarks for leaf in leaves)
     reasons = _reasons(function, arrays, errors) if differs else []
     return Comparison(getattr(function, "__name__", "function"), leaves, errors, reasons, differs)
@@ -94,7 +94,7 @@ def _leaves(runs):
     reference = runs.get("eager") or next(iter(runs.values()), [])
     leaves = []
     for i, (path, _) in enumerate(reference):
-        outcomes = {name: found[i][1] for name, found in runs.items() if i < len(found)}
+        outcomes = {name: run_leaves[i][1] for name, run_leaves in runs.items() if i < len(run_leaves)}
         leaves.append(Leaf(path or "result", outcomes, _remarks(outcomes)))
     return leaves
 
@@ -104,16 +104,16 @@ def _remarks(outcomes):
     eager, remarks = outcomes.get("eager"), []
     if eager is None:
         return remarks
-    for name, found in outcomes.items():
+    for name, result in outcomes.items():
         if name == "eager":
             continue
-        if found.shape != eager.shape:
-            remarks.append(f"{name} has shape {found.shape}, eager {eager.shape}")
+        if result.shape != eager.shape:
+            remarks.append(f"{name} has shape {result.shape}, eager {eager.shape}")
             continue
-        if found.dtype != eager.dtype:
-            remarks.append(f"{name} computes in {found.dtype.name}, eager in {eager.dtype.name}")
+        if result.dtype != eager.dtype:
+            remarks.append(f"{name} computes in {result.dtype.name}, eager in {eager.dtype.name}")
         with np.errstate(all="ignore"):
-            narrowed = found.astype(eager.dtype)
+            narrowed = result.astype(eager.dtype)
         close = compare(name, narrowed, eager)
         if not close.is_close:
             remarks.append(
@@ -122,13 +122,13 @@ def _remarks(outcomes):
     return remarks
 
 
-def _worst(found, wanted):
+def _worst(actual, expected):
     """The position and the values of the largest difference."""
-    if not found.size or not is_float(wanted.dtype):
+    if not actual.size or not is_float(expected.dtype):
         return ""
-    flat = int(np.argmax(ulps_apart(found, wanted).reshape(-1)))
-    index = tuple(int(i) for i in np.unravel_index(flat, wanted.shape))
-    pair = Outcome(value=found[index]), Outcome(value=wanted[index])
+    flat = int(np.argmax(ulps_apart(actual, expected).reshape(-1)))
+    index = tuple(int(i) for i in np.unravel_index(flat, expected.shape))
+    pair = Outcome(value=actual[index]), Outcome(value=expected[index])
     return f", most at {index}: {pair[0].text()} and {pair[1].text()}"
 
 

@@ -13,15 +13,15 @@ _COLOURS = {"bold": "\033[1m", "red": "\033[31m", "green": "\033[32m", "dim": "\
 _RESET = "\033[0m"
 
 
-def examples(family_report, count):
+def examples(outcome, count):
     """The rows that represent a family: rows where NumPy differs, each title once, spread over the family."""
     chosen, titles = [], set()
-    for row in family_report.rows:
+    for row in outcome.rows:
         head = row.title.split(",")[0]
-        if row.diverges and (head not in titles or len(family_report.rows) <= count):
+        if row.diverges and (head not in titles or len(outcome.rows) <= count):
             titles.add(head)
             chosen.append(row)
-    chosen = chosen or family_report.rows
+    chosen = chosen or outcome.rows
     step = max(len(chosen) / count, 1)
     return [chosen[int(i * step)] for i in range(min(count, len(chosen)))]
 
@@ -43,8 +43,8 @@ def to_text(report, colour=False):
     lines += [f"  {name:10} {text}" for name, text in report.backends.items()]
     for name, reason in report.missing.items():
         lines += _wrap(f"  {name:10} not run: {reason}")
-    for found in report.families:
-        lines += ["", *_family_text(found, paint)]
+    for outcome in report.families:
+        lines += ["", *_family_text(outcome, paint)]
     departures = report.departures()
     lines.append("")
     if departures:
@@ -60,18 +60,18 @@ def _wrap(text, indent="             "):
     return textwrap.wrap(text, WIDTH, subsequent_indent=indent, drop_whitespace=True, break_long_words=True)
 
 
-def _family_text(found, paint):
-    family, rows = found.family, found.rows
+def _family_text(outcome, paint):
+    family, rows = outcome.family, outcome.rows
     differing = sum(row.diverges for row in rows)
-    departures = found.departures()
+    departures = outcome.departures()
     lines = [paint("bold", f"{family.title} ({family.name})")]
     lines += _wrap(f"  rule  {family.rule}", "        ")
     lines += _wrap(f"  safe  {family.safe}", "        ")
-    if found.missing:
-        return [*lines, *_wrap(f"  not run: {found.missing}", "        ")]
+    if outcome.missing:
+        return [*lines, *_wrap(f"  not run: {outcome.missing}", "        ")]
     verdict = paint("red", f"{len(departures)} departures") if departures else paint("green", "all as documented")
     lines.append(f"  {len(rows)} cases, NumPy differs in {differing}: {verdict}")
-    for row in examples(found, EXAMPLES):
+    for row in examples(outcome, EXAMPLES):
         lines += _row_text(row, paint, family.measured)
     for row, name in departures:
         result = row.results[name]
@@ -106,25 +106,25 @@ def to_markdown(report):
         "| family | cases | NumPy differs | " + " | ".join(report.backends) + " |",
         "| --- | --- | --- | " + " | ".join("---" for _ in report.backends) + " |",
     ]
-    for found in report.families:
-        differing = "-" if found.family.measured else sum(row.diverges for row in found.rows)
-        verdicts = [_backend_verdict(found, name) for name in report.backends]
+    for outcome in report.families:
+        differing = "-" if outcome.family.measured else sum(row.diverges for row in outcome.rows)
+        verdicts = [_backend_verdict(outcome, name) for name in report.backends]
         lines.append(
-            f"| [{found.family.title}](#{_anchor(found.family.title)}) | {len(found.rows)} | {differing} | "
+            f"| [{outcome.family.title}](#{_anchor(outcome.family.title)}) | {len(outcome.rows)} | {differing} | "
             + " | ".join(verdicts)
             + " |"
         )
-    for found in report.families:
-        lines += ["", f"## {found.family.title}", "", f"**Rule.** {found.family.rule}", "",
-                  f"**Safe.** {found.family.safe}", ""]  # fmt: skip
-        lines += _markdown_table(found) if found.family.table else _markdown_rows(found)
+    for outcome in report.families:
+        lines += ["", f"## {outcome.family.title}", "", f"**Rule.** {outcome.family.rule}", "",
+                  f"**Safe.** {outcome.family.safe}", ""]  # fmt: skip
+        lines += _markdown_table(outcome) if outcome.family.table else _markdown_rows(outcome)
     return "\n".join(lines) + "\n"
 
 
-def _backend_verdict(found, name):
-    if found.missing:
+def _backend_verdict(outcome, name):
+    if outcome.missing:
         return "not run"
-    count = sum(r.results[name].verdict == DEPARTS for r in found.rows)
+    count = sum(r.results[name].verdict == DEPARTS for r in outcome.rows)
     return f"{count} depart" if count else "as documented"
 
 
@@ -136,25 +136,25 @@ def _escape(text):
     return text.replace("|", "\\|")
 
 
-def _markdown_rows(found):
-    if found.family.measured:
-        return [f"{len(found.rows)} cases: " + ", ".join(sorted({f"`{row.title}`" for row in found.rows})) + "."]
+def _markdown_rows(outcome):
+    if outcome.family.measured:
+        return [f"{len(outcome.rows)} cases: " + ", ".join(sorted({f"`{row.title}`" for row in outcome.rows})) + "."]
     lines = ["| case | dtype | arguments | NumPy | onax |", "| --- | --- | --- | --- | --- |"]
-    for row in examples(found, 2 * EXAMPLES):
+    for row in examples(outcome, 2 * EXAMPLES):
         cells = (row.title, row.dtype, row.example, row.numpy, row.documented)
         lines.append("| " + " | ".join(f"`{_escape(c)}`" if c else "" for c in cells) + " |")
     return lines
 
 
-def _table(found):
+def _table(outcome):
     """(names of rows, names of columns, {(row, column): Row}) of a family whose cases fill a table."""
-    cells = {row.cell[:2]: row for row in found.rows}
+    cells = {row.cell[:2]: row for row in outcome.rows}
     return list(dict.fromkeys(r for r, _ in cells)), list(dict.fromkeys(c for _, c in cells)), cells
 
 
-def _markdown_table(found):
-    rows, columns, cells = _table(found)
-    lines = [f"Rows: {found.family.table[0]}; columns: {found.family.table[1]}. {_TABLES[found.family.name]}", "",
+def _markdown_table(outcome):
+    rows, columns, cells = _table(outcome)
+    lines = [f"Rows: {outcome.family.table[0]}; columns: {outcome.family.table[1]}. {_TABLES[outcome.family.name]}", "",
              "| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]  # fmt: skip
     for r in rows:
         texts = [cells[r, c].cell[2] if (r, c) in cells else "" for c in columns]
@@ -180,20 +180,20 @@ def to_data(report):
         "backends": report.backends,
         "missing": report.missing,
         "departures": [f"{name}: {row.key}" for _, row, name in report.departures()],
-        "families": [_family_data(found) for found in report.families],
+        "families": [_family_data(outcome) for outcome in report.families],
     }
 
 
-def _family_data(found):
-    family = found.family
+def _family_data(outcome):
+    family = outcome.family
     return {
         "name": family.name,
         "title": family.title,
         "rule": family.rule,
         "safe": family.safe,
         "table": list(family.table) if family.table else None,
-        "missing": found.missing,
-        "cases": [_row_data(row) for row in found.rows],
+        "missing": outcome.missing,
+        "cases": [_row_data(row) for row in outcome.rows],
     }
 
 

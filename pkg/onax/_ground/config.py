@@ -339,7 +339,7 @@ class Config:
 config = Config()
 
 # --- rows of the key; the first six have fixed bits, read directly by hot code ------------------------------
-_x64 = add_row("jax_enable_x64", bool, False, "64-bit dtypes are kept; else they become 32-bit ones.", in_key=True)
+_x64 = add_row("jax_enable_x64", bool, False, "64-bit dtypes are available; else they become 32-bit ones.", in_key=True)
 _promotion = add_row(
     "jax_numpy_dtype_promotion", ("standard", "strict"), "standard",
     "How dtypes promote: by the lattice, or only weak types ('strict').", in_key=True,
@@ -408,16 +408,16 @@ _guards = [
 _filtering = add_row(
     "jax_traceback_filtering",
     ("off", "tracebackhide", "remove_frames", "quiet_remove_frames", "auto"), "auto",
-    "How frames inside onax are kept out of tracebacks.",
+    "How frames inside onax are left out of tracebacks.",
 )  # fmt: skip
 _frames = add_row("jax_tracer_error_num_traceback_frames", int, 5, "Frames shown for a leaked tracer.")
 _cpu_devices = add_row("jax_num_cpu_devices", int, -1, "Number of virtual CPU devices; -1 means one.")
 _platforms = add_row("jax_platforms", str, None, "Platforms to use, separated by commas; the first is the default.")
 add_row("jax_platform_name", str, "", "The default platform; older form of jax_platforms.")
-add_row("jax_compilation_cache_dir", str, None, "Folder of compiled models kept between runs.")
+add_row("jax_compilation_cache_dir", str, None, "Folder of compiled models that persist between runs.")
 add_row("jax_enable_compilation_cache", bool, True, "Whether that folder is used.")
-add_row("jax_persistent_cache_min_compile_time_secs", float, 1.0, "Cheaper compilations are not kept.")
-add_row("jax_persistent_cache_min_entry_size_bytes", int, 0, "Smaller models are not kept.")
+add_row("jax_persistent_cache_min_compile_time_secs", float, 1.0, "Cheaper compilations are not stored.")
+add_row("jax_persistent_cache_min_entry_size_bytes", int, 0, "Smaller models are not stored.")
 add_row("jax_logging_level", str, "NOTSET", "Level of the logger `onax`.")
 add_row("jax_debug_log_modules", str, "", "Modules that log in full.")
 add_row("jax_pprint_use_color", bool, True, "Jaxprs are printed in colour on a terminal.")

@@ -17,15 +17,15 @@ NAMES = ("cudart", "nvJitLink", "nvrtc", "cublasLt", "cublas", "curand", "cufft"
 
 def find_cuda_libraries(folders):
     """Paths of CUDA's libraries in `*/lib` below these folders, in the order of loading."""
-    found = {name: [] for name in NAMES}
+    paths_of = {name: [] for name in NAMES}
     for folder in folders:
         for package in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
             libraries = os.path.join(folder, package, "lib")
             for file in sorted(os.listdir(libraries)) if os.path.isdir(libraries) else ():
                 match = re.fullmatch(r"lib(\w+)\.so\.\d+", file)
-                if match and match.group(1) in found:
-                    found[match.group(1)].append(os.path.join(libraries, file))
-    return [path for name in NAMES for path in found[name]]
+                if match and match.group(1) in paths_of:
+                    paths_of[match.group(1)].append(os.path.join(libraries, file))
+    return [path for name in NAMES for path in paths_of[name]]
 
 
 @functools.cache

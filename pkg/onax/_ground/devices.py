@@ -119,9 +119,9 @@ class Backend:
 
     __slots__ = ("_devices", "platform")
 
-    def __init__(self, platform, found):
+    def __init__(self, platform, devices):
         self.platform = platform
-        self._devices = tuple(found)
+        self._devices = tuple(devices)
 
     platform_version = property(lambda self: "onax")
     runtime_type = property(lambda self: "onnxruntime")
@@ -153,11 +153,11 @@ _ALIASES = {"cuda": "gpu", "gpu": "gpu", "cpu": "cpu"}
 
 def _cpu_count():
     """The number of virtual CPU devices that the options ask for."""
-    wanted = config.jax_num_cpu_devices
-    if wanted < 0:
+    count = config.jax_num_cpu_devices
+    if count < 0:
         flag = re.search(r"--xla_force_host_platform_device_count=(\d+)", os.environ.get("XLA_FLAGS", ""))
-        wanted = int(flag.group(1)) if flag else 1
-    return max(wanted, 1)
+        count = int(flag.group(1)) if flag else 1
+    return max(count, 1)
 
 
 def _cuda_models(root="/"):
@@ -187,11 +187,11 @@ def _cuda_devices():
 
 def _visible_models(models):
     """The models of the devices that CUDA_VISIBLE_DEVICES selects, in its order, up to the first invalid entry."""
-    wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if wanted is None:
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
         return models
     result = []
-    for entry in wanted.split(","):
+    for entry in visible.split(","):
         entry = entry.strip()
         if entry.startswith(("GPU-", "MIG-")):  # an identifier that the driver's files do not contain
             result.append("NVIDIA GPU")
@@ -205,20 +205,20 @@ def _visible_models(models):
 def _initialise():
     """Finds the devices; afterwards their number is fixed."""
     global _backends, _first
-    found = {"cpu": Backend("cpu", [Device("cpu", i) for i in range(_cpu_count())])}
+    by_platform = {"cpu": Backend("cpu", [Device("cpu", i) for i in range(_cpu_count())])}
     cuda = _cuda_devices()
     if cuda:
-        found["gpu"] = Backend("gpu", cuda)
+        by_platform["gpu"] = Backend("gpu", cuda)
     order = [p.strip() for p in (config.jax_platforms or config.jax_platform_name or "cpu").split(",") if p.strip()]
     for platform in order[:1]:
-        if _ALIASES.get(platform) not in found:
+        if _ALIASES.get(platform) not in by_platform:
             raise RuntimeError(
                 f"Unable to initialize backend '{platform}': it is not in the list of known backends: "
-                f"{list(found)}. (you may need to uninstall the failing plugin package, or set JAX_PLATFORMS='' to "
-                "automatically choose an available backend)"
+                f"{list(by_platform)}. (you may need to uninstall the failing plugin package, or set "
+                "JAX_PLATFORMS='' to automatically choose an available backend)"
             )
     default = _ALIASES[order[0]] if order else "cpu"
-    _backends = dict(sorted(found.items(), key=lambda item: item[0] != default))
+    _backends = dict(sorted(by_platform.items(), key=lambda item: item[0] != default))
     _first = _backends[default]._devices[0]
 
 

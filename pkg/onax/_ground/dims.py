@@ -343,8 +343,8 @@ class _Parser:
 
     def fail_expecting(self, *kinds):
         kind, text, _ = self.token
-        found = {"end": "ENDMARKER", "name": "NAME", "number": "NUMBER", "bad": "ERRORTOKEN"}.get(kind)
-        self.fail(f"expecting one of {{{', '.join(kinds)}}} but found {found or _KINDS.get(text, text)}")
+        token_name = {"end": "ENDMARKER", "name": "NAME", "number": "NUMBER", "bad": "ERRORTOKEN"}.get(kind)
+        self.fail(f"expecting one of {{{', '.join(kinds)}}} but found {token_name or _KINDS.get(text, text)}")
 
     def shape(self):
         """All dimensions up to the end, with or without parentheses around them."""

@@ -384,14 +384,14 @@ def _node_of_value(x):
         return _WEAK_NODES[kind]
     if isinstance(x, type) and x in _WEAK_NODES:
         return _WEAK_NODES[x]
-    found = dtype(x)
-    if isinstance(found, ExtendedDType):
-        return found
-    if found not in _UPPER:
-        raise ValueError(f"dtype={found!r} is not a valid dtype for JAX type promotion.")
+    own = dtype(x)
+    if isinstance(own, ExtendedDType):
+        return own
+    if own not in _UPPER:
+        raise ValueError(f"dtype={own!r} is not a valid dtype for JAX type promotion.")
     if is_weakly_typed(x):
-        return _NODE_OF_KIND[_kind_letter(found)]
-    return found
+        return _NODE_OF_KIND[_kind_letter(own)]
+    return own
 
 
 def _kind_letter(dtype_):
@@ -414,9 +414,9 @@ def lattice_result_type(*args):
     if len(nodes) == 1:
         node = nodes[0]
         if node in _NODE_TYPES:
-            kept = [dtype(x) for x in args]
-            out = kept[0]
-            for other in kept[1:]:
+            operand_dtypes = [dtype(x) for x in args]
+            out = operand_dtypes[0]
+            for other in operand_dtypes[1:]:
                 out = out if out == other else promote_types(out, other)
             return out, True
         return node, False
@@ -536,7 +536,7 @@ def isdtype(dtype, kind):
                 return True
             continue
         try:
-            wanted = np.dtype(item)
+            item_dtype = np.dtype(item)
         except TypeError:
             if not isinstance(item, (str, type)):
                 raise TypeError(f"isdtype: Expected kind to be a dtype, string, or tuple; got kind={item!r}") from None
@@ -544,7 +544,7 @@ def isdtype(dtype, kind):
                 f"isdtype: Unrecognized kind={item!r} expected one of {list(_ISDTYPE_KINDS)}, or a compatible input "
                 "for jnp.dtype()"
             ) from None
-        if own == wanted:
+        if own == item_dtype:
             return True
     return False
 
@@ -580,7 +580,7 @@ def is_extended(dtype_):
 
 
 def itemsize_bits(dtype):
-    """Bits of an element's value: 4 for int4, although it is kept in a byte."""
+    """Bits of an element's value: 4 for int4, although it is stored in a byte."""
     if isinstance(dtype, ExtendedDType):
         return dtype.itemsize * 8
     own = np.dtype(dtype)

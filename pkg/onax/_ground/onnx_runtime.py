@@ -25,7 +25,7 @@ class RuntimeInstallation:
 
 
 def find_runtime():
-    """The one installed ONNX Runtime, found without importing it; remembered.
+    """The one installed ONNX Runtime, located without importing it; cached.
 
     Raises ImportError when there is none, or when several were installed over each other (they share one folder, and
     which library a process gets is then chance).
@@ -66,11 +66,11 @@ def _describe(folder):
 def attach_runtime():
     """Loads ONNX Runtime's library into this process once; `ONAX_NUM_THREADS` sets the size of its thread pool.
 
-    Raises ImportError if it is not installed, BackendError in the runtime's words if it cannot be loaded.
+    Raises ImportError if it is not installed, BackendError with the loader's message if it cannot be loaded.
     """
     if ort.attached() is None:
-        found = find_runtime()
+        runtime = find_runtime()
         try:
-            ort.attach(found.library, int(os.environ.get("ONAX_NUM_THREADS", "0")))
+            ort.attach(runtime.library, int(os.environ.get("ONAX_NUM_THREADS", "0")))
         except RuntimeError as error:
             raise BackendError(f"ONNX Runtime could not be attached. {error}") from error

@@ -291,13 +291,13 @@ def _normalize(terms, scope):
     """Makes a dimension from terms: applies rules, drops zero terms, sorts; returns an int if it is constant."""
     if scope._rules:
         terms = _rewrite(terms, scope)
-    kept = [(m, c) for m, c in terms.items() if c]
-    if not kept:
+    nonzero = [(m, c) for m, c in terms.items() if c]
+    if not nonzero:
         return 0
-    if len(kept) == 1 and not kept[0][0]:
-        return kept[0][1]
-    kept.sort(key=lambda item: _monomial_key(item[0]), reverse=True)
-    return SymbolicDim(dict(kept), scope)
+    if len(nonzero) == 1 and not nonzero[0][0]:
+        return nonzero[0][1]
+    nonzero.sort(key=lambda item: _monomial_key(item[0]), reverse=True)
+    return SymbolicDim(dict(nonzero), scope)
 
 
 def _first_match(terms, rules):

@@ -138,9 +138,9 @@ def resolve(record):
     """(file, line, column, function) of a record; line and column count from 1, and are 0 where unknown."""
     if record is None:
         return "<unknown>", 0, 0, ""
-    code, wanted = record.code, record.instruction // 2
+    code, target = record.code, record.instruction // 2
     for index, (line, _, column, _) in enumerate(code.co_positions()):
-        if index == wanted:
+        if index == target:
             return code.co_filename, line or 0, 0 if column is None else column + 1, code.co_qualname
     return code.co_filename, code.co_firstlineno, 0, code.co_qualname
 
@@ -180,15 +180,15 @@ _NOTE = "(frames inside onax are left out; set JAX_TRACEBACK_FILTERING=off to se
 
 def filter_traceback(traceback):
     """The traceback without frames of onax (None if nothing is left), and whether any were there."""
-    kept, entry, dropped = [], traceback, False
+    entries, entry, dropped = [], traceback, False
     while entry is not None:
         if is_internal(entry.tb_frame.f_code.co_filename):
             dropped = True
         else:
-            kept.append(entry)
+            entries.append(entry)
         entry = entry.tb_next
     rebuilt = None
-    for entry in reversed(kept):
+    for entry in reversed(entries):
         rebuilt = TracebackType(rebuilt, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return rebuilt, dropped
 

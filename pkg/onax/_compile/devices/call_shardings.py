@@ -42,8 +42,8 @@ def _of_results(out_shardings, out_tree):
 def put_arguments(call):
     """The leaves of a call with the shardings of jit; raises ValueError for a leaf committed to another sharding."""
     dynamic = _positional_arguments(call)
-    wanted = _resolve(call.options.in_shardings, "in_shardings")
-    stated = broadcast_devices(wanted, tree_structure(dynamic), "pjit in_shardings")
+    resolved = _resolve(call.options.in_shardings, "in_shardings")
+    stated = broadcast_devices(resolved, tree_structure(dynamic), "pjit in_shardings")
     for x, sharding in zip(tree_leaves(dynamic), stated):
         if type(x) is ArrayImpl and x._committed and isinstance(sharding, Sharding):
             if not x.sharding.is_equivalent_to(sharding, x.ndim):
@@ -51,7 +51,7 @@ def put_arguments(call):
                     "Sharding passed to jit does not match the sharding on the respective arg. Got jit sharding: "
                     f"{sharding},\narg sharding: {x.sharding} for arg type: {x.aval.str_short()}"
                 )
-    return tree_leaves(device_put(dynamic, wanted))
+    return tree_leaves(device_put(dynamic, resolved))
 
 
 def move_arguments(arguments, in_shardings):
@@ -66,9 +66,9 @@ def put_results(result, out_shardings, shardings):
     `shardings` are those of the program's results, or None; a result without a stated sharding keeps its sharding.
     """
     leaves, tree = tree_flatten(result)
-    wanted = _of_results(out_shardings, tree)
-    mesh = next((s.mesh for s in wanted if isinstance(s, NamedSharding)), None)
+    stated = _of_results(out_shardings, tree)
+    mesh = next((s.mesh for s in stated if isinstance(s, NamedSharding)), None)
     if shardings is None:
         shardings = [None if mesh is None else NamedSharding(mesh, PartitionSpec())] * len(leaves)
-    placed = [device_put(x, s if w is None else w) for x, s, w in zip(leaves, shardings, wanted)]
+    placed = [device_put(x, s if w is None else w) for x, s, w in zip(leaves, shardings, stated)]
     return tree_unflatten(tree, placed)

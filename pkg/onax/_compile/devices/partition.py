@@ -149,10 +149,10 @@ class _Partitioner:
         )
 
     def _has_boundary(self, jaxpr):
-        found = self.boundaries.get(jaxpr)
-        if found is None:
-            found = self.boundaries[jaxpr] = any(map(self.holds_boundary, jaxpr.eqns))
-        return found
+        has_boundary = self.boundaries.get(jaxpr)
+        if has_boundary is None:
+            has_boundary = self.boundaries[jaxpr] = any(map(self.holds_boundary, jaxpr.eqns))
+        return has_boundary
 
     def compile_segment(self, jaxpr):
         """The executables of a segment, by the keys of compiler options."""
@@ -433,17 +433,17 @@ class _SequenceBuilder:
 
     def _live_thunks(self, outs):
         """The thunks whose results are used; compiles their segments."""
-        live, kept = set(_variables_of(outs)), []
+        live, live_thunks = set(_variables_of(outs)), []
         for thunk in reversed(self.thunks):
-            wanted = [v for v in thunk.results if v in live]
-            if not wanted and not thunk.effects:
+            live_results = [v for v in thunk.results if v in live]
+            if not live_results and not thunk.effects:
                 continue
             if type(thunk) is SegmentThunk:
-                self._compile(thunk, wanted)
+                self._compile(thunk, live_results)
             thunk.last_reads = [x for x in dict.fromkeys(_variables_of(thunk.operands)) if x not in live]
             live.update(_variables_of(thunk.operands))
-            kept.append(thunk)
-        return kept[::-1]
+            live_thunks.append(thunk)
+        return live_thunks[::-1]
 
     def _compile(self, segment, results):
         """Compiles the equations of a segment; only some of their results are used outside it."""
@@ -524,7 +524,7 @@ def _region_runner(jaxpr, params, name, compiler_options):
 
 def _inner_axes(jaxpr, region, used):
     """The axes of the inner regions over the same devices; None if an inner region has other devices."""
-    found = set()
+    axes = set()
     for eqn in jaxpr.eqns:
         own = set()
         if eqn.primitive is shard_map_p:
@@ -536,19 +536,19 @@ def _inner_axes(jaxpr, region, used):
             deeper = _inner_axes(body, region, used | own)
             if deeper is None:
                 return None
-            found |= own | deeper
-    return found
+            axes |= own | deeper
+    return axes
 
 
 def _participants(mesh, region):
     """A Participant for each device of a region; along other axes of the mesh only the first devices take part."""
     chosen = mesh.devices[tuple(slice(None) if a in region.names else 0 for a in mesh.axis_names)]
-    found = []
+    participants = []
     for index, coordinate in enumerate(itertools.product(*map(range, region.sizes))):
         device = chosen[coordinate]
         key = None if device.platform == "cpu" else device
-        found.append(Participant(device, dict(zip(region.names, coordinate)), index, key))
-    return found
+        participants.append(Participant(device, dict(zip(region.names, coordinate)), index, key))
+    return participants
 
 
 def _run_region(sequence, participants, in_shardings, out_shardings, wholes, values):

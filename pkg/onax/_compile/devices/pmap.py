@@ -127,10 +127,10 @@ class _Mapping:
             if d is not None:
                 NamedSharding(mesh, _spec(d, self.axis_name)).shard_shape(typeof(x).shape)
         key = (tree, dims, mesh, tuple((i, type(v), v) for i, v in sorted(fixed.items())), len(args))
-        found = self.programs.get(key)
-        if found is None:
-            found = self.programs[key] = self._program(fixed, len(args), tree, dims, mesh)
-        return found, dynamic, kwargs
+        program = self.programs.get(key)
+        if program is None:
+            program = self.programs[key] = self._program(fixed, len(args), tree, dims, mesh)
+        return program, dynamic, kwargs
 
     def _static(self, args):
         """Static values by position."""
@@ -163,8 +163,8 @@ class _Mapping:
 
     def _mesh(self, size):
         """A mesh over the first devices: as many as slices, if there are enough."""
-        found = all_devices(self.backend) if self.devices is None else self.devices
-        chosen = found if self.devices is not None else found[:size]
+        available = all_devices(self.backend) if self.devices is None else self.devices
+        chosen = available if self.devices is not None else available[:size]
         return Mesh(np.array(chosen, dtype=object), (self.axis_name,), (AxisType.Auto,))
 
     def _program(self, fixed, count, tree, dims, mesh):

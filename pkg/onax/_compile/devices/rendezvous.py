@@ -89,17 +89,17 @@ class _Scheduler:
 
     def _resume(self, i, outcome):
         try:
-            wanted = self.programs[i].send(outcome)
+            request = self.programs[i].send(outcome)
         except StopIteration as end:
             self.results[i] = end.value
             return
-        if type(wanted) is Rendezvous:
-            self._meet(i, wanted)
+        if type(request) is Rendezvous:
+            self._meet(i, request)
         elif len(self.programs) == 1:
-            self.ready.append((i, wanted()))
+            self.ready.append((i, request()))
         else:
             self.working += 1
-            future = _workers.pool_of_at_least(len(self.programs)).submit(_with_options, self.word, wanted)
+            future = _workers.pool_of_at_least(len(self.programs)).submit(_with_options, self.word, request)
             future.add_done_callback(lambda future: self.done.put((i, future)))
 
     def _take_outcome(self):
@@ -111,14 +111,14 @@ class _Scheduler:
         else:
             self.failed[i] = error
 
-    def _meet(self, i, wanted):
-        self.waiting[i] = wanted
-        group = wanted.group
+    def _meet(self, i, request):
+        self.waiting[i] = request
+        group = request.group
         here = [self.waiting.get(j) for j in group]
-        if all(w is not None and w.collective is wanted.collective for w in here):
+        if all(w is not None and w.collective is request.collective for w in here):
             for j in group:
                 del self.waiting[j]
-            results = wanted.collective.exchange([w.values for w in here])
+            results = request.collective.exchange([w.values for w in here])
             self.ready.extend(zip(group, results))
 
     def _deadlock_error(self):

@@ -108,9 +108,9 @@ def _stack(axes, avals, shape, params):
 def _gather(axes, avals, shape, params):
     """Dimensions with full slices keep their axes."""
     numbers, old = params["dimension_numbers"], avals[0].shape
-    gone = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
+    dropped = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
     out = [()] * len(shape)
-    for i, d in zip(numbers.offset_dims, [d for d in range(len(old)) if d not in gone]):
+    for i, d in zip(numbers.offset_dims, [d for d in range(len(old)) if d not in dropped]):
         if shape[i] == old[d]:
             out[i] = axes[0][d]
     return out
@@ -170,8 +170,8 @@ def _scan(given, avals, params):
     """The carry has the shardings that the body returns; stacked results get a leading dimension without axes."""
     n, m, body = params["num_consts"], params["num_carry"], params["jaxpr"]
     xs = [None if s is None else NamedSharding(s.mesh, PartitionSpec(*s.spec[1:])) for s in given[n + m :]]
-    found = propagate(body, [*given[: n + m], *xs])
-    return [*found[:m], *(insert_spec_entry(s, 0, None) for s in found[m:])]
+    outs = propagate(body, [*given[: n + m], *xs])
+    return [*outs[:m], *(insert_spec_entry(s, 0, None) for s in outs[m:])]
 
 
 @shardings.rule(while_p)
@@ -182,7 +182,7 @@ def _while(given, avals, params):
 @shardings.rule(cond_p)
 def _cond(given, avals, params):
     each = [propagate(branch, given[1:]) for branch in params["branches"]]
-    return [next((s for s in found if s is not None), None) for found in zip(*each)]
+    return [next((s for s in column if s is not None), None) for column in zip(*each)]
 
 
 def _as_named(sharding):
@@ -224,10 +224,10 @@ def _propagate_through_call(jaxpr, given, in_shardings, out_shardings):
     """The shardings of the results of a call; those that the call states have precedence."""
     if in_shardings:
         given = [_as_named(stated) or s for stated, s in zip(in_shardings, given)]
-    found = propagate(jaxpr, given)
+    shardings = propagate(jaxpr, given)
     if out_shardings:
-        found = [_as_named(stated) or s for stated, s in zip(out_shardings, found)]
-    return found
+        shardings = [_as_named(stated) or s for stated, s in zip(out_shardings, shardings)]
+    return shardings
 
 
 def propagate(jaxpr, given):
@@ -238,8 +238,9 @@ def propagate(jaxpr, given):
         read = lambda atom: None if type(atom) is Literal else env.get(atom)
         for eqn in jaxpr.eqns:
             avals, out_avals = [a.aval for a in eqn.invars], [v.aval for v in eqn.outvars]
-            found = _shardings_of_operation(eqn.primitive, list(map(read, eqn.invars)), avals, eqn.params, out_avals)
-            env.update(zip(eqn.outvars, found))
+            operands = list(map(read, eqn.invars))
+            shardings = _shardings_of_operation(eqn.primitive, operands, avals, eqn.params, out_avals)
+            env.update(zip(eqn.outvars, shardings))
         jaxpr.cache[key] = list(map(read, jaxpr.outvars))
     return jaxpr.cache[key]
 
@@ -261,12 +262,12 @@ def first_device_of(leaves):
 
 def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
     """For each result of a compiled program its sharding; None if everything is on one device."""
-    found = _propagate_through_call(jaxpr, list(map(sharding_of, leaves)), in_shardings, out_shardings)
-    meshes = (s.mesh for s in (*found, *map(sharding_of, leaves)) if s is not None)
+    shardings = _propagate_through_call(jaxpr, list(map(sharding_of, leaves)), in_shardings, out_shardings)
+    meshes = (s.mesh for s in (*shardings, *map(sharding_of, leaves)) if s is not None)
     mesh = next(meshes, None)
     if mesh is None:
         return None
-    return [NamedSharding(mesh, PartitionSpec()) if s is None else s for s in found]
+    return [NamedSharding(mesh, PartitionSpec()) if s is None else s for s in shardings]
 
 
 def place(results, shardings):
@@ -286,8 +287,8 @@ def place_eager_result(primitive, operands, params, out):
     _check_devices(primitive, operands)
     avals, out_avals = [typeof(x) for x in operands], [typeof(x) for x in outs]
     given = list(map(sharding_of, operands))
-    found = _shardings_of_operation(primitive, given, avals, params, out_avals, eager=True)
-    placed = [x if s is None else shard_array(x, s) for x, s in zip(outs, found)]
+    shardings = _shardings_of_operation(primitive, given, avals, params, out_avals, eager=True)
+    placed = [x if s is None else shard_array(x, s) for x, s in zip(outs, shardings)]
     return placed if primitive.multiple_results else placed[0]
 
 
