@@ -53,7 +53,7 @@ def _before_transpose(b, x):
     origin = readable_origin(b, x)
     if origin is None or origin.start or not _is_transpose(x.shape, origin.strides):
         return x, strides_of(x.shape)
-    b.withdraw(origin.instruction)
+    b.withdraw([origin.instruction])
     return origin.source, origin.strides
 
 
