@@ -1,16 +1,8 @@
 /* Kernels of the elementary functions of float32 and float64 (blocks_floats.c includes this). */
 
 #include "blocks_doubles.h"
+#include "lgamma.h"
 
-/* log |gamma(x)|; inf at -inf, as the limit over the poles. */
-static double onax_lgamma(double x) {
-#if defined(__GLIBC__) || defined(__APPLE__)
-    int sign;
-    return lgamma_r(x, &sign);
-#else
-    return lgamma(x);
-#endif
-}
 #define ONAX_LIBRARY1(name) ONAX_MAP1(PLAIN, name##_f64, double, double, name(x))
 ONAX_LIBRARY1(cbrt) ONAX_LIBRARY1(erf) ONAX_LIBRARY1(erfc)
 ONAX_MAP2(PLAIN, pow_f64, double, double, pow(x, y))

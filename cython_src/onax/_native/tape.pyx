@@ -2,6 +2,7 @@
 """Tapes: programs of typed instructions over buffers of known sizes, run without Python (tape_machine.h).
 
     attach_lapack       hands the routines of LAPACK to the instructions that call them
+    attach_special      the same of SciPy's special functions
     BLOCK_OPERATIONS    what a program over blocks may say (blocks_kernels.h): its operations by name
     OPERATIONS, TYPES   what a tape may say: operations by name and dtypes, with their numbers
     PythonKernel        what an instruction `call` runs: a function of ndarrays
@@ -53,6 +54,12 @@ cdef extern from "tape_linalg.h" nogil:
     const char *onax_lapack_name(int, int)
     const char *onax_lapack_arguments(int, int)
     void onax_lapack_attach(int, int, void *)
+
+cdef extern from "tape_special.h" nogil:
+    int onax_special_count()
+    const char *onax_special_name(int)
+    int onax_special_arity(int)
+    void onax_special_attach(int, void *)
 
 cdef extern from "tape_machine.h" nogil:
     const long long ONAX_TAPE_MAGIC
@@ -193,6 +200,21 @@ def attach_lapack(routines):
 
 
 # ---- tapes
+
+def attach_special(functions):
+    """Hands special functions of float64 numbers (name -> capsule) to the instructions that call them.
+
+    One whose signature is another than expected is left out.
+    """
+    cdef int i
+    for i in range(onax_special_count()):
+        capsule = functions.get((<bytes>onax_special_name(i)).decode())
+        arguments = "double, " * onax_special_arity(i)
+        if capsule is not None:
+            signature = PyCapsule_GetName(capsule)
+            if signature.decode() == f"double ({arguments}int __pyx_skip_dispatch)":
+                onax_special_attach(i, PyCapsule_GetPointer(capsule, signature))
+
 
 cdef double QUICK = 10e3     # nanoseconds of work for which the interpreter is not given to other threads
 

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "lgamma.h"
 #include "normals_maths.h"
 #include "threefry_maths.h"
 
@@ -214,4 +215,19 @@ double onax_gamma_grad(double a, double x) {
     }
     s = series(a, x);
     return -(s.slope + s.value * (log(x) - digamma(a + 1))) * (x / a);
+}
+
+double onax_igamma_grad_a(double a, double x) {
+    const int shift = !(x > 1 && x > a);
+    term s;
+    double weight;
+    if (!(a > 0)) return NAN;
+    if (x == 0) return 0;
+    if (!(x > 0) || !isfinite(a) || !isfinite(x)) return NAN;
+    if (shift) s = series(a, x);
+    else if (x > 1e100 && x * EPS > a) s = (term){1 / x, 0};
+    else s = fraction(a, x);
+    weight = exp(a * log(x) - x - onax_lgamma(a + shift));
+    if (weight == 0) return 0;
+    return (s.slope + s.value * (log(x) - digamma(a + shift))) * (shift ? weight : -weight);
 }

@@ -10,5 +10,7 @@ void onax_gamma_f64(const uint32_t *keys, int64_t each, const double *alpha, dou
                     int log_space);
 /* The derivative in a of a number x that was drawn with the shape parameter a. */
 double onax_gamma_grad(double a, double x);
+/* The derivative in a of the regularized lower incomplete gamma function. */
+double onax_igamma_grad_a(double a, double x);
 
 #endif

@@ -19,6 +19,7 @@ from onax._tape import (  # noqa: F401  they attach rules
     slicing,
     solves,
     sorting,
+    special,
     stacking,
     windows,
 )
