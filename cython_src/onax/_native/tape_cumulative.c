@@ -189,7 +189,7 @@ ONAX_EXTREMES(PLAIN, i8, int8_t) ONAX_EXTREMES(PLAIN, u8, uint8_t) ONAX_EXTREMES
 ONAX_EXTREMES(PLAIN, u16, uint16_t) ONAX_EXTREMES(ONAX_CLONES, i32, int32_t) ONAX_EXTREMES(PLAIN, u32, uint32_t)
 ONAX_EXTREMES(PLAIN, i64, int64_t) ONAX_EXTREMES(PLAIN, u64, uint64_t)
 #define ONAX_FLOAT_EXTREMES(how, t, T) \
-    ONAX_JOINED(how, max_##t, T, (x > y) | (x != x) ? x : y) ONAX_JOINED(how, min_##t, T, (x < y) | (x != x) ? x : y)
+    ONAX_JOINED(how, max_##t, T, ((x > y) | (x != x)) ? x : y) ONAX_JOINED(how, min_##t, T, ((x < y) | (x != x)) ? x : y)
 ONAX_FLOAT_EXTREMES(ONAX_CLONES, f32, float) ONAX_FLOAT_EXTREMES(ONAX_CLONES, f64, double)
 
 /* Every partial result of float16 and bfloat16 is rounded. */

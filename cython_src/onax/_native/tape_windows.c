@@ -83,8 +83,8 @@ ONAX_EXTREMES(PLAIN, i8, int8_t) ONAX_EXTREMES(PLAIN, u8, uint8_t) ONAX_EXTREMES
 ONAX_EXTREMES(PLAIN, u16, uint16_t) ONAX_EXTREMES(ONAX_CLONES, i32, int32_t) ONAX_EXTREMES(PLAIN, u32, uint32_t)
 ONAX_EXTREMES(PLAIN, i64, int64_t) ONAX_EXTREMES(PLAIN, u64, uint64_t)
 #define ONAX_FLOAT_EXTREMES(t, T) \
-    ONAX_ROWS(ONAX_CLONES, max_##t, T, y, (x > y) | (x != x) ? x : y) \
-    ONAX_ROWS(ONAX_CLONES, min_##t, T, y, (x < y) | (x != x) ? x : y)
+    ONAX_ROWS(ONAX_CLONES, max_##t, T, y, ((x > y) | (x != x)) ? x : y) \
+    ONAX_ROWS(ONAX_CLONES, min_##t, T, y, ((x < y) | (x != x)) ? x : y)
 ONAX_FLOAT_EXTREMES(f32, float) ONAX_FLOAT_EXTREMES(f64, double)
 
 /* Sums of complex numbers are those of their parts. */
