@@ -34,7 +34,12 @@ def rewritten(function, *args):
 
 def test_scan():
     outside, inside = rewritten(lambda x, m: lax.scan(lambda c, y: (jnp.sin(m).T @ c + y, c), x, m), X, M)
-    assert outside == ["sin", "transpose"] and inside == ["dot_general", "add"]
+    assert outside == ["sin"] and inside == ["transpose", "dot_general", "add"]  # products read transposes in place
+
+
+def test_transposes_that_no_product_reads():
+    outside, inside = rewritten(lambda x, m: lax.fori_loop(0, 3, lambda i, c: c * m.T + x, m), X, M)
+    assert outside[0] == "transpose" and "transpose" not in inside
 
 
 def test_while():

@@ -1,7 +1,8 @@
 """Native target: equations of a loop's body that read nothing but its constants run once, before the loop.
 
 What is larger than all that it reads (a broadcast, a table of positions) is computed in each step: a region does that
-in registers.  Branches and loops stay where they are, because a loop without steps must not run them.
+in registers.  So does the transpose of a product's operand, which products read where it lies.  Branches and loops stay
+where they are, because a loop without steps must not run them.
 """
 
 from math import prod
@@ -14,6 +15,8 @@ from onax._core.jaxpr import Literal, Var
 from onax._core.programs import held_programs
 from onax._core.rewrite import close
 from onax._ground import dims
+from onax._prims.dot import dot_general_p
+from onax._prims.shaping import transpose_p
 from onax._tape.rules import tape
 
 
@@ -68,7 +71,7 @@ def _split(body, num_consts):
             continue
         is_read_before = not read_before.isdisjoint(eqn.outvars)
         if not read_inside.isdisjoint(eqn.outvars):
-            if _grows(eqn):
+            if _grows(eqn) or _is_read_in_place(eqn, body):
                 kept.add(eqn)
                 read_inside.update(_variables(eqn.invars))
             else:
@@ -95,3 +98,12 @@ def _grows(eqn):
     """Whether an equation makes more elements than any operand has."""
     most = max([prod(x.aval.shape) for x in _variables(eqn.invars)], default=0)
     return any(prod(v.aval.shape) > most for v in eqn.outvars)
+
+
+def _is_read_in_place(eqn, body):
+    """Whether an equation is the transpose of an array that one product alone reads: `_tape/dot.py`."""
+    if eqn.primitive is not transpose_p:
+        return False
+    (result,) = eqn.outvars
+    readers = [reader.primitive for reader in body.eqns for x in reader.invars if x is result]
+    return readers == [dot_general_p] and not any(x is result for x in body.outvars)
