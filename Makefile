@@ -6,6 +6,7 @@ RUN := $(VENV)/bin/python
 ORACLE := .venv-oracle
 JAX_VERSION := 0.10.2
 OUT ?= demo-output
+JOBS ?= 2
 
 .PHONY: demo test test-all oracle node record bench gpu lint docs clean
 
@@ -20,8 +21,8 @@ demo: $(VENV)/.built  ## trains on real handwritten digits, exports, replays the
 	$(RUN) scripts/demo/replay.py --out $(OUT)
 	$(RUN) scripts/demo/draw.py --out $(OUT)
 
-test: $(VENV)/.built lint  ## what a change must pass
-	$(RUN) -m pytest -m "not slow"
+test: $(VENV)/.built lint  ## what a change must pass; in JOBS processes
+	$(RUN) -m pytest -m "not slow" --numprocesses $(JOBS) --dist worksteal
 
 test-all: $(VENV)/.built lint  ## the deeper suites too
 	$(RUN) -m pytest

@@ -9,6 +9,8 @@ import onax as jax
 import onax.numpy as jnp
 from onax import errors, lax
 
+pytestmark = pytest.mark.usefixtures("few_tracked_objects")
+
 TRANSFORMATIONS = {
     "jit": lambda f: jax.jit(f)(1.0),
     "vmap": lambda f: jax.vmap(f)(jnp.ones(3)),

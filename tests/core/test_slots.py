@@ -1,5 +1,7 @@
 """Slots: rules attached to primitives from outside, enumerable, with the location of each."""
 
+import threading
+
 import pytest
 
 from onax._core import slots
@@ -70,5 +72,7 @@ def test_the_location_of_a_rule_is_the_row_in_the_module(slot, tmp_path, monkeyp
 
 
 def test_the_location_of_a_rule_that_a_running_function_attaches_is_its_line(slot):
-    slot.set(sinh_p, 1)
+    thread = threading.Thread(target=lambda: slot.set(sinh_p, 1))  # in which no module is being imported
+    thread.start()
+    thread.join()
     assert slot.location(sinh_p)[0] == __file__

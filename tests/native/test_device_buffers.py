@@ -10,6 +10,8 @@ import pytest
 from made_up_cuda import host_memory
 from onax._native.device_buffers import DeviceBuffer, DeviceMemory
 
+pytestmark = pytest.mark.usefixtures("few_tracked_objects")
+
 DTYPES = [np.bool_, np.int8, np.uint16, np.int64, np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 
 

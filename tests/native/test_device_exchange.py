@@ -14,6 +14,8 @@ import onax as jax
 import onax.numpy as jnp
 from made_up_cuda import Copies, made_up_cuda
 
+pytestmark = pytest.mark.usefixtures("few_tracked_objects")
+
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 
 

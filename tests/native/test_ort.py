@@ -15,6 +15,8 @@ from onax._native.protobuf import ELEMENT_TYPES
 from onax.export.graph import proto
 from onax.export.graph.value import Graph
 
+pytestmark = pytest.mark.usefixtures("few_tracked_objects")
+
 DTYPES = list(ELEMENT_TYPES)
 NUMBER = ELEMENT_TYPES
 F32 = np.dtype(np.float32)
