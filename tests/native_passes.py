@@ -4,7 +4,7 @@ import numpy as np
 
 import onax as jax
 from onax._compile import pipeline
-from onax._compile.direct import direct_runner
+from onax._compile.direct import direct_program
 from onax._compile.pipeline import NATIVE_PASSES, PASSES
 from onax._core.check import check_jaxpr
 from onax._core.evaluate import eval_jaxpr
@@ -51,4 +51,5 @@ def check(function, *args, compare=assert_same_bits, passes=with_regions):
 
 def runner_of(jaxpr):
     """What runs a program without a session, or None."""
-    return direct_runner(pipeline.native_program(pipeline.optimize(jaxpr, "test")))
+    found = direct_program(pipeline.native_program(pipeline.optimize(jaxpr, "test")))
+    return None if found is None else found.runner

@@ -49,6 +49,9 @@ cdef extern from "blocks_kernels.h" nogil:
     const char *onax_program_read(const int64_t *, size_t, onax_program **)
     void onax_program_free(onax_program *)
 
+cdef extern from "tape_gemm.h" nogil:
+    int onax_cpu_level()
+
 cdef extern from "tape_linalg.h" nogil:
     int onax_lapack_count()
     const char *onax_lapack_name(int, int)
@@ -84,6 +87,7 @@ cdef extern from "tape_machine.h" nogil:
     const char *onax_tape_operation_name(int)
     const char *onax_tape_read(const int64_t *, size_t, onax_tape **)
     void onax_tape_free(onax_tape *)
+    const int64_t *onax_tape_words(const onax_tape *, size_t *)
     int onax_tape_inputs(const onax_tape *)
     int onax_tape_outputs(const onax_tape *)
     int64_t onax_tape_bytes(const onax_tape *, int)
@@ -165,6 +169,11 @@ def check_program(words):
 
 
 # ---- routines that instructions call
+
+
+def cpu_level():
+    """The level of vector instructions that kernels use: 1, 3 or 4, as in x86-64-v3."""
+    return onax_cpu_level()
 
 
 def _argument_letters(signature):
@@ -307,6 +316,15 @@ cdef class Tape:
 
     def __dealloc__(self):
         onax_tape_free(self.tape)
+
+    @property
+    def words(self):
+        """A copy of the words."""
+        cdef size_t count
+        cdef const int64_t *words = onax_tape_words(self.tape, &count)
+        cdef cnp.ndarray copy = np.empty(<Py_ssize_t>count, np.int64)
+        memcpy(cnp.PyArray_DATA(copy), words, count * sizeof(int64_t))
+        return copy
 
     @property
     def work(self):

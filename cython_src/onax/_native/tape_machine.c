@@ -34,6 +34,7 @@ typedef struct {
 
 struct onax_tape {
     int64_t *words;
+    size_t n_words;
     int n_in, n_out, n_buffers, n_parts, n_kernels;
     int64_t arena, constant_bytes, scratch, persistent, frame_bytes, n_instructions;
     buffer *buffers;
@@ -327,6 +328,7 @@ const char *onax_tape_read(const int64_t *words, size_t count, onax_tape **tape)
     if (!t) return "no memory";
     if (!(t->words = malloc((count + 1) * sizeof(int64_t)))) { free(t); return "no memory"; }
     memcpy(t->words, words, count * sizeof(int64_t));
+    t->n_words = count;
     r.at = t->words;
     r.end = t->words + count;
     fault = read_tape(t, &r);
@@ -352,6 +354,7 @@ void onax_tape_free(onax_tape *t) {
     free(t);
 }
 
+const int64_t *onax_tape_words(const onax_tape *t, size_t *count) { *count = t->n_words; return t->words; }
 int onax_tape_inputs(const onax_tape *t) { return t->n_in; }
 int onax_tape_outputs(const onax_tape *t) { return t->n_out; }
 int64_t onax_tape_bytes(const onax_tape *t, int port) { return t->buffers[port].bytes; }

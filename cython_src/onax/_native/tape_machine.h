@@ -113,6 +113,8 @@ const char *onax_tape_operation_name(int number);
 /* NULL and a tape, or what is wrong with the words. */
 const char *onax_tape_read(const int64_t *words, size_t count, onax_tape **tape);
 void onax_tape_free(onax_tape *tape);
+/* The words that were read, and how many they are. */
+const int64_t *onax_tape_words(const onax_tape *tape, size_t *count);
 int onax_tape_inputs(const onax_tape *tape);
 int onax_tape_outputs(const onax_tape *tape);
 /* Bytes of an input, or of the outputs that are counted after them. */

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onax._compile import pipeline, sessions
-from onax._compile.direct import direct_runner
+from onax._compile.direct import direct_program
 from onax._compile.explanation import Explanation, Step
 from onax._compile.first_call import executable_of
 from onax._compile.jit import PjitFunction, jit
@@ -89,12 +89,12 @@ def explain_program(signature, leaves=None):
     if current_default().platform != "cpu" or has_separate_regions(computation.core):
         raise NotImplementedError("onax.explain measures programs on one device, the CPU")
     program, recordings = _record_tapes(pipeline.native_program(computation))
-    tape = direct_runner(program)
-    found.runner = "tape" if tape is not None else "session"
+    direct = direct_program(program)
+    found.runner = "session" if direct is None else "tape"
     given = leaves is not None and not any(isinstance(x, ShapeDtypeStruct) for x in leaves)
     run = _Runs(signature, computation, leaves if given else None)
-    if tape is not None:
-        run.measure(computation.executable(tape, is_session=False), recordings)
+    if direct is not None:
+        run.measure(computation.executable(direct.runner, is_session=False), recordings)
         (recording,) = recordings
         found.steps = _tape_steps(recording, run, 0, 0)
     else:

@@ -31,3 +31,11 @@ def measurement():
     from onax._compile import explain
 
     return explain
+
+
+@functools.cache
+def persistent_cache():
+    """The module `onax._compile.persistent_cache`, if the user names a folder for it."""
+    from onax._compile import persistent_cache as module
+
+    return module

@@ -16,9 +16,9 @@ With `ONAX_DUMP_PASSES=<folder>` every compilation writes the program after each
 
 from onax._compile import sessions
 from onax._compile.computation import Computation
-from onax._compile.direct import direct_runner
+from onax._compile.direct import direct_program
 from onax._compile.dump import open_dump
-from onax._compile.lazy_import import multi_device
+from onax._compile.lazy_import import multi_device, persistent_cache
 from onax._compile.passes.form_tapes import form_tapes
 from onax._compile.passes.hoist_invariants import hoist_invariants
 from onax._compile.passes.inline_calls import inline_calls
@@ -26,6 +26,7 @@ from onax._compile.passes.simplify import simplify
 from onax._compile.placement import has_separate_regions
 from onax._core.rewrite import eliminate_dead_code
 from onax._ground import monitoring
+from onax._ground.config import compilation_cache_dir
 from onax._ground.errors import LoweringError
 from onax._ground.onnx_runtime import attach_runtime
 from onax.export.graph import transfers
@@ -97,18 +98,26 @@ def compile_for_session(computation, name, compiler_options=None, graph=None):
         return computation.executable(None)
     label = f"jit({name})"
     with monitoring.timed(monitoring.LOWER, label):
-        runner = None if settings else direct_runner(native_program(computation))
-        if runner is None:
+        direct = None if settings else _direct_program(computation)
+        if direct is None:
             attach_runtime()
             if settings.get("provider", "cpu") != "cpu":
                 graph = lower_portable(computation)
             graph = graph or lower_native(computation)
     with monitoring.timed(monitoring.COMPILE, label):
-        if runner is not None:
-            return computation.executable(runner, is_session=False)
+        if direct is not None:
+            return computation.executable(direct.runner, is_session=False)
         if not graph.nodes and not graph.outputs:  # no results, and no effects that a graph can have
             return computation.executable(None)
         return computation.executable(*sessions.open_session(graph, name, settings))
+
+
+def _direct_program(computation):
+    """The Direct of a Computation, perhaps from the persistent cache, or None."""
+    make = lambda: direct_program(native_program(computation))
+    if compilation_cache_dir() is None:
+        return make()
+    return persistent_cache().find_or_make(computation.core, make)
 
 
 def native_program(computation):

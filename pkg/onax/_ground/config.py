@@ -414,10 +414,10 @@ _frames = add_row("jax_tracer_error_num_traceback_frames", int, 5, "Frames shown
 _cpu_devices = add_row("jax_num_cpu_devices", int, -1, "Number of virtual CPU devices; -1 means one.")
 _platforms = add_row("jax_platforms", str, None, "Platforms to use, separated by commas; the first is the default.")
 add_row("jax_platform_name", str, "", "The default platform; older form of jax_platforms.")
-add_row("jax_compilation_cache_dir", str, None, "Folder of compiled models that persist between runs.")
-add_row("jax_enable_compilation_cache", bool, True, "Whether that folder is used.")
+_cache_dir = add_row("jax_compilation_cache_dir", str, None, "Folder of compiled programs that persist between runs.")
+_cache = add_row("jax_enable_compilation_cache", bool, True, "Whether that folder is used.")
 add_row("jax_persistent_cache_min_compile_time_secs", float, 1.0, "Cheaper compilations are not stored.")
-add_row("jax_persistent_cache_min_entry_size_bytes", int, 0, "Smaller models are not stored.")
+add_row("jax_persistent_cache_min_entry_size_bytes", int, 0, "Smaller programs are not stored.")
 add_row("jax_logging_level", str, "NOTSET", "Level of the logger `onax`.")
 add_row("jax_debug_log_modules", str, "", "Modules that log in full.")
 add_row("jax_pprint_use_color", bool, True, "Jaxprs are printed in colour on a terminal.")
@@ -521,6 +521,11 @@ _INERT = {
 def is_strict():
     """Whether this thread is inside `onax.strict()`, which must check every computation."""
     return read_row(_explicit_x64) == "strict"
+
+
+def compilation_cache_dir():
+    """The folder of the persistent compilation cache, or None if there is none or it is off."""
+    return (read_row(_cache_dir) or None) if read_row(_cache) else None
 
 
 def runs_tapes_directly():
