@@ -78,6 +78,19 @@ static int run_indexed_copy(const onax_instruction *q, onax_frame *f) {
     return ONAX_DONE;
 }
 
+/* Bytes side by side that one index of int32, the most common one, moves. */
+static int run_whole_copy_at(const onax_instruction *q, onax_frame *f) {
+    const moving_copy *m = q->state;
+    const moving_index *index = m->indices;
+    const int64_t at = onax_nearest_index(onax_read_index(ONAX_BUFFER(q, f, 2), ONAX_I32), index->largest);
+    char *to = ONAX_BUFFER(q, f, 0) + m->to + at * index->to;
+    const char *from = ONAX_BUFFER(q, f, 1) + m->from + at * index->from;
+    if (m->grid.bytes == 4) memcpy(to, from, 4);
+    else if (m->grid.bytes == 8) memcpy(to, from, 8);
+    else memmove(to, from, (size_t)m->grid.bytes);
+    return ONAX_DONE;
+}
+
 /* Reads the indices and adds how far they move the two places. */
 static const char *read_indices(moving_copy *m, const onax_instruction *q, const int64_t *a, const int64_t *bytes) {
     onax_strided_copy *grid = &m->grid;
@@ -116,7 +129,8 @@ static const char *verify_copy(onax_instruction *q, const int64_t *bytes) {
     else if ((fault = read_indices(m, q, a + COPY_AXES + 3 * rank, bytes))) return fault;
     else if (!onax_is_inside(m->to, m->grid.to_low, m->grid.to_high, bytes[0])) return "a copy leaves its result";
     else if (!onax_is_inside(m->from, m->grid.from_low, m->grid.from_high, bytes[1])) return "a copy leaves its source";
-    q->run = m->n_indices || m->parts > 1 ? run_indexed_copy : m->grid.bytes && !m->grid.rank ? run_whole_copy : run_copy;
+    if (m->n_indices == 1 && m->indices[0].type == ONAX_I32 && !m->grid.rank && m->parts < 2) q->run = run_whole_copy_at;
+    else q->run = m->n_indices || m->parts > 1 ? run_indexed_copy : m->grid.bytes && !m->grid.rank ? run_whole_copy : run_copy;
     q->work = onax_strided_copy_work(&m->grid) + 2.0 * (double)n;
     return NULL;
 }
