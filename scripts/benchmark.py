@@ -611,11 +611,11 @@ def table(mine, others):
     """The lines of the table of one group, and below them the mean and the least of the ratios of each JAX."""
     ratios = [{name: theirs[name] / us for name, us in mine.items()} for theirs in others]
     for name, us in mine.items():
-        pairs = (f"{shown(theirs[name]):>12}{ratio[name]:>8.2f}" for theirs, ratio in zip(others, ratios))
+        pairs = (f"{shown(theirs[name]):>14}{ratio[name]:>8.2f}" for theirs, ratio in zip(others, ratios))
         yield f"{name:56}{shown(us):>12}{''.join(pairs)}"
     for what, summary in (("geometric mean", statistics.geometric_mean), ("minimum", min)):
         if ratios and len(mine) > 1:
-            yield f"{'= ' + what:68}" + "".join(f"{summary(ratio.values()):>20.2f}" for ratio in ratios)
+            yield f"{'= ' + what:68}" + "".join(f"{summary(ratio.values()):>22.2f}" for ratio in ratios)
 
 
 def main():
@@ -632,7 +632,7 @@ def main():
         print("real JAX is not installed beside the project (make oracle): onax alone\n")
     libraries = [("onax", sys.executable), *(("jax", python) for python in pythons)]
     (mine, figures), *others = measured(libraries, options.groups, options.rounds)
-    print(f"{'':56}{mine:>12}" + "".join(f"{name:>12}{'ratio':>8}" for name, _ in others))
+    print(f"{'':56}{mine:>12}" + "".join(f"{name:>14}{'ratio':>8}" for name, _ in others))
     for group, cases in figures.items():
         print(*table(cases, [theirs[group] for _, theirs in others]), sep="\n")
 
