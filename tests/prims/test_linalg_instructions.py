@@ -7,7 +7,7 @@ import scipy.linalg
 from onax import lax
 from onax._ground.config import enable_x64
 
-SIZES = [0, 1, 2, 5, 33, 64, 65, 100]
+SIZES = [0, 1, 2, 5, 33, 64, 65, 100, 130]
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
 
 

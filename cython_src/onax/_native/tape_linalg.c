@@ -25,7 +25,8 @@
 #include <string.h>
 
 #define MOST_SIZE ((int64_t)1 << 20)
-#define LARGE 64                /* sizes above are left to LAPACK, if it is attached */
+#define LARGE 64                /* sizes above are left to LAPACK, if it is attached, ... */
+#define LARGE_QR 128            /* ... and above this for QR, in which LAPACK has two threads wait for one another */
 #define SMALL 32                /* LAPACK may have threads of its own for larger matrices */
 #define PART_WORK 500000.0      /* nanoseconds below which a part is not worth another thread */
 #define PARTS 8
@@ -155,6 +156,13 @@ static const char *finish_stack(onax_instruction *q, stack *s, const int64_t *by
     return NULL;
 }
 
+/* Whether LAPACK is quicker: never for one right-hand side, which is a pass over the matrix. */
+static int is_for_lapack(const stack *s, int which) {
+    const int64_t most = s->m > s->n ? s->m : s->n;
+    if (which == TRIANGULAR_SOLVE && s->k == 1) return 0;
+    return s->count && most > (which == QR || which == GEQRF ? LARGE_QR : LARGE);
+}
+
 static const char *verify(onax_instruction *q, const int64_t *bytes, int which) {
     stack *s;
     const char *fault = read_stack(q, 0, &s);
@@ -168,7 +176,7 @@ static const char *verify(onax_instruction *q, const int64_t *bytes, int which) 
     set_sizes(s, which, onax_size_of(type));
     work = 0.3 * (double)(which == TRIANGULAR_SOLVE ? s->n : s->m > s->n ? s->m : s->n) * (double)s->n * (double)(s->n + s->k);
     if (which == TRIDIAGONAL_SOLVE) work = 10 * (double)s->n * (double)(s->k + 1);
-    if ((s->m > LARGE || s->n > LARGE) && s->count) onax_lapack_plan(s, which);
+    if (is_for_lapack(s, which)) onax_lapack_plan(s, which);
     return finish_stack(q, s, bytes, work);
 }
 

@@ -1,7 +1,7 @@
 """The instructions that factorise and solve stacks of matrices (`tape_linalg.c`), as `_instructions.py` wants them.
 
-Kernels of our own serve matrices up to MOST_ROWS rows and columns; larger ones, eigenvalues and singular values are
-LAPACK's.
+Kernels of our own, which have one thread, serve matrices up to MOST_ROWS rows and columns and single right-hand sides;
+larger ones, eigenvalues and singular values are LAPACK's, of which SciPy's library has threads.
 """
 
 from math import prod
@@ -14,7 +14,8 @@ from onax._native.tape import TYPES
 from onax._prims import linalg_lapack as lapack
 from onax._prims._instructions import Instruction
 
-MOST_ROWS = 64  # above, LAPACK is quicker than loops along rows (tape_linalg.c has the same number)
+MOST_ROWS = 64  # above, LAPACK is quicker than loops along rows (tape_linalg.c has the same numbers)
+MOST_QR_ROWS = 128
 LOWER, TRANSPOSE, CONJUGATE, UNIT_DIAGONAL, LEFT_SIDE, PERTURB, VECTORS, LEFT_VECTORS = (1 << i for i in range(8))
 _DTYPES = frozenset(map(np.dtype, (np.float32, np.float64, np.complex64, np.complex128)))
 _INT32 = np.dtype(np.int32)
@@ -28,13 +29,13 @@ def _square(x):
     return lead, n
 
 
-def _instruction(name, x, results, m, n, k=0, flags=0, lead=2):
-    """The instruction for matrices in the last `lead` axes of x; None if there is no kernel for their dtype."""
+def _instruction(name, x, results, m, n, k=0, flags=0, most=MOST_ROWS):
+    """The instruction for the matrices in x, LAPACK's above `most` rows; None for dtypes without a kernel."""
     if x.dtype not in _DTYPES:
         return None
-    if max(m, n) > MOST_ROWS and lead == 2:
+    if max(m, n) > most:
         lapack.attach()
-    count = prod(x.shape[: len(x.shape) - lead])
+    count = prod(x.shape[:-2])
     return Instruction(name, (TYPES[x.dtype], count, m, n, k, flags), tuple(results))
 
 
@@ -67,7 +68,8 @@ def triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_d
         raise InvalidOperands
     flags = LOWER * lower | TRANSPOSE * transpose_a | CONJUGATE * conjugate_a
     flags |= UNIT_DIAGONAL * unit_diagonal | LEFT_SIDE * left_side
-    return _instruction("triangular_solve", a, [(b.shape, b.dtype)], 0, n, b.shape[-1 if left_side else -2], flags)
+    k = b.shape[-1 if left_side else -2]
+    return _instruction("triangular_solve", a, [(b.shape, b.dtype)], 0, n, k, flags, n if k == 1 else MOST_ROWS)
 
 
 def qr(x, *, pivoting, full_matrices, use_magma=None):
@@ -75,17 +77,19 @@ def qr(x, *, pivoting, full_matrices, use_magma=None):
         return None
     *lead, m, n = x.shape
     k = m if full_matrices else min(m, n)
-    return _instruction("qr", x, [((*lead, m, k), x.dtype), ((*lead, k, n), x.dtype)], m, n, k)
+    results = [((*lead, m, k), x.dtype), ((*lead, k, n), x.dtype)]
+    return _instruction("qr", x, results, m, n, k, most=MOST_QR_ROWS)
 
 
 def small_qr(x, **params):
     """The instruction for matrices that a kernel of ours takes."""
-    return qr(x, **params) if max(x.shape[-2:]) <= MOST_ROWS else None
+    return qr(x, **params) if max(x.shape[-2:]) <= MOST_QR_ROWS else None
 
 
 def geqrf(x):
     *lead, m, n = x.shape
-    return _instruction("geqrf", x, [(x.shape, x.dtype), ((*lead, min(m, n)), x.dtype)], m, n)
+    results = [(x.shape, x.dtype), ((*lead, min(m, n)), x.dtype)]
+    return _instruction("geqrf", x, results, m, n, most=MOST_QR_ROWS)
 
 
 def householder_product(a, taus):
@@ -99,7 +103,10 @@ def tridiagonal_solve(dl, d, du, b, *, perturb_singular):
     if not dl.shape == d.shape == du.shape == b.shape[:-1] or not dl.dtype == d.dtype == du.dtype == b.dtype:
         raise InvalidOperands
     result = [(b.shape, b.dtype)]
-    return _instruction("tridiagonal_solve", d, result, 0, d.shape[-1], b.shape[-1], PERTURB * perturb_singular, lead=1)
+    if d.dtype not in _DTYPES:
+        return None
+    numbers = (TYPES[d.dtype], prod(d.shape[:-1]), 0, d.shape[-1], b.shape[-1], PERTURB * perturb_singular)
+    return Instruction("tridiagonal_solve", numbers, tuple(result))
 
 
 # ---- what LAPACK alone computes
