@@ -7,14 +7,18 @@
 
 #include <stdint.h>
 
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)   /* builds that look for faults compile once, quickly */
+#define ONAX_SANITIZED
+#endif
+
+#if defined(__GNUC__) && !defined(__clang__) && !defined(ONAX_SANITIZED)
 #pragma GCC optimize("O3")
 #define ONAX_EACH _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)
 #else
 #define ONAX_EACH for (int64_t i = 0; i < n; i++)
 #endif
 
-#if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+#if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && !defined(ONAX_SANITIZED)
 #define ONAX_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #define ONAX_TWO_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else
