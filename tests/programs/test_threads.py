@@ -98,9 +98,9 @@ def test_functions_of_each_thread():
         x = INPUTS[number]
         for k in range(10):
             factor = float(number * 100 + k)
-            function = lambda a: jnp.sum(lax.fori_loop(0, 3, lambda i, c: c + a * factor, a))
+            function = lambda a, factor=factor: jnp.sum(lax.fori_loop(0, 3, lambda i, c: c + a * factor, a))
             assert_same(jax.jit(jax.grad(function))(x), np.full((6, 6), 1 + 3 * factor, np.float32))
-            assert_same(jax.vmap(jax.jit(lambda r: r * factor))(x), x * np.float32(factor))
+            assert_same(jax.vmap(jax.jit(lambda r, factor=factor: r * factor))(x), x * np.float32(factor))
 
     run_together(work)
 

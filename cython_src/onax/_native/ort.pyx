@@ -260,7 +260,8 @@ cdef object _result(void *value, cnp.dtype descr):
     Py_INCREF(descr)
     if size <= ADOPT_BYTES:
         out = PyArray_NewFromDescr(&PyArray_Type, descr, <int>rank, <cnp.npy_intp *>shape, NULL, NULL, 0, NULL)
-        memcpy(cnp.PyArray_DATA(out), data, size)
+        if size:  # the runtime has no memory for no elements
+            memcpy(cnp.PyArray_DATA(out), data, size)
     else:
         out = PyArray_NewFromDescr(&PyArray_Type, descr, <int>rank, <cnp.npy_intp *>shape, NULL, data,
                                    cnp.NPY_ARRAY_CARRAY, NULL)
