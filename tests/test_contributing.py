@@ -205,7 +205,7 @@ def test_why_a_program_is_slow_or_wrong(tmp_path):
         subprocess.run(line, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
         for line in commands.splitlines()
     ]
-    assert "TRACING CACHE MISS" in said[0].stderr and "Scan" in said[0].stdout
+    assert "TRACING CACHE MISS" in said[0].stderr and "onax.Tape" in said[0].stdout
     assert {p.name.split("-")[-1] for p in (tmp_path / "passes").iterdir()} >= {"stage.txt", "form_tapes.txt"}
     assert "stays outside of fused regions" in said[2].stdout
     assert "-inf" in said[3].stdout and "ort-basic" in said[4].stdout
