@@ -15,9 +15,15 @@ script = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(script)
 
 # Memory in use, which says nothing where freed memory is kept for a while
-OF_RESIDENT_MEMORY = ["--deselect", "tests/native/test_array.py::test_nothing_leaks"]
+OF_RESIDENT_MEMORY = [
+    "--deselect=tests/native/test_array.py::test_nothing_leaks",
+    "--deselect=tests/native/test_ort.py::test_sessions_are_freed",
+    "--deselect=tests/native/test_type_slots.py::test_a_part_of_the_suite_passes",
+]
+# NumPy fuses the products within a complex product, as gcc's vector code does; the code that sanitizers get rounds each
+FUSED = [f"--deselect=tests/native/test_blocks.py::test_an_operation_is_its_kernel[mul-complex{n}]" for n in (64, 128)]
 TESTS = {
-    "address": ["tests/native", "tests/tape", "tests/programs/test_damaged_tapes.py", *OF_RESIDENT_MEMORY],
+    "address": ["tests/native", "tests/tape", "tests/programs/test_damaged_tapes.py", *OF_RESIDENT_MEMORY, *FUSED],
 }
 
 

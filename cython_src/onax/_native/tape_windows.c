@@ -121,7 +121,7 @@ typedef struct {
     int64_t type, size, in, out, middle, lines;   /* bytes of scratch memory: an intermediate, the lines */
     double work;
     int n_passes;
-    char neutral[16];
+    _Alignas(8) char neutral[16];
     pass passes[ONAX_MOST_WINDOW_AXES];
 } plan;
 
