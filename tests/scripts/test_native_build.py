@@ -24,6 +24,7 @@ OF_RESIDENT_MEMORY = [
 FUSED = [f"--deselect=tests/native/test_blocks.py::test_an_operation_is_its_kernel[mul-complex{n}]" for n in (64, 128)]
 TESTS = {
     "address": ["tests/native", "tests/tape", "tests/programs/test_damaged_tapes.py", *OF_RESIDENT_MEMORY, *FUSED],
+    "thread": ["tests/programs/test_threads.py"],
 }
 
 

@@ -15,7 +15,8 @@ cdef extern from *:
     """
     #include <stdint.h>
 
-    #if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+    #if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) \\
+        && !defined(__SANITIZE_THREAD__)  /* whose runtime is not there yet when a clone is chosen */
     #define ONAX_LOOP __attribute__((optimize("O3"), target_clones("default", "avx2", "arch=x86-64-v4")))
     #elif defined(__GNUC__) && !defined(__clang__)
     #define ONAX_LOOP __attribute__((optimize("O3")))
