@@ -123,3 +123,14 @@ def test_other_devices_are_refused():
         spread = jax.shard_map(lambda x: lax.psum(x, "i"), mesh=mesh, in_specs=jax.P("i"), out_specs=jax.P())
         with pytest.raises(NotImplementedError, match="one device"):
             jax.explain(spread)(X)
+
+
+def sorted_there(x):
+    return lax.cond(x[0] > 0.5, jnp.sort, jnp.flip, x)
+
+
+def test_a_branch_that_is_a_library_function_has_the_line_of_its_caller():
+    sorted_here = lambda x: lax.cond(x[0] > 0.5, jnp.sort, jnp.flip, x)
+    for fun, name in ((sorted_there, "sorted_there"), (sorted_here, "<lambda>")):
+        steps = [s for s in jax.explain(fun)(X).steps if s.depth]
+        assert steps and all(name in s.location for s in steps)

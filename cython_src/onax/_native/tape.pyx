@@ -161,11 +161,11 @@ BLOCK_OPERATIONS = _read_block_operations()
 def check_program(words):
     """Raises ValueError if words are no program over blocks."""
     cdef cnp.ndarray flat = np.ascontiguousarray(words, np.int64).reshape(-1)
-    cdef onax_program *found = NULL
-    fault = onax_program_read(<const int64_t *>cnp.PyArray_DATA(flat), cnp.PyArray_SIZE(flat), &found)
+    cdef onax_program *program = NULL
+    fault = onax_program_read(<const int64_t *>cnp.PyArray_DATA(flat), cnp.PyArray_SIZE(flat), &program)
     if fault != NULL:
         raise ValueError(f"not a program over blocks: {fault.decode()}")
-    onax_program_free(found)
+    onax_program_free(program)
 
 
 # ---- routines that instructions call
@@ -352,11 +352,11 @@ cdef class Tape:
         All are zero unless instructions are timed.  The time of a loop or branch includes that of what it holds.
         """
         cdef int64_t i, runs = 0, nanoseconds = 0
-        found = []
+        timings = []
         for i in range(onax_tape_instructions(self.tape)):
             onax_tape_timing(self.tape, i, &runs, &nanoseconds)
-            found.append((runs, nanoseconds))
-        return found
+            timings.append((runs, nanoseconds))
+        return timings
 
     def __call__(self, list arrays):
         cdef void *few[128]

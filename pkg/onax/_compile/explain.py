@@ -83,28 +83,28 @@ def explain(fun):
 def explain_program(signature, leaves=None):
     """The Explanation of a staged call; without leaves, or if one is a ShapeDtypeStruct, nothing is measured."""
     computation = pipeline.optimize(signature.jaxpr, signature.fun_name, signature.options.keep_unused)
-    found = Explanation(signature.fun_name, "nothing")
+    explanation = Explanation(signature.fun_name, "nothing")
     if computation.core is None:
-        return found
+        return explanation
     if current_default().platform != "cpu" or has_separate_regions(computation.core):
         raise NotImplementedError("onax.explain measures programs on one device, the CPU")
     program, recordings = _record_tapes(pipeline.native_program(computation))
     direct = direct_program(program)
-    found.runner = "session" if direct is None else "tape"
+    explanation.runner = "session" if direct is None else "tape"
     given = leaves is not None and not any(isinstance(x, ShapeDtypeStruct) for x in leaves)
     run = _Runs(signature, computation, leaves if given else None)
     if direct is not None:
         run.measure(computation.executable(direct.runner, is_session=False), recordings)
         (recording,) = recordings
-        found.steps = _tape_steps(recording, run, 0, 0)
+        explanation.steps = _tape_steps(recording, run, 0, 0)
     else:
         attach_runtime()
         graph = driver.lower_jaxpr(program, opset=sessions.OPSET, target="native")
         profile = _profile_session(run, graph, signature.fun_name, recordings)
         by_tape = {id(r.tape): r for r in recordings}
-        found.steps = _node_steps(graph, _Nodes(run, profile, by_tape, _reasons(program)), 0)
-    found.calls, found.seconds = run.calls, run.time_of_call()
-    return found
+        explanation.steps = _node_steps(graph, _Nodes(run, profile, by_tape, _reasons(program)), 0)
+    explanation.calls, explanation.seconds = run.calls, run.time_of_call()
+    return explanation
 
 
 def _record_tapes(jaxpr):
@@ -252,14 +252,15 @@ def _profile_session(run, graph, name, recordings):
         with open(path, encoding="utf-8") as file:
             events = json.load(file)
     events = sorted((e for e in events if e.get("cat") == "Node"), key=lambda e: e["ts"])
-    found = {}
+    profile = {}
     for event in events:
         node, kind, _ = event["name"].rpartition("_kernel_time")
         if kind:
-            found.setdefault(node.split("/")[0], (event["args"]["op_name"], []))[1].append(event["dur"])
+            profile.setdefault(node.split("/")[0], (event["args"]["op_name"], []))[1].append(event["dur"])
     warm = run.calls if run.has_effects else run.calls + 1  # the first call is not counted
     return {
-        node: (op, durations[len(durations) // warm * (warm - run.calls) :]) for node, (op, durations) in found.items()
+        node: (op, durations[len(durations) // warm * (warm - run.calls) :])
+        for node, (op, durations) in profile.items()
     }
 
 
@@ -344,14 +345,14 @@ def _node_step(node, nodes, depth, runs, seconds, holds_graphs):
 
 def _reasons(jaxpr):
     """{id of a source location: why the branch or loop there is not a tape}."""
-    found = {}
+    reasons = {}
     for eqn in jaxpr.eqns:
         why = obstacle(eqn) if held_programs(eqn) and eqn.primitive is not tape_p else None
         if why is not None:
-            found[id(eqn.source_info)] = why
+            reasons[id(eqn.source_info)] = why
             for held in held_programs(eqn):
-                found.update(_reasons(held.program))
-    return found
+                reasons.update(_reasons(held.program))
+    return reasons
 
 
 def explain_compiled(signature, args, kwargs):

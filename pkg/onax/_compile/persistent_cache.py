@@ -47,10 +47,10 @@ def find_or_make(core, make):
     path = _path(core)
     if path is None:
         return make()
-    found = _read(path)
-    if found is not None:
+    kept_program = _read(path)
+    if kept_program is not None:
         monitoring.record_event(HIT)
-        return found
+        return kept_program
     monitoring.record_event(MISS)
     started = time.perf_counter()
     made = make()

@@ -80,10 +80,10 @@ class Code:
         """A register that holds a number everywhere."""
         array = np.asarray(value).astype(dtype)
         key = array.tobytes(), dtype
-        found = self.constants.get(key)
-        if found is None:
-            found = self.constants[key] = self.register(dtype)
-        return found
+        register = self.constants.get(key)
+        if register is None:
+            register = self.constants[key] = self.register(dtype)
+        return register
 
     def number(self, register):
         """The number that a register is known to hold everywhere, or None."""

@@ -14,8 +14,14 @@ from onax._native.array import make_array
 from onax._native.tree import tree_unflatten
 from onax._prims.convert import cast, convert
 from onax._transforms.abstract import CheckedFlatFunction
-from onax._transforms.flatten import debug_info, fun_signature, fun_source_info, record_results
-from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.flatten import (
+    debug_info,
+    fun_signature,
+    fun_source_info,
+    is_library_function,
+    record_results,
+)
+from onax._transforms.staging import trace_shared, trace_to_jaxpr
 
 # function -> {(tree, avals, ...): (jaxpr, constants, tree of the results)}
 _staged_bodies = weakref.WeakKeyDictionary()
@@ -39,7 +45,7 @@ def stage_body(fun, in_tree, avals, what, adapt=None, names=None):
         flat = CheckedFlatFunction(fun if adapt is None else adapt(fun), in_tree, what)
         args = tree_unflatten(in_tree, [0] * in_tree.num_leaves)[0]
         info = debug_info(what, fun, args) if names is None else DebugInfo(what, fun_source_info(fun), names(fun, args))
-        closed = trace_to_jaxpr(flat, avals, info)
+        closed = (trace_shared if is_library_function(fun) else trace_to_jaxpr)(flat, avals, info)
         record_results(info, flat.out_tree)
         jaxpr = core.ClosedJaxpr(core.convert_constvars_jaxpr(closed), ())
         result = (jaxpr, closed.consts, flat.out_tree)

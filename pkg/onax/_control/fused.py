@@ -261,10 +261,10 @@ class Assembler:
         if not self._waits(access) and base in loop.registers:
             return loop.registers[base]
         key = base, access.start, access.strides
-        found = loop.reads.get(key)
-        if found is None:
-            found = loop.reads[key] = loop.code.register(base.aval.dtype), access
-        return found[0]
+        read = loop.reads.get(key)
+        if read is None:
+            read = loop.reads[key] = loop.code.register(base.aval.dtype), access
+        return read[0]
 
     def _loop_words(self, loop, axes):
         """A loop as words: its dimensions merged (not rows with what is in them), its registers, its instructions."""
@@ -375,10 +375,10 @@ _programs = SharedByStructure(512)  # the layers of a network have equal regions
 
 def assemble(jaxpr):
     """The Words of a region's jaxpr, kept with it.  Unfit, or ValueError if it needs too many registers."""
-    found = jaxpr.cache.get("assembled")
-    if found is None:
-        found = jaxpr.cache["assembled"] = _programs.get(jaxpr, _assemble)
-    return found
+    assembled = jaxpr.cache.get("assembled")
+    if assembled is None:
+        assembled = jaxpr.cache["assembled"] = _programs.get(jaxpr, _assemble)
+    return assembled
 
 
 def _assemble(jaxpr):

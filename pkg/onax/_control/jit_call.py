@@ -13,7 +13,6 @@ from onax._core.rewrite import close, dce_call
 from onax._core.sharding import insert_spec_entry
 from onax._core.trace import Tracer, find_cur_trace, typeof
 from onax._core.zeros import Zero, drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
-from onax._ground import source
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.library_function import LibraryFunction
@@ -23,7 +22,7 @@ from onax._transforms.flatten import FlatFunction, debug_info, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
 from onax._transforms.partial_eval import partial_eval_call_custom, partial_eval_custom_rules, partial_eval_jaxpr
-from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.staging import trace_shared
 from onax._transforms.transpose import transpose_jaxpr
 
 # Parameters other than `jaxpr` and `name`, with the values that do not print.
@@ -248,9 +247,9 @@ def staged(name=None, static_argnames=(), compiled_from=LARGE):
 
     def decorate(fun):
         staging = _StagedFunction(fun, name or fun.__name__, frozenset(static_argnames))
-        found = _library_function(fun, staging.call, static_argnames, compiled_from)
-        found.static_argnames = found.static
-        return found
+        wrapped = _library_function(fun, staging.call, static_argnames, compiled_from)
+        wrapped.static_argnames = wrapped.static
+        return wrapped
 
     return decorate
 
@@ -261,8 +260,8 @@ def compiled_when_large(static_argnames=(), compiled_from=LARGE):
 
 
 def _library_function(fun, stage, static, compiled_from):
-    found = LibraryFunction(fun, stage, static, -1 if compiled_from is None else compiled_from)
-    return functools.update_wrapper(found, fun)
+    wrapped = LibraryFunction(fun, stage, static, -1 if compiled_from is None else compiled_from)
+    return functools.update_wrapper(wrapped, fun)
 
 
 _STAGED_CACHE_SIZE = 512
@@ -322,11 +321,7 @@ def _stage_call(fun, tree, avals, static_values, fixed):
         )
 
     flat_fun = FlatFunction(run, tree)
-    outer, source.here.record = source.here.record, source.SHARED
-    try:
-        jaxpr = trace_to_jaxpr(flat_fun, avals, debug_info("jit", fun))
-    finally:
-        source.here.record = outer
+    jaxpr = trace_shared(flat_fun, avals, debug_info("jit", fun))
     if any(isinstance(c, Tracer) for c in jaxpr.consts):
         raise TypeError(f"{fun.__name__} closes over a value that is being traced; pass it as an argument")
     return jaxpr, flat_fun.out_tree

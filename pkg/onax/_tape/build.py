@@ -37,11 +37,11 @@ def build_tape(jaxpr):
 
     Its operands and results are the program's; keys and complex numbers as NumPy holds them.
     """
-    found = jaxpr.cache.get("tape")
-    if found is None:
-        found = _tapes.get(jaxpr, _build) if len(jaxpr.eqns) <= _FEW_EQUATIONS else _build(jaxpr)
-        jaxpr.cache["tape"] = found
-    return found
+    built = jaxpr.cache.get("tape")
+    if built is None:
+        built = _tapes.get(jaxpr, _build) if len(jaxpr.eqns) <= _FEW_EQUATIONS else _build(jaxpr)
+        jaxpr.cache["tape"] = built
+    return built
 
 
 def _build(jaxpr):

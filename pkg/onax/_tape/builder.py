@@ -73,10 +73,10 @@ class Buffer:
     @property
     def root(self):
         """The buffer whose memory this one has."""
-        found = self
-        while found.place is not None:
-            found = found.place
-        return found
+        root = self
+        while root.place is not None:
+            root = root.place
+        return root
 
     @property
     def size(self):
@@ -120,10 +120,10 @@ class Builder:
         size = dtype.itemsize
         for d in shape:
             size *= d
-        found = Buffer(kind, shape, dtype, size, part, argument, value)
-        found.start = found.end = self.clock + 1
-        self.buffers.append(found)
-        return found
+        buffer = Buffer(kind, shape, dtype, size, part, argument, value)
+        buffer.start = buffer.end = self.clock + 1
+        self.buffers.append(buffer)
+        return buffer
 
     def buffer(self, aval):
         """A new Buffer for a value of a type."""
@@ -144,14 +144,14 @@ class Builder:
             array = np.ascontiguousarray(array)
         if array.nbytes > LARGE_CONSTANT:
             self.hoisted.append(array)
-            found = self._new(INPUT, array.shape, array.dtype)
-            self._inputs.append(found)
-            return found
+            buffer = self._new(INPUT, array.shape, array.dtype)
+            self._inputs.append(buffer)
+            return buffer
         key = array.tobytes(), array.dtype, array.shape
-        found = self._constants.get(key)
-        if found is None:
-            found = self._constants[key] = self._new(CONSTANT, array.shape, array.dtype, value=array)
-        return found
+        buffer = self._constants.get(key)
+        if buffer is None:
+            buffer = self._constants[key] = self._new(CONSTANT, array.shape, array.dtype, value=array)
+        return buffer
 
     def bind(self, buffer, aval):
         """The Buffer as a value of another type with the same bytes: reshaped, or other bits of the same width."""
@@ -162,9 +162,9 @@ class Builder:
             return self.constant(
                 buffer.value.reshape(shape) if buffer.dtype == dtype else buffer.value.view(dtype).reshape(shape)
             )
-        found = self._new(ARENA, shape, dtype, self.part)
-        found.place = buffer.root
-        return found
+        bound = self._new(ARENA, shape, dtype, self.part)
+        bound.place = buffer.root
+        return bound
 
     def reuse(self, x, out):
         """A Buffer of the type `out` that holds the bytes of x and may be overwritten.
@@ -176,9 +176,9 @@ class Builder:
         if is_ours and root in self._dying and (root.kind == ARENA or self.is_carry(root)):
             root.is_overwritten = True
             return self.bind(x, out)
-        found = self.buffer(out)
-        self.emit("move", [found], [x])
-        return found
+        copy = self.buffer(out)
+        self.emit("move", [copy], [x])
+        return copy
 
     def is_last_use(self, x):
         """Whether nothing reads x after the current equation."""
@@ -329,9 +329,9 @@ class Builder:
 
     def inputs(self, avals):
         """The Buffers of the tape's arguments."""
-        found = [self._new(INPUT, tuple(a.shape), storage(a.dtype)) for a in avals]
-        self._inputs += found
-        return found
+        buffers = [self._new(INPUT, tuple(a.shape), storage(a.dtype)) for a in avals]
+        self._inputs += buffers
+        return buffers
 
     def outputs(self, results, avals):
         """Has the results of the program be those of the tape."""

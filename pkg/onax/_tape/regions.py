@@ -78,10 +78,10 @@ def joins(eqn):
         key = pow_p, exponent, out.dtype, *[x.aval.dtype for x in eqn.invars]
     else:
         key = eqn.primitive, out.dtype, *[x.aval.dtype for x in eqn.invars], *eqn.params.items()
-    found = _known_to_join.get(key)
-    if found is None:
-        found = insert_bounded(_known_to_join, key, _has_code(eqn))
-    return found
+    has_code = _known_to_join.get(key)
+    if has_code is None:
+        has_code = insert_bounded(_known_to_join, key, _has_code(eqn))
+    return has_code
 
 
 def _folds_rows(eqn):

@@ -17,7 +17,7 @@ class Unsupported(Exception):
 
 def type_number(dtype):
     """The number of a dtype in instructions; Unsupported if they do not know it."""
-    found = TYPES.get(dtype)
-    if found is None:
+    number = TYPES.get(dtype)
+    if number is None:
         raise Unsupported(f"instructions do not know {dtype}")
-    return found
+    return number

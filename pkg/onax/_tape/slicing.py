@@ -134,10 +134,12 @@ def _margins(shape, ranges, size):
     """What a pad fills, as (start, shape) of rectangles: the whole of it, or the margins of a large result."""
     if size <= FILLED_WHOLE or any(step != 1 or not count for _, count, _, step in ranges):
         return [((0,) * len(shape), shape)]
-    found, start, rest = [], [0] * len(shape), list(shape)
+    margins, start, rest = [], [0] * len(shape), list(shape)
     for axis, (_, count, begin, _) in enumerate(ranges):
         for low, high in ((0, begin), (begin + count, shape[axis])):
             if high > low:
-                found.append(((*start[:axis], low, *start[axis + 1 :]), (*rest[:axis], high - low, *rest[axis + 1 :])))
+                margins.append(
+                    ((*start[:axis], low, *start[axis + 1 :]), (*rest[:axis], high - low, *rest[axis + 1 :]))
+                )
         start[axis], rest[axis] = begin, count
-    return found
+    return margins

@@ -8,6 +8,7 @@ import weakref
 from onax._core.jaxpr import DebugInfo
 from onax._core.paths import keystr, tree_flatten_with_path
 from onax._core.trace import Tracer, typeof
+from onax._ground import source
 from onax._native.tree import tree_flatten, tree_map, tree_unflatten
 
 
@@ -67,6 +68,19 @@ def fun_name(fun):
 
 def fun_source_info(fun):
     """`name at file:line`, or the name alone where the source is not Python."""
+    code = _code_of(fun)
+    name = fun_name(fun)
+    return name if code is None else f"{name} at {code.co_filename}:{code.co_firstlineno}"
+
+
+def is_library_function(fun):
+    """Whether a function belongs to onax (`jnp.sort`), so that all its callers share what is staged of it."""
+    code = _code_of(fun)
+    return code is not None and source.is_internal(code.co_filename)
+
+
+def _code_of(fun):
+    """The code object of a function inside wrappers, or None where it is not Python."""
     inner = fun
     while True:
         if isinstance(inner, functools.partial):
@@ -77,9 +91,7 @@ def fun_source_info(fun):
             inner = inner.__func__
         else:
             break
-    code = getattr(inner, "__code__", None)
-    name = fun_name(fun)
-    return name if code is None else f"{name} at {code.co_filename}:{code.co_firstlineno}"
+    return getattr(inner, "__code__", None)
 
 
 _signatures = weakref.WeakKeyDictionary()

@@ -221,9 +221,14 @@ def derive_jaxpr(fun, in_avals, jaxpr):
     Equations have the source locations of those that they are derived from; other equations have none, because all
     users of the program share what is derived from it.
     """
+    return trace_shared(fun, in_avals, jaxpr.debug_info)
+
+
+def trace_shared(fun, in_avals, debug_info):
+    """As `trace_to_jaxpr`, for all callers of a function: its equations have no source location of their own."""
     outer, source.here.record = source.here.record, source.SHARED
     try:
-        return trace_to_jaxpr(fun, in_avals, jaxpr.debug_info)
+        return trace_to_jaxpr(fun, in_avals, debug_info)
     finally:
         source.here.record = outer
 
