@@ -4,11 +4,12 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 ORACLE := .venv-oracle
+ECOSYSTEM := .venv-ecosystem
 JAX_VERSION := 0.10.2
 OUT ?= demo-output
 JOBS ?= 2
 
-.PHONY: demo test test-all oracle node record bench gpu lint docs clean
+.PHONY: demo test test-all test-ecosystem record-ecosystem oracle node record bench gpu lint docs clean
 
 $(VENV)/.built: setup.py pyproject.toml $(wildcard cython_src/onax/_native/*)
 	$(PYTHON) -m venv $(VENV)
@@ -26,6 +27,24 @@ test: $(VENV)/.built lint  ## what a change must pass; in JOBS processes
 
 test-all: $(VENV)/.built lint  ## the deeper suites too
 	$(RUN) -m pytest
+
+test-ecosystem: $(ECOSYSTEM)/.installed  ## programs over libraries of the JAX ecosystem, in an environment of their own
+	$(ECOSYSTEM)/bin/python tests/ecosystem/run.py test
+	$(RUN) scripts/write_coverage.py
+
+$(ECOSYSTEM)/.installed: $(VENV)/.built tests/ecosystem/requirements.txt
+	$(RUN) -m venv $(ECOSYSTEM)
+	$(RUN) -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
+	  > $$($(ECOSYSTEM)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/onax.pth
+	$(ECOSYSTEM)/bin/python -m pip install --quiet --no-deps --requirement tests/ecosystem/requirements.txt
+	touch $@
+
+record-ecosystem:  ## pins these libraries for JAX's version and records its results, in a second environment
+	$(PYTHON) -m venv $(ECOSYSTEM)-jax
+	$(ECOSYSTEM)-jax/bin/python -m pip install --quiet jax==$(JAX_VERSION) jaxlib==$(JAX_VERSION) packaging \
+	  --requirement tests/ecosystem/libraries.txt
+	$(ECOSYSTEM)-jax/bin/python tests/ecosystem/run.py resolve $(ECOSYSTEM)-jax/bin/python
+	$(ECOSYSTEM)-jax/bin/python tests/ecosystem/run.py record $(ECOSYSTEM)-jax/bin/python
 
 oracle:  ## real JAX in an environment of its own; tests find it by themselves
 	$(PYTHON) -m venv $(ORACLE)

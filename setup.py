@@ -15,6 +15,8 @@ from setuptools.command.build_ext import build_ext
 SOURCES = Path("cython_src/onax/_native")
 BUILT = Path("build/cython")  # what Cython writes
 ALSO = {"tape": "blocks_*.c"}  # C files that a module has besides its own
+# Modules whose classes are made when they are imported, so that attributes can be set on them: Array.
+HEAP_TYPES = {"array": [("CYTHON_USE_TYPE_SPECS", "1")]}
 
 
 def _require_toolchain():
@@ -55,7 +57,7 @@ def _extensions():
                 f"onax._native.{pyx.stem}",
                 [str(pyx), *kernels],
                 include_dirs=[numpy.get_include(), str(SOURCES)],
-                define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+                define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"), *HEAP_TYPES.get(pyx.stem, [])],
                 extra_compile_args=[] if sys.platform == "win32" else flags,
                 extra_link_args=sanitizers,
             )
@@ -118,7 +120,12 @@ BUILDS = {"build_ext", "build", "bdist_wheel", "develop", "editable_wheel", "ins
 setup(
     packages=_packages(),
     package_dir={"": "pkg", "onax.export": "export"},
-    package_data={"onax": ["py.typed"], "onax._pages": ["*.html", "*.css", "*.js"], "onax.export.graph": ["*.json"]},
+    package_data={
+        "onax": ["py.typed"],
+        "onax._pages": ["*.html", "*.css", "*.js"],
+        "onax.export.graph": ["*.json"],
+        "onax.interop": ["private_names.txt", "distributions/*.py", "distributions/*/METADATA"],
+    },
     include_package_data=False,
     zip_safe=False,
     ext_modules=_extensions() if BUILDS & set(sys.argv) else [],

@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
+from onax._core.refs import AbstractRef
 from onax._core.rewrite import eliminate_dead_code
 from onax._core.trace import Tracer, typeof
 from onax._ground import dims as dim_rules
@@ -26,6 +27,7 @@ from onax._native.jit_function import JitFunction
 from onax._native.ort import Session
 from onax._native.tree import tree_flatten
 from onax._transforms.abstract import stage
+from onax._transforms.discharge import discharge_refs
 from onax.export import artifact, external, shapes
 from onax.export.artifact import Leaf, Signature
 from onax.export.graph import proto
@@ -388,6 +390,18 @@ def _unwrap_jit(fun):
     return fun.fun, options.static_argnums, options.static_argnames
 
 
+def _without_refs(jaxpr):
+    """The program with its mutable array references discharged.  Raises ExportError for references from outside."""
+    outside = [*(v.aval for v in jaxpr.invars), *map(typeof, jaxpr.consts)]
+    for aval in outside:
+        if isinstance(aval, AbstractRef):
+            raise ExportError(
+                f"the function uses a mutable array reference of type {aval.str_short()} from outside, and a model has "
+                "no state: take its value as an argument and return the new one"
+            )
+    return discharge_refs(jaxpr)
+
+
 def _export(fun, args, kwargs, opset, input_names, output_names):
     fun, static_argnums, static_argnames = _unwrap_jit(fun)
     jaxpr, out_tree, in_tree = stage(fun, args, kwargs, static_argnums, static_argnames, traced_for="export")
@@ -401,7 +415,7 @@ def _export(fun, args, kwargs, opset, input_names, output_names):
     labels = [shapes.argument_label(path) for path, _ in tree_leaves_with_path(arguments)]
     solver = shapes.make_dim_solver(labels, [a.shape for a in jaxpr.in_avals])
     graph = driver.lower_jaxpr(
-        eliminate_dead_code(jaxpr, bodies=False),
+        eliminate_dead_code(_without_refs(jaxpr), bodies=False),
         opset=opset,
         target="portable",
         input_names=in_names,

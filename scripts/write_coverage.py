@@ -6,6 +6,8 @@ With --check nothing is written; the exit status says whether the file is up to 
 """
 
 import argparse
+import ast
+import json
 import sys
 from pathlib import Path
 
@@ -61,6 +63,7 @@ def text():
         lowered += sum(map(has_form, members))
     parts.append(f"{total} primitives, {lowered} with an ONNX form.\n")
     parts.append(combinations())
+    parts.append(ecosystem())
     return "".join(parts)
 
 
@@ -99,6 +102,32 @@ def combinations():
     head = f"| holds | {' | '.join(constructs)} |\n| --- |{' --- |' * len(constructs)}\n"
     notes = "".join(f"{i}. {reason}\n" for i, reason in enumerate(reasons, 1))
     return f"{COMBINATIONS}{notes}\n{head}" + "\n".join(lines) + "\n"
+
+
+ECOSYSTEM = ROOT / "tests" / "ecosystem"
+LIBRARIES = """
+## Libraries of the JAX ecosystem
+
+`make test-ecosystem` runs these programs, each through `python -m onax` in a process of its own, and compares
+their numbers with those of JAX 0.10.2. Models of Flax, Equinox and Haiku are exported too, a forward pass and a
+training step, and run by ONNX Runtime.
+
+"""
+
+
+def ecosystem():
+    """The libraries with their versions, and the outcome of each program in the last run of all."""
+    pinned = dict(line.split("==") for line in (ECOSYSTEM / "requirements.txt").read_text().split() if "==" in line)
+    names = [line for line in (ECOSYSTEM / "libraries.txt").read_text().splitlines() if not line.startswith("#")]
+    outcomes = json.loads((ECOSYSTEM / "outcomes.json").read_text())
+    lines = []
+    for program, outcome in sorted(outcomes.items()):
+        about = ast.get_docstring(ast.parse((ECOSYSTEM / "programs" / f"{program}.py").read_text())).splitlines()[0]
+        lines.append(f"| `{program}` | {about} | {'•' if outcome['passed'] else 'fails'} |\n")
+    passed = sum(outcome["passed"] for outcome in outcomes.values())
+    versions = ", ".join(f"{name} {pinned[name]}" for name in sorted(names))
+    head = "| program | what it does | as under JAX |\n| --- | --- | - |\n"
+    return f"{LIBRARIES}{versions}.\n\n{passed} of {len(outcomes)} programs:\n\n{head}{''.join(lines)}"
 
 
 def main():

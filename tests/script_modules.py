@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
 NAMES = {
-    "": ("benchmark", "measure_kernels", "profile_eager", "record_oracle", "typecheck"),
+    "": ("benchmark", "benchmarks", "measure_kernels", "profile_eager", "record_oracle", "typecheck"),
     "gpu": ("recording", "report", "environment", "workloads", "timing", "correctness", "stand_in", "run"),
     "demo": ("data", "model", "trained", "train", "replay", "draw"),
 }
@@ -29,5 +29,14 @@ def imported(folder, *names):
 
 def forget(folder):
     """Takes the modules of a folder out of those that are imported."""
-    for name in NAMES[folder]:
-        sys.modules.pop(name, None)
+    for name in list(sys.modules):
+        if name.partition(".")[0] in NAMES[folder]:
+            del sys.modules[name]
+
+
+def benchmark_cases(module, function, package):
+    """The cases of a module of scripts/benchmarks for a package; their names differ."""
+    with imported("", f"benchmarks.{module}") as modules:
+        cases = list(getattr(getattr(modules, f"benchmarks.{module}"), function)(package))
+    assert len({case.name for case in cases}) == len(cases)
+    return cases

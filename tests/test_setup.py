@@ -43,3 +43,14 @@ class TestMissingTool:
     def test_headers(self):
         (line,) = _build("-c", WITHOUT_HEADERS)
         assert line.startswith("onax: no Python headers: /nowhere/Python.h is missing; install")
+
+
+def test_files_that_are_no_modules_are_installed(tmp_path):
+    subprocess.run([sys.executable, "setup.py", "-q", "build_py", "--build-lib", tmp_path], cwd=ROOT, check=True)
+    interop = tmp_path / "onax" / "interop"
+    built = {str(path.relative_to(interop)) for path in interop.rglob("*") if path.is_file()}
+    sources = ROOT / "pkg" / "onax" / "interop"
+    wanted = {str(path.relative_to(sources)) for path in sources.rglob("*") if path.is_file()}
+    assert built == {name for name in wanted if "__pycache__" not in name}
+    assert {"private_names.txt", "distributions/jax.py", "distributions/jax-0.10.2.dist-info/METADATA"} <= built
+    assert (tmp_path / "onax" / "py.typed").exists() and list((tmp_path / "onax" / "_pages").glob("*.css"))

@@ -86,14 +86,20 @@ def all_nodes(graph):
                 yield from all_nodes(x)
 
 
-def locate(graph, text):
-    """The source location of the first node that an error message names in quotes, or None.
+def named_node(graph, text):
+    """The first node with a location that an error message names in quotes, or None.
 
     The runtime names a fused node after the first of its nodes, followed by a slash and more.
     """
-    locations = {node.name: node.location for node in all_nodes(graph) if node.location is not None}
+    nodes = {node.name: node for node in all_nodes(graph) if node.location is not None}
     for quoted in re.findall("'([^']+)'", text):
-        location = locations.get(quoted.split("/")[0])
-        if location is not None:
-            return source.summarize(location)
+        node = nodes.get(quoted.split("/")[0])
+        if node is not None:
+            return node
     return None
+
+
+def locate(graph, text):
+    """The source location of the node that an error message names, or None."""
+    node = named_node(graph, text)
+    return None if node is None else source.summarize(node.location)

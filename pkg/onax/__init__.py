@@ -70,7 +70,7 @@ from onax._transforms.autodiff import (
     value_and_grad,
     vjp,
 )
-from onax._transforms.transfer import block_until_ready, copy_to_host_async, device_get, device_put
+from onax._transforms.transfer import block_until_ready, copy_to_host_async, device_get, device_put, live_arrays
 from onax._transforms.vmap import vmap
 
 P = PartitionSpec
@@ -105,6 +105,7 @@ _LAZY_MODULES = frozenset(
         "ops",
         "profiler",
         "random",
+        "ref",
         "scipy",
         "sharding",
         "stages",
@@ -120,8 +121,10 @@ _LAZY_ATTRIBUTES = {
     "make_array_from_single_device_arrays": "onax._transforms.transfer",
     "closure_convert": "onax._control.custom_gradient",
     "custom_gradient": "onax._control.custom_gradient",
+    "ds": "onax.numpy._refs",
     "effects_barrier": "onax._control.callbacks",
     "explain": "onax._compile.explain",
+    "freeze": "onax.numpy._refs",
     "fwd_and_bwd": "onax._compile.fwd_and_bwd",
     "float0": "onax._ground.dtypes",
     "host_count": "onax._ground.devices",
@@ -130,7 +133,9 @@ _LAZY_ATTRIBUTES = {
     "named_call": "onax._core.name_scopes",
     "named_scope": "onax._core.name_scopes",
     "pmap": "onax._compile.devices.pmap",
+    "Ref": "onax._core.refs",
     "reshard": "onax.lax._sharding",
+    "new_ref": "onax.numpy._refs",
     "print_environment_info": "onax._environment",
     "pure_callback": "onax._control.callbacks",
     "set_mesh": "onax._core.sharding",

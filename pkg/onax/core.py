@@ -3,7 +3,8 @@
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.evaluate import eval_jaxpr
 from onax._core.jaxpr import Literal, Var
-from onax._core.trace import Trace, Tracer, ensure_compile_time_eval, eval_context
+from onax._core.library_trace import LibraryTrace as Trace
+from onax._core.trace import Tracer, ensure_compile_time_eval, eval_context
 from onax._ground.dims import max_dim, min_dim
 from onax._native.avals import AbstractValue, ShapedArray
 

@@ -21,7 +21,7 @@ import numpy as np
 from workloads import arguments, functions
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmark import best
+from benchmarks.cases import best
 
 
 def time_calls(make, names):

@@ -25,7 +25,15 @@ def test_dumped_passes(call, tmp_path, monkeypatch):
     monkeypatch.setenv("ONAX_DUMP_PASSES", str(tmp_path / "passes"))
     call(jax.jit(lambda x: outer(x)))  # a function that was not compiled before
     files = sorted(path.name for path in (tmp_path / "passes").iterdir())
-    passes = ["stage", "inline_calls", "eliminate_dead_code", "simplify", "hoist_invariants", "form_tapes"]
+    passes = [
+        "stage",
+        "discharge_refs",
+        "inline_calls",
+        "eliminate_dead_code",
+        "simplify",
+        "hoist_invariants",
+        "form_tapes",
+    ]
     ends = [f"{i}-{name}.txt" for i, name in enumerate(passes)]
     assert [f.split("-", 3)[2:] for f in files] == [["_lambda_", end] for end in ends]
     text = (tmp_path / "passes" / files[-1]).read_text()

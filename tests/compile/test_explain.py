@@ -26,9 +26,10 @@ X = np.linspace(0, 1, 4, dtype=np.float32)
 LARGE = np.ones((256, 256), np.float32)
 
 
-def with_session(x, w):
-    y = jnp.tanh(x @ w)
-    return lax.fori_loop(0, 3, lambda i, c: jnp.tanh(c @ w), y).sum(), jnp.fft.fft(y)
+def with_session(images, filters):
+    convolved = lambda x: lax.conv_general_dilated(x, filters, (1, 1), "SAME")
+    y = convolved(images)
+    return lax.fori_loop(0, 3, lambda i, x: jnp.tanh(convolved(x)), y).sum(), jnp.fft.fft(y)
 
 
 def test_a_program_that_is_one_tape():
@@ -46,16 +47,23 @@ def test_a_program_that_is_one_tape():
 
 
 def test_a_program_with_a_session():
-    big = np.ones((600, 600), np.float32)
-    e = jax.explain(jax.jit(with_session))(big, big)
+    images, filters = np.ones((4, 16, 64, 64), np.float32), np.ones((16, 16, 3, 3), np.float32)
+    e = jax.explain(jax.jit(with_session))(images, filters)
     assert e.runner == "session"
-    products = [s for s in e.steps if s.operation == "MatMul"]
-    assert [(s.where, s.runs, s.depth) for s in products] == [("runtime", 1, 0), ("runtime", 3, 1)]
+    convolutions = [s for s in e.steps if s.operation == "Conv"]
+    assert [(s.where, s.runs, s.depth) for s in convolutions] == [("runtime", 1, 0), ("runtime", 3, 1)]
     loop = by_operation(e)["Loop"]
-    assert "dot_general is 216,000,000 multiplications" in loop.reason
+    assert "conv_general_dilated is 37,748,736 multiplications" in loop.reason
     assert by_operation(e)["fft"].where == "tape"
     assert by_operation(e)["fft"].depth == 1
-    assert "MatMul: dot_general" in str(e)
+    assert "Conv: conv_general_dilated" in str(e)
+
+
+def test_a_loop_whose_large_products_are_tapes_in_a_session_says_so():
+    big = np.ones((600, 600), np.float32)
+    e = jax.explain(jax.jit(lambda x: lax.fori_loop(0, 3, lambda i, c: jnp.tanh(c @ x), x)))(big)
+    assert e.runner == "session"
+    assert "dot_general is 216,000,000 multiplications" in by_operation(e)["Loop"].reason
 
 
 def test_python_calls_say_why():

@@ -54,6 +54,16 @@ def test_only_the_longest_steps_are_printed():
     assert "(5 shorter steps are not shown" in text
 
 
+def test_a_summary_has_the_longest_steps_and_their_reasons():
+    assert explanation().summary(1).splitlines() == [
+        "f: one tape, without a session of ONNX Runtime; 2.5 us a call (least of 5)",
+        " 75.0 %  Python: call: zeta  a.py:4 (g)",
+        "call: zeta (a.py:4 (g)): it is slow. Mend it.",
+    ]
+    assert len(explanation().summary().splitlines()) == 5
+    assert Explanation("f", "nothing").summary() == "f: nothing is computed; not measured"
+
+
 def test_nothing_measured():
     assert "not measured" in str(Explanation("f", "session"))
     assert "nothing is computed" in str(Explanation("f", "nothing"))

@@ -27,3 +27,25 @@ def test_donation():
     assert [a.is_deleted() for a in (x, y, z)] == [True, False, False]
     with pytest.raises(RuntimeError, match="deleted"):
         jit(lambda x: x)(x)
+
+
+def test_a_donated_argument_is_deleted_by_an_error_too():
+    def fail(x):
+        raise ValueError("no")
+
+    add_result = jit(lambda x: x + jax.pure_callback(fail, x, x), donate_argnums=0)
+    for _ in range(2):  # the first call, and one that finds the program
+        x = from_user(X)
+        with pytest.raises(ValueError, match="no"):
+            add_result(x)
+        assert x.is_deleted()
+
+
+def test_memory_that_others_hold_is_not_overwritten():
+    x = from_user(X)
+    kept, view = jit(lambda x: (x, x + 1))(x)[0], np.asarray(x)  # the result shares the memory of the argument
+    doubled = jit(lambda x: x * 2, donate_argnums=0)(x)
+    assert x.is_deleted() and not kept.is_deleted()
+    for shared in (kept, view):
+        np.testing.assert_array_equal(shared, X)
+    np.testing.assert_array_equal(doubled, X * 2)

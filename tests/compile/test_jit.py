@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import onax.numpy as jnp
+from onax import debug
+from onax._compile import memory_limit
 from onax._compile.jit import jit
 from onax._ground import errors
 from onax._ground.config import config
@@ -326,17 +328,29 @@ def test_keys_cross_the_boundary(through_runtime):
     assert f._cache_size() == 1
 
 
-def test_an_error_of_the_runtime_names_the_line():
-    def too_much(x):
-        grown = shaping.broadcast_in_dim_p.bind(x, shape=(1 << 30, 1 << 30), broadcast_dimensions=(), sharding=None)
-        return jnp.sort(grown)[0, 0]
+def test_an_allocation_of_the_runtime_that_fails_tells_bytes_and_line(monkeypatch):
+    monkeypatch.setattr(memory_limit, "machine_memory", lambda: 1 << 80)
 
-    line = too_much.__code__.co_firstlineno + 1
-    with pytest.raises(errors.BackendError) as caught:
-        jit(too_much)(np.float32(1))
+    def too_much(x):
+        debug.callback(lambda value: None, x[0])  # an effect, which takes a session of the runtime
+        grown = shaping.broadcast_in_dim(x, (1 << 20, 1 << 20, 2), (2,))
+        return jnp.sort(grown, axis=0)[0, 0]
+
+    line = too_much.__code__.co_firstlineno + 2
+    with pytest.raises(MemoryError) as caught:
+        jit(too_much)(np.ones(2, np.float32))
     text = str(caught.value)
-    assert "ONNX Runtime failed while running too_much" in text and f"In the operation from {__file__}:{line}:" in text
-    assert isinstance(caught.value, errors.JaxRuntimeError)
+    assert f"{1 << 43:,} bytes" in text and f"In the operation from {__file__}:{line}:" in text
+
+
+def test_a_value_beyond_all_numbers_of_bytes_is_refused(monkeypatch):
+    monkeypatch.setattr(memory_limit, "machine_memory", lambda: 1 << 80)
+
+    def too_much(x):
+        return jnp.sort(shaping.broadcast_in_dim(x, (1 << 30, 1 << 30), ()))[0, 0]
+
+    with pytest.raises(MemoryError, match=r"[\d,]{20,} bytes"):
+        jit(too_much)(np.float32(1))
 
 
 def test_attributes_of_a_callable_hide_no_method_of_the_jitted_function():

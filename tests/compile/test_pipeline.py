@@ -38,7 +38,7 @@ def equations(jaxpr):
 
 
 def test_the_order():
-    passes = ["inline_calls", "eliminate_dead_code", "simplify", "hoist_invariants", "form_tapes"]
+    passes = ["discharge_refs", "inline_calls", "eliminate_dead_code", "simplify", "hoist_invariants", "form_tapes"]
     assert list(passes_of(outer, X)) == ["stage", *passes]
 
 
@@ -76,7 +76,14 @@ def test_each_pass_runs_once_on_a_first_call(monkeypatch):
         monkeypatch.setattr(pipeline, name, tuple(map(counted, getattr(pipeline, name))))
     f = jax.jit(outer)
     f(X), f(X + 1)
-    assert calls == ["inline_calls", "eliminate_dead_code", "simplify", "hoist_invariants", "form_tapes"]
+    assert calls == [
+        "discharge_refs",
+        "inline_calls",
+        "eliminate_dead_code",
+        "simplify",
+        "hoist_invariants",
+        "form_tapes",
+    ]
 
 
 def test_leaves_are_made_abstract_once(monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 import onax as jax
 import onax.numpy as jnp
 from native_passes import names
-from onax._control.jit_call import call_params, clear_staged_programs, jit_p, staged
+from onax._control.jit_call import TRANSFORMED_CALLS, call_params, clear_staged_programs, jit_p, staged
 from onax._core.rewrite import eliminate_dead_code
 
 X = jnp.arange(1.0, 4.0)
@@ -89,3 +89,23 @@ def test_a_closed_over_tracer_is_refused():
 
     with pytest.raises(TypeError, match="inner closes over a value that is being traced; pass it as an argument"):
         jax.make_jaxpr(outer)(X)
+
+
+@pytest.mark.parametrize("transform", [lambda f: jax.grad(lambda x: f(x).sum()), jax.vmap])
+def test_transformed_calls_of_a_library_function_become_calls_of_its_program(transform):
+    calls = []
+
+    @staged("twice", ("power",), compiled_from=1)
+    def f(x, power=2):
+        calls.append(x)
+        return jnp.sin(x) * x**power
+
+    x = jnp.arange(3.0)
+    results = [np.asarray(transform(f)(x)) for _ in range(TRANSFORMED_CALLS + 5)]
+    assert len(calls) == TRANSFORMED_CALLS
+    np.testing.assert_allclose(results, [results[0]] * len(results), rtol=1e-6)
+
+
+def test_static_arguments_without_a_hash_are_no_obstacle_to_a_gradient():
+    f = staged("total", ("axes",), compiled_from=1)(lambda x, axes: x.sum(tuple(axes)))
+    np.testing.assert_array_equal(jax.grad(lambda x: f(x, axes=[0, 1]))(jnp.ones((2, 3))), np.ones((2, 3)))

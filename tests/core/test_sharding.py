@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
+import onax
 from onax._core.sharding import (
     AxisType,
     DuplicateSpecError,
@@ -122,3 +123,17 @@ def test_equality():
 def test_pickle():
     sharding = NamedSharding(Mesh(np.array(devices()[:1]), ("x",)), P("x"))
     assert pickle.loads(pickle.dumps(sharding)) == sharding
+
+
+def test_an_abstract_mesh_is_that_of_the_context():
+    mesh = onax.make_mesh((1,), ("x",))
+    abstract = NamedSharding(mesh.abstract_mesh, P("x"))
+    x = onax.numpy.arange(3.0)
+    with onax.set_mesh(mesh):
+        for call in (onax.jit(lambda x: x, out_shardings=abstract), lambda x: onax.device_put(x, abstract)):
+            out = call(x)
+            assert out.tolist() == [0, 1, 2] and out.sharding == NamedSharding(mesh, P("x"))
+    with pytest.raises(ValueError, match="needs devices"):
+        onax.jit(lambda x: x, out_shardings=abstract)(x)
+    with pytest.raises(ValueError, match="empty NamedSharding"):
+        onax.jit(lambda x: x, out_shardings=onax.typeof(x).sharding)(x)

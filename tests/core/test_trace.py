@@ -1,7 +1,9 @@
 """Traces and tracers: which is current, what tracers refuse, types of values."""
 
 import copy
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -161,3 +163,17 @@ def test_concrete_values():
     assert concrete_or_error(int, 2.5) == 2 and concrete_or_error(None, 2.5) == 2.5
     with pytest.raises(jax.errors.ConcretizationTypeError, match="the number of rows"):
         jax.make_jaxpr(lambda x: concrete_or_error(int, x, "the number of rows"))(1)
+
+
+@pytest.mark.parametrize("transform", [jax.jit, jax.vmap, lambda f: jax.grad(lambda x: f(x).sum())])
+def test_tracers_are_referenced_weakly(transform):
+    references = []
+
+    def function(x):
+        references.append(weakref.ref(x))
+        assert references[-1]() is x
+        return x * 2
+
+    transform(function)(jax.numpy.ones(2))
+    gc.collect()
+    assert len(references) == 1 and references[0]() is None

@@ -16,5 +16,5 @@ def test_functions():
 
 
 def test_what_is_not_there():
-    with pytest.raises(AttributeError, match="has no attribute 'sparse'"):
-        experimental.sparse  # noqa: B018
+    with pytest.raises(AttributeError, match="has no attribute 'pallas'"):
+        experimental.pallas  # noqa: B018

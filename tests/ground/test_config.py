@@ -151,3 +151,13 @@ def test_options_without_effect_are_there_when_asked_for():
 def test_options_are_not_assigned():
     with pytest.raises(AttributeError, match="options are set by"):
         config.jax_enable_x64 = True
+
+
+def test_the_argument_of_disable_jit_has_a_name_of_its_own():
+    with options.disable_jit(disable=True):
+        assert options.disable_jit.value
+        with options.disable_jit(disable=False):
+            assert not options.disable_jit.value
+        with options.disable_jit():
+            assert options.disable_jit.value
+    assert not options.disable_jit.value

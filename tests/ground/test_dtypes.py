@@ -1,11 +1,14 @@
 """The promotion lattice against its definition and JAX's recorded table; classification; extended dtypes."""
 
+import enum
 import itertools
 
 import ml_dtypes
 import numpy as np
 import pytest
 
+import onax
+import onax.numpy as jnp
 from onax._ground import dtypes
 from onax._ground.config import config, enable_x64, numpy_dtype_promotion
 from onax._native.avals import ShapedArray
@@ -261,3 +264,33 @@ def test_bool_computes_as_int32(x64):
     with enable_x64(x64):
         assert dtypes.to_numeric_dtype(np.dtype(bool)) == np.int32
         assert dtypes.to_numeric_dtype(np.dtype("uint8")) == np.uint8
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+class Metres(float):
+    pass
+
+
+class Phase(complex):
+    pass
+
+
+@pytest.mark.parametrize("value, dtype", [(Level.LOW, "int32"), (Metres(2.5), "float32"), (Phase(1j), "complex64")])
+def test_subclasses_of_python_scalars_are_scalars(value, dtype):
+    """As in JAX, each is weakly typed, wherever it is met first."""
+    for call in (jnp.asarray, onax.jit(lambda x: x), lambda x: onax.vmap(lambda y: y, None, axis_size=1)(x)[0]):
+        base = next(base for base in (int, float, complex) if isinstance(value, base))
+        for x in (value, type("Another", (base,), {})(value)):
+            out = call(x)
+            assert out == value and out.dtype == dtype and out.weak_type
+    assert (jnp.ones(2, jnp.bfloat16) * value).dtype == ("complex64" if dtype == "complex64" else "bfloat16")
+    assert onax.lax.fori_loop(0, 2, lambda i, x: x, value) == value
+    assert jnp.full(1, value).dtype == dtype and dtypes.is_weakly_typed(value) and dtypes.dtype(value) == dtype
+
+
+def test_numpy_scalars_are_no_python_scalars():
+    assert not dtypes.is_scalar_type(np.float64) and not dtypes.is_scalar_type(str)
+    assert not jnp.asarray(np.float64(1)).weak_type

@@ -6,6 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import onax
+import onax.numpy as jnp
 from onax._ground.config import enable_x64
 from onax._native import context
 from onax._native.array import (
@@ -160,3 +162,13 @@ def test_python_scalars_beside_arrays(dtype, wide):
             got = one * scalar
             assert got.dtype == dtype
             assert_same_bits(np.asarray(got), want, f"{scalar!r}")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [jnp.asarray, onax.typeof, onax.jit(jnp.sin), lambda x: jnp.add(1, x), lambda x: jnp.ones(2) * x, onax.lax.neg],
+)
+def test_masked_arrays_are_refused(call):
+    with pytest.raises(ValueError, match="numpy masked arrays are not supported"):
+        call(np.ma.array([1.0, 2.0], mask=[True, False]))
+    assert call(np.ma.array([1.0, 2.0], mask=[True, False]).filled(0)) is not None

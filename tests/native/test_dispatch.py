@@ -70,7 +70,7 @@ def make(name="test_op", kernel=np.add, abstract_eval=checked, facts=(ELEMENTWIS
 def test_fields_are_writable():
     p = Primitive("test_op")
     assert (p.name, p.multiple_results, p.weak, p.facts) == ("test_op", False, ALL, frozenset())
-    assert repr(p) == "test_op"
+    assert repr(p) == "test_op" and not p.call_primitive
     for field in ("kernel", "impl", "abstract_eval", "jvp", "transpose", "batch", "linearize", "partial_eval", "dce",
                   "pretty"):  # fmt: skip
         assert getattr(p, field) is None
@@ -112,7 +112,7 @@ def test_subclasses_in_python():
     p = Pair("test_pair", kernel=lambda x: (x, x), abstract_eval=lambda x: [x, x])
     out = p.bind(arr([1, 2]))
     assert out[0] == "bound" and all(isinstance(x, ArrayImpl) for x in out[1:]) and len(out) == 3
-    assert p.get_bind_params({"a": 1}) == ([], {"a": 1})
+    assert p.get_bind_params({"a": 1}) == {"a": 1}
 
 
 # ---- evaluation ----------------------------------------------------------------------------------------------------
@@ -511,3 +511,27 @@ def test_what_one_operand_proves_says_nothing_of_two():
     lax.dynamic_slice_p.bind(one, slice_sizes=())
     with pytest.raises(TypeError, match="index"):
         lax.dynamic_slice_p.bind(jnp.ones(3), jnp.float32(0.5), slice_sizes=(1,))
+
+
+def test_a_subclass_defines_rules_as_methods():
+    effect = object()
+
+    class Scale(Primitive):
+        def impl(self, x, *, factor):
+            return [x * factor] if self.multiple_results else x * factor
+
+        def abstract_eval(self, x, *, factor):
+            return ([x] if self.multiple_results else x), {effect}
+
+    class ScaleAll(Scale):
+        multiple_results = True
+
+    one, several = Scale("one"), ScaleAll("several")
+    x = make_array(np.arange(3.0, dtype=np.float32))
+    assert one.bind(x, factor=2).tolist() == [0, 2, 4] and several.bind(x, factor=2)[0].tolist() == [0, 2, 4]
+    assert one.abstract(x.aval, factor=2) == (x.aval, {effect}) and several.abstract(x.aval, factor=2)[0] == [x.aval]
+    assert one.is_effectful_abstract_eval
+    given = Scale("given", impl=lambda x, *, factor: x, abstract_eval=lambda x, *, factor: x)
+    assert given.bind(x, factor=2) is x and given.abstract(x.aval, factor=2) == (x.aval, frozenset())
+    one.def_abstract_eval(lambda x, *, factor: x)
+    assert one.abstract(x.aval, factor=2) == (x.aval, frozenset())

@@ -5,6 +5,7 @@ import operator
 import numpy as np
 import pytest
 
+import onax
 import onax.numpy as jnp
 from onax._native.array import Array
 from onax._transforms.abstract import make_jaxpr
@@ -253,3 +254,28 @@ def test_format():
 def test_round_without_digits_gives_integers():
     assert repr(round(jnp.array([0.5, 1.5, -2.6]))) == "Array([ 0,  2, -3], dtype=int32)"
     assert repr(round(jnp.array([0.25, 1.5]), 1)) == "Array([0.2, 1.5], dtype=float32)"
+
+
+def test_the_class_of_all_arrays_has_the_names_of_its_subclasses():
+    for name in (*_array_methods.ABSTRACT_METHODS, *_array_methods.ABSTRACT_PROPERTIES):
+        assert name in dir(onax.Array)
+        assert hasattr(jnp.ones(1), name)
+    with pytest.raises(NotImplementedError, match="Cannot call abstract method item"):
+        onax.Array.item(jnp.float32(1))
+    with pytest.raises(NotImplementedError, match="shape"):
+        onax.Array.shape.fget(jnp.float32(1))
+
+
+def test_attributes_of_the_class_of_all_arrays_can_be_set():
+    x = jnp.arange(3.0)
+    onax.Array.total = lambda self: self.sum()
+    onax.Array.double = property(lambda self: self * 2)
+    try:
+        assert x.total() == 3 and x.double.tolist() == [0, 2, 4]
+        assert onax.jit(lambda x: x.total())(x) == 3
+    finally:
+        del onax.Array.total, onax.Array.double
+    assert not hasattr(x, "total")
+    name = onax.Array.__name__
+    onax.Array.__qualname__ = onax.Array.__name__ = name
+    assert onax.Array.__name__ == name

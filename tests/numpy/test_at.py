@@ -265,3 +265,17 @@ def test_the_original_stays():
     for update in (lambda: x.at[0].set(9.0), lambda: x.at[AR].add(1.0), lambda: x.at[1:].multiply(2.0)):
         update()
         assert np.asarray(x).tolist() == V.tolist()
+
+
+def test_lists_are_values():
+    x = jnp.zeros(3)
+    assert x.at[np.array([0, 1])].set([1.0, 2.0]).tolist() == x.at[:2].add((1, jnp.float32(2))).tolist() == [1, 2, 0]
+    assert x.at[:2].max([True, False]).tolist() == [1, 0, 0] and (x + 6).at[:1].divide([2]).tolist() == [3, 6, 6]
+    for values, error in (
+        (None, ValueError),
+        ([[1.0], [2.0, 3.0]], ValueError),
+        ("ab", TypeError),
+        (object(), TypeError),
+    ):
+        with pytest.raises(error):
+            x.at[:2].set(values)

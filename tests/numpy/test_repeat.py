@@ -32,6 +32,13 @@ def test_a_total_length_lets_counts_be_traced():
     assert slope.tolist() == [1, 0, 2]
 
 
+def test_many_slices_to_a_great_length():
+    counts = np.random.default_rng(0).integers(0, 9, 20_000)
+    x, total = np.arange(20_000, dtype=np.float32), int(counts.sum())
+    repeated = jax.jit(lambda x, n: jnp.repeat(x, n, total_repeat_length=total))
+    np.testing.assert_array_equal(repeated(x, counts), np.repeat(x, counts))
+
+
 REFUSED = [
     (lambda: jax.jit(jnp.repeat)(X, 2), jax.errors.ConcretizationTypeError, "total_repeat_length"),
     (lambda: jnp.repeat(X, np.array([1, 2]), axis=1), ValueError, "repeats"),

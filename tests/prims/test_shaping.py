@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import onax
 from onax import lax
 from onax._ground import dims, dtypes
 from onax._native.array import make_array
@@ -197,3 +198,10 @@ def test_keys_compare_but_do_not_compute():
             function(k)
     with pytest.raises(ValueError, match="Cannot convert_element_type from key<fry> to float32"):
         lax.convert_element_type(k, np.float32)
+
+
+def test_the_sharding_of_a_type_is_none_to_be_refused():
+    unsharded = onax.typeof(onax.numpy.ones((2, 3))).sharding
+    assert lax.reshape(X, (6,), out_sharding=unsharded).shape == (6,)
+    assert onax.random.normal(onax.random.key(0), (2, 3), out_sharding=unsharded).shape == (2, 3)
+    assert onax.numpy.percentile(onax.numpy.ones(3), 50, out_sharding=unsharded) == 1

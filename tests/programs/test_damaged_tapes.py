@@ -29,7 +29,7 @@ I = np.array([0, 3, 1], np.int32)
 A = np.eye(70, dtype=np.float32) * 9 + np.linspace(0, 1, 4900, dtype=np.float32).reshape(70, 70)
 C = A[:3, :3] + 1j * A[3:6, 3:6]
 la = lax.linalg
-LAPACK = [  # which factorises matrices from 65 on, and computes all spectra
+LAPACK = [  # which computes all spectra, and matrices in blocks
     (la.cholesky, A),
     (lambda x: la.lu(x[:, :66]), A),
     (lambda x: la.lu(x[:66] + 1j), A),
@@ -47,6 +47,10 @@ LAPACK = [  # which factorises matrices from 65 on, and computes all spectra
     (lambda x: la.eig(x, compute_left_eigenvectors=False), X),
     *[(la.schur, x) for x in (X, C)],
     (lambda x: la.schur(x, compute_schur_vectors=False), X),
+    (lambda x: la.ormqr(*geqrf(x[:, :35]), x[:, :40]), A),
+    (lambda x: la.ormqr(*geqrf(x[:, :5]), x[:3], left=False, transpose=True), A * 1j),
+    *[(lambda x: (la.hessenberg(x), la.tridiagonal(x), la.qr(x[:, :2], pivoting=True)), x) for x in (X, C)],
+    (lambda x: la.svd(x[:, :2], algorithm=la.SvdAlgorithm.QR), X),
     (lambda x: lax.fori_loop(0, 2, lambda i, c: la.eigh(c @ c)[0], x), X),
 ]
 PROGRAMS = LAPACK if which == "lapack" else [
@@ -58,6 +62,10 @@ PROGRAMS = LAPACK if which == "lapack" else [
     (lambda x: (jnp.linalg.solve(x + 4 * jnp.eye(4), x), jnp.linalg.qr(x)[1], jnp.fft.fft(x)), X),
     (lambda x: (jnp.convolve(x[0], x[1, :3]), jnp.pad(x, 2), jnp.roll(x, 1), x.T.reshape(-1)[::-2]), X),
     (lambda k: (jax.random.normal(k, (3,)), jax.random.split(k), jax.random.gamma(k, 2.0)), jax.random.key(0)),
+    (lambda x, i: (x[i, i], x[:, i[jnp.arange(9) % 3]], x.at[:, i].add(x[:, :3]), x[jnp.arange(4), i[0]]), X, I),
+    (lambda x, i: (x.at[i].get(mode="fill"), x.at[:, i].get(mode="fill"), x.at[i[:, None], i].max(x[:3, :3])), X, I),
+    (lambda x, v: (jnp.searchsorted(x[:, 0], v), jnp.searchsorted(x[0].astype("float16"), v, side="right")), A, A[:9]),
+    (lambda x: (jnp.fft.rfft(x[:9, :64]), jnp.fft.fft(x[:8, :24]), jnp.fft.irfft(x[:9]), jnp.fft.ifft2(x[:9, :11])), A),
     (lambda x: (x.astype(jnp.float16) * 2, (x * 1j) ** 2, x.astype(jnp.int8), jnp.prod(x.astype(jnp.bfloat16), 0)), X),
 ]
 for fn, *args in PROGRAMS:

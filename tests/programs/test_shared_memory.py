@@ -79,7 +79,7 @@ OF_AXES = {
     "vmap": jax.vmap(same),
     "vmap of another axis": jax.vmap(same, in_axes=1),
     "vmap in and out": jax.vmap(same, in_axes=1, out_axes=1),
-    "vmap of what is not mapped": lambda x: jax.vmap(lambda a, b: a, (None, 0), None)(x, ONES),
+    "vmap of what is not mapped": lambda x: jax.vmap(lambda a, b: jnp.asarray(a), (None, 0), None)(x, ONES),
     "vmap of jit": jax.vmap(jax.jit(same)),
     "swapaxes": lambda x: jnp.swapaxes(x, 0, 1),
     "moveaxis": lambda x: jnp.moveaxis(x, 0, 1),

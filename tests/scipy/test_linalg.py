@@ -80,3 +80,13 @@ def test_refusals():
         ours.qr(A, mode="thin")
     with pytest.raises(NotImplementedError, match="b=None"):
         ours.eigh(A, A)
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_polar_of_a_stack(side):
+    x = np.random.default_rng(0).normal(size=(2, 3, 4, 4)).astype(np.float32)
+    u, p = ours.polar(x, side)
+    np.testing.assert_allclose(u @ p if side == "right" else p @ u, x, atol=1e-5)
+    np.testing.assert_allclose(p, np.swapaxes(p, -1, -2), atol=1e-5)
+    with pytest.raises(ValueError, match="at least a 2-D array"):
+        ours.polar(np.ones(3))

@@ -1,13 +1,9 @@
-"""The benchmark: its timers, its figures of one group, its text."""
+"""The benchmark: what it asks of its workers, its text."""
 
-import itertools
-import json
-import subprocess
 import sys
 
 import pytest
 
-import onax
 import script_modules
 
 
@@ -17,54 +13,9 @@ def benchmark():
         yield modules.benchmark
 
 
-class Clock:
-    """A clock that goes on by the next of some durations at each call of a function."""
-
-    def __init__(self, durations):
-        self.now, self.durations = 0.0, iter(durations)
-
-    def work(self):
-        self.now += next(self.durations)
-
-    def perf_counter(self):
-        return self.now
-
-
-def test_the_least_time_of_a_call(benchmark, monkeypatch):
-    clock = Clock(itertools.chain([9.0], itertools.cycle([3e-3, 1e-3])))  # a first call, then slow and quick ones
-    monkeypatch.setattr(benchmark, "time", clock)
-    assert 1e3 <= benchmark.best(clock.work, seconds=0.05) <= 2.1e3
-
-
-def test_first_calls(benchmark, monkeypatch):
-    clock, made = Clock([5e-3, 2e-3, 7e-3]), []
-    monkeypatch.setattr(benchmark, "time", clock)
-    assert benchmark.once(lambda: made.append(1) or clock.work, repeats=3) == pytest.approx(2e3)
-    assert len(made) == 3
-
-
 @pytest.mark.parametrize("microseconds, text", [(12.34, "12.3 us"), (12_340, "12.3 ms"), (2.5e6, "2.5 s")])
 def test_text(benchmark, microseconds, text):
     assert benchmark.shown(microseconds) == text
-
-
-def test_a_worker_gives_figures_of_its_group():
-    script = script_modules.SCRIPTS / "benchmark.py"
-    done = subprocess.run(
-        [sys.executable, script, "--worker", "onax", "--groups", "call"], capture_output=True, text=True
-    )
-    answer = json.loads(done.stdout.splitlines()[-1])
-    assert answer["version"] == onax.__version__ and list(answer["figures"]) == ["import", "call"], done.stderr
-    assert len(answer["figures"]["call"]) > 1 and all(us > 0 for us in answer["figures"]["call"].values())
-
-
-@pytest.mark.parametrize("programs, count", [("small_programs", 15), ("loop_programs", 15)])
-def test_programs_run(benchmark, programs, count):
-    found = getattr(benchmark, programs)(onax)
-    assert len(found) >= count
-    for name, (function, args) in found.items():
-        results = onax.tree.leaves(onax.jit(function)(*args))
-        assert results and all(bool(onax.numpy.isfinite(x).all()) for x in results), name
 
 
 def test_medians_over_rounds_of_libraries_that_run_in_turn(benchmark, monkeypatch):
@@ -93,6 +44,21 @@ def test_table(benchmark):
     assert len(list(benchmark.table({"a": 1.0}, []))) == 1
 
 
+def test_tables_in_markdown(benchmark):
+    mine, theirs = {"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 1.0}
+    assert list(benchmark.markdown("call", mine, [("JAX 1.2", theirs)])) == [
+        "| call | onax | JAX 1.2 | ratio |",
+        "| --- | --- | --- | --- |",
+        "| a | 1 us | 2 us | 2.00 |",
+        "| b | 2 us | 1 us | 0.50 |",
+    ]
+    assert list(benchmark.markdown_summary({"call": mine}, [("JAX 1.2", {"call": theirs})])) == [
+        "|  | beside JAX 1.2: geometric mean | least | below 1 |",
+        "| --- | --- | --- | --- |",
+        "| call | 1.00 | 0.50 | 1 of 2 |",
+    ]
+
+
 def test_pythons_with_jax(benchmark, monkeypatch, tmp_path):
     monkeypatch.setenv("ONAX_ORACLE_PYTHON", str(tmp_path / "python"))
     assert benchmark.oracle_pythons() == []
@@ -103,3 +69,23 @@ def test_pythons_with_jax(benchmark, monkeypatch, tmp_path):
 def test_a_worker_that_fails_ends_the_benchmark(benchmark):
     with pytest.raises(SystemExit, match="no_such_package failed"):
         benchmark.run_worker(sys.executable, "no_such_package", [])
+
+
+def test_cases_slower_than_the_newest_jax_are_explained(benchmark, monkeypatch):
+    figures = {"import": {"import": 9.0}, "call": {"quick": 1.0, "slow": 2.0, "slower": 4.0}}
+    others = [
+        ("JAX 0.9.1", {}),
+        ("JAX 0.10.2", {"import": {"import": 3.0}, "call": dict.fromkeys(figures["call"], 1.0)}),
+    ]
+    rows = benchmark.slower(figures, others)
+    assert rows == [(0.25, "call", "slower"), (1 / 3, "import", "import"), (0.5, "call", "slow")]
+
+    def run(python, module, groups, explain):
+        assert (module, groups, explain) == ("onax", ["call"], ["slower", "slow"])
+        return {"explanations": {"slower": "one\ntwo", "slow": "three"}}
+
+    monkeypatch.setattr(benchmark, "run_worker", run)
+    lines = "\n".join(benchmark.explanations(rows)).split("\n")
+    assert lines[1].startswith("Slower than JAX")
+    assert lines[2:] == ["", "0.25 slower", "  one", "  two", "", "0.50 slow", "  three"]
+    assert list(benchmark.explanations(rows[1:2])) == []

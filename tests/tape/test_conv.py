@@ -9,6 +9,7 @@ import pytest
 import onax as jax
 from onax import lax
 from onax._native.tape import TYPES
+from onax._tape.conv import is_quicker_on_tape
 from tape.harness import run_tape
 from tape.test_dot import compare, sample, x64  # noqa: F401  a fixture
 
@@ -92,3 +93,16 @@ def test_larger_images_and_their_gradients():
     want = jax.grad(loss, (0, 1))(x, w)
     for a, b in zip(got, want):
         np.testing.assert_allclose(np.asarray(a._value), np.asarray(b._value), rtol=2e-4, atol=2e-3)
+
+
+def test_convolutions_that_the_runtime_would_transpose_are_instructions():
+    x, k = np.ones((2, 9, 8, 12), np.float32), np.ones((3, 3, 12, 9), np.float32)
+    is_quicker = lambda *args, **params: is_quicker_on_tape(
+        jax.make_jaxpr(lambda x, k: lax.conv_general_dilated(x, k, **params))(*args).eqns[0]
+    )
+    last = {"window_strides": (1, 1), "padding": ((1, 1), (1, 1)), "dimension_numbers": ("NHWC", "HWIO", "NHWC")}
+    first = {**last, "dimension_numbers": ("NCHW", "OIHW", "NCHW")}
+    assert is_quicker(x, k, **last)
+    assert not is_quicker(x, k, **last, lhs_dilation=(2, 2))
+    assert not is_quicker(x.transpose(0, 3, 1, 2), k.transpose(3, 2, 0, 1), **first)
+    assert is_quicker(x.astype(np.int32), k.astype(np.int32), **last, lhs_dilation=(2, 2))

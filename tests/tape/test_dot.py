@@ -42,6 +42,18 @@ CASES = [
     ((150, 400), (400, 5), (([1], [0]), ([], []))),
     ((150, 400), (11, 400), (([1], [1]), ([], []))),
     ((2, 30, 3, 20), (2, 40, 3, 20), (([3], [3]), ([0, 2], [0, 2]))),
+    ((70, 3, 3), (70, 3, 3), (([2], [1]), ([0], [0]))),
+    ((40, 13, 7), (40, 7, 11), (([2], [1]), ([0], [0]))),
+    ((300, 40), (300, 40), (([1], [1]), ([0], [0]))),
+    ((300, 4, 4), (300, 4), (([2], [1]), ([0], [0]))),
+    ((3, 400), (400, 3), (([1], [0]), ([], []))),
+    ((5, 300), (300, 301), (([1], [0]), ([], []))),
+    ((1, 700), (700, 530), (([1], [0]), ([], []))),
+    ((41,), (150,), (([], []), ([], []))),
+    ((41, 5), (5, 150), (([1], [0]), ([], []))),
+    ((68, 270), (270, 150), (([1], [0]), ([], []))),
+    ((64, 300), (300, 64), (([1], [0]), ([], []))),
+    ((50, 1301), (1301, 45), (([1], [0]), ([], []))),
 ]
 PREFERRED = [
     ("int8", "int8", "int32"),
@@ -119,7 +131,7 @@ def test_preferred_element_type(left, right, preferred):
 def test_every_cpu_level(level, monkeypatch):
     monkeypatch.setenv("ONAX_CPU_LEVEL", level)
     rng = np.random.default_rng(4)
-    for dtype in (np.float32, np.float64, np.uint32, np.int64, np.complex64):
+    for dtype in (np.float32, np.float64, np.uint32, np.int64, np.complex64, np.int8, np.int16, ml_dtypes.bfloat16):
         for left, right, numbers in CASES:
             x, y = sample(rng, left, dtype), sample(rng, right, dtype)
             compare(lambda x, y, n=numbers: lax.dot_general(x, y, n), x, y, terms=max(x.size, y.size) + 1)

@@ -38,3 +38,65 @@ def test_sums_of_short_rows(length):
     check(lambda x: (x * 2).max(1), x)
     check(lambda x: (x * 2).sum(1), x, rtol=1e-5, atol=1e-5)
     check(lambda x: (x[:20] > 1).all(1), x)
+
+
+# ---- many elements: pairs of operations in one pass, slices in place, short rows, what repeats itself
+
+ODD = np.tile(np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.5, 3e38]), 1000)
+OTHER = np.roll(ODD, 3)
+
+PAIRS = {
+    "the largest times one, plus the other": lambda a, b: jnp.maximum(a, b) * b + a,
+    "from a choice another": lambda a, b: jnp.where(a < b, a, b) - jnp.where(a != a, 0.0, b),
+    "a product negated": lambda a, b: -(a * b),
+    "a squared difference": lambda a, b: (a - b) ** 2,
+    "a product taken from a number": lambda a, b: a - a * b,
+    "a number over a sum": lambda a, b: a / (a + b),
+    "clipped numbers": lambda a, b: jnp.clip(a, -1, 1) + jnp.nan_to_num(b),
+    "one product less the same": lambda a, b: a * b - a * b,
+    "a product that a comparison and a choice read": lambda a, b: jnp.where((a * b) > b, a * b, b),
+    "a product that two operations read": lambda a, b: (a * b) * (a + (a * b)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", PAIRS)
+def test_pairs_have_the_bits_of_two_operations(name, dtype):
+    check(PAIRS[name], ODD.astype(dtype), OTHER.astype(dtype))
+
+
+def test_products_and_sums_are_rounded_apart():
+    x, y = (np.random.default_rng(i).standard_normal(5000).astype(np.float32) for i in range(2))
+    check(lambda x, y: x * y + y, x, y)
+    check(lambda x, y: x - y * y, x, y)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n, m, length", [(50, 70, 3), (60, 90, 16), (33, 77, 17), (40, 60, 64), (20, 40, 300)])
+def test_folds_over_rows_of_what_two_operands_give(n, m, length, dtype):
+    x = np.linspace(-2, 3, n * length).reshape(n, length).astype(dtype)
+    y = np.linspace(-1, 2, m * length).reshape(m, length).astype(dtype)
+    check(lambda x, y: ((x[:, None] - y[None]) ** 2).sum(-1), x, y, rtol=1e-5, atol=1e-5)
+    check(lambda x, y: (x[:, None] * y[None]).sum(-1), x, y, rtol=1e-4, atol=1e-3)
+    check(lambda x, y: (x[:, None] * y[None]).max(-1), x, y)
+
+
+@pytest.mark.parametrize("shape", [(1000, 64), (300, 7, 50), (20, 30, 40, 5), (100, 128), (100, 500), (9, 200, 130)])
+def test_operands_that_repeat_in_large_programs(shape):
+    x = np.linspace(-3, 3, int(np.prod(shape)), dtype=np.float32).reshape(shape)
+    row, column = np.arange(shape[-1], dtype=np.float32), np.ones((*shape[1:-1], 1), np.float32)
+    check(lambda x, row: x * row + 1, x, row)
+    check(lambda x, row, column: (x - row) * column + row, x, row, column)
+    check(lambda x, some: x * some + 1, x, np.arange(x[0].size, dtype=np.float32).reshape(shape[1:]))
+
+
+def test_slices_of_many_elements_are_read_in_place():
+    x = np.linspace(-1, 1, 100_001, dtype=np.float32)
+    check(lambda x: x[2:] - 2 * x[1:-1] + x[:-2], x)
+    check(lambda x: jnp.diff(x), x)
+    check(lambda x: x[:99_999:3] * 2 + x[2::3], x)
+
+
+def test_parts_of_computed_values_return_to_them():
+    x = np.linspace(-1, 1, 120_000, dtype=np.float32).reshape(300, 400)
+    check(lambda x: (x * 2 + (x * 2)[10] * 2) * (x + 1)[:, 3:4], x)

@@ -13,7 +13,7 @@ from tape.harness import check, run_tape
 from tape.test_dot import sample, x64  # noqa: F401  a fixture
 
 TOLERANCE = {"float32": 5e-4, "float64": 1e-11, "complex64": 5e-4, "complex128": 1e-11}
-SIZES = [0, 1, 2, 3, 4, 7, 9, 33, 70]
+SIZES = [0, 1, 2, 3, 4, 7, 9, 33, 70, 133]
 LEADS = [(), (3,), (2, 2)]
 SPECTRAL = [(1, 1), (2, 2), (5, 5), (4, 7), (7, 4), (70, 70)]
 
@@ -124,6 +124,14 @@ def test_qr(dtype, close, full):
         assert not np.tril(r, -1).any()
 
 
+def test_r_without_q(dtype):
+    for n in (5, 70):
+        x = sample(np.random.default_rng(17), (2, n + 3, n), dtype)
+        (r,) = values(run_tape(lambda x: lax.linalg.qr(x, full_matrices=False)[1], x))
+        _, both = values(run_tape(lambda x: lax.linalg.qr(x, full_matrices=False), x))
+        np.testing.assert_array_equal(r, both)
+
+
 def test_reflections(dtype, close):
     rng = np.random.default_rng(5)
     for n, extra in itertools.product((1, 2, 5, 12), (0, 4)):
@@ -131,6 +139,32 @@ def test_reflections(dtype, close):
         factors, taus = values(run_tape(lambda x: geqrf_p.bind(x), x))
         (q,) = values(run_tape(lambda a, t: lax.linalg.householder_product(a, t), factors, taus))
         close(q @ np.triu(factors[:, :n]), x)
+
+
+@pytest.mark.parametrize("left, transpose", list(itertools.product((False, True), repeat=2)))
+def test_products_with_reflections(dtype, close, left, transpose):
+    rng = np.random.default_rng(11)
+    for m, n, lead in itertools.product((1, 3, 40), (1, 5, 36), LEADS[:2]):
+        k = min(m, n)
+        x, c = sample(rng, (*lead, m, n), dtype), sample(rng, (*lead, m, 7) if left else (*lead, 7, m), dtype)
+        factors, taus = values(run_tape(lambda x: geqrf_p.bind(x), x))
+        square = np.zeros((*lead, m, m), dtype)
+        square[..., :k] = factors[..., :k]
+        (q,) = values(run_tape(lambda a, t: lax.linalg.householder_product(a, t), square, taus))
+        q = adjoint(q) if transpose else q
+        how = {"left": left, "transpose": transpose}
+        (got,) = values(run_tape(lambda a, t, c, how=how: lax.linalg.ormqr(a, t, c, **how), factors, taus, c))
+        close(got, q @ c if left else c @ q)
+
+
+@pytest.mark.parametrize("shape", [(300, 300), (400, 260), (260, 400)])
+def test_threads_and_one_thread_give_the_same_bits(dtype, shape):
+    x = sample(np.random.default_rng(12), shape, dtype)
+    definite = (x[:260, :260] @ adjoint(x[:260, :260]) + 260 * np.eye(260)).astype(dtype)
+    q, t = jnp.asarray(x), jnp.asarray(definite)
+    for fn, a in ((lax.linalg.lu, q), (lax.linalg.qr, q), (lambda a: lax.linalg.cholesky_p.bind(a), t)):
+        for got, want in zip(jax.tree.leaves(jax.jit(fn)(a)), jax.tree.leaves(fn(a))):
+            assert np.asarray(got).tobytes() == np.asarray(want).tobytes()
 
 
 def test_permutations_from_pivots():
@@ -202,6 +236,57 @@ def test_svd(dtype, close, shape):
             close(adjoint(basis) @ basis, np.broadcast_to(np.eye(basis.shape[-1]), (*lead, *basis.shape[-1:] * 2)))
         (alone,) = values(run_tape(lambda x: lax.linalg.svd(x, compute_uv=False), x))
         close(alone, s)
+
+
+@pytest.mark.parametrize("shape", SPECTRAL)
+def test_svd_by_qr(dtype, close, shape):
+    x = sample(np.random.default_rng(13), (2, *shape), dtype)
+    k = min(shape)
+    for full in (False, True):
+        how = {"full_matrices": full, "algorithm": lax.linalg.SvdAlgorithm.QR}
+        u, s, vh = values(run_tape(lambda x, how=how: lax.linalg.svd(x, **how), x))
+        close((u[..., :k] * s[..., None, :]) @ vh[..., :k, :], x)
+
+
+@pytest.mark.parametrize("shape", SPECTRAL)
+@pytest.mark.parametrize("full", [False, True])
+def test_pivoted_qr(dtype, close, shape, full):
+    for lead in LEADS:
+        x = sample(np.random.default_rng(14), (*lead, *shape), dtype)
+        q, r, order = values(run_tape(lambda x: lax.linalg.qr(x, pivoting=True, full_matrices=full), x))
+        close(q @ r, np.take_along_axis(x, order[..., None, :], -1))
+        close(adjoint(q) @ q, np.broadcast_to(np.eye(q.shape[-1]), (*lead, *q.shape[-1:] * 2)))
+        lengths = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
+        assert not np.tril(r, -1).any() and (np.diff(lengths) <= 1e-5 * lengths.max()).all()
+
+
+def product_of_reflections(form, taus, below):
+    """The unitary matrix of the reflections in the columns of `form`, from `below` the diagonal on."""
+    n = form.shape[-1]
+    q = np.broadcast_to(np.eye(n, dtype=form.dtype), form.shape).copy()
+    inner = np.ascontiguousarray(form[..., below:, : n - below])
+    (q[..., below:, below:],) = values(run_tape(lambda a, t: lax.linalg.householder_product(a, t), inner, taus))
+    return q
+
+
+def test_hessenberg(dtype, close):
+    for n, lead in itertools.product((1, 2, 5, 40), LEADS):
+        x = sample(np.random.default_rng(15), (*lead, n, n), dtype)
+        form, taus = values(run_tape(lambda x: lax.linalg.hessenberg(x), x))
+        q = product_of_reflections(form, taus, 1)
+        close(q @ np.triu(form, -1) @ adjoint(q), x)
+
+
+def test_tridiagonal(dtype, close):
+    for n, lead in itertools.product((1, 2, 5, 40), LEADS):
+        x = sample(np.random.default_rng(16), (*lead, n, n), dtype)
+        a = ((x + adjoint(x)) / 2).astype(dtype)
+        form, d, e, taus = values(run_tape(lambda x: lax.linalg.tridiagonal(x), np.tril(a)))
+        q = product_of_reflections(form, taus, 1)
+        t = np.zeros(a.shape, dtype)
+        i = np.arange(n)
+        t[..., i, i], t[..., i[1:], i[:-1]], t[..., i[:-1], i[1:]] = d, e, e
+        close(q @ t @ adjoint(q), a)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-30])

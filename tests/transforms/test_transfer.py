@@ -1,5 +1,8 @@
 """device_put, device_get and arrays from pieces, on one device and on eight."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -72,3 +75,22 @@ def test_pieces():
     assert local.sharding == sharding
     with pytest.raises(ValueError, match="global_shape should be None or"):
         jax.make_array_from_process_local_data(sharding, X, (8, 2))
+
+
+LIVE_ARRAYS = """
+import onax, onax.numpy as jnp
+x = jnp.ones(3)
+y = x + 1
+alive = onax.live_arrays()
+assert alive[0] is y and alive[1] is x
+count = len(alive)
+del y, alive
+assert len(onax.live_arrays("cpu")) == count - 1
+x.delete()
+assert len(onax.live_arrays()) == count - 2
+"""
+
+
+def test_live_arrays():
+    """In a process of its own: other tests leave arrays on devices that they made up."""
+    subprocess.run([sys.executable, "-c", LIVE_ARRAYS], check=True)

@@ -106,3 +106,19 @@ def test_errors_say_what_is_wrong(name):
     with pytest.raises(error) as caught:
         call()
     assert text in str(caught.value)
+
+
+def test_what_is_not_mapped_reaches_the_function_as_it_is():
+    seen = []
+
+    def function(given, x):
+        seen.append(given)
+        return x
+
+    for given in (jnp.sin, 3, 2.5, "text", V, object(), [1, "a", None]):
+        assert jax.vmap(function, in_axes=(None, 0))(given, V).tolist() == V.tolist()
+        assert seen.pop() is given or given == [1, "a", None]
+    assert jax.vmap(lambda f, x: f(x), (None, 0))(jnp.tanh, V).tolist() == jnp.tanh(V).tolist()
+    assert jax.vmap(lambda n, x: jnp.ones(n) * x, (None, 0))(2, V).shape == (3, 2)
+    number, repeated = jax.vmap(lambda n, x: (n, n), (None, 0), (None, 0))(3, V)
+    assert type(number) is int and repeated.tolist() == [3, 3, 3] and repeated.weak_type

@@ -5,6 +5,7 @@ from cpython.ref cimport PyObject
 
 from onax._native.avals cimport ShapedArray
 from onax._native.device_buffers cimport DeviceBuffer
+from onax._native.memory cimport Link
 
 cdef class Array:
     pass
@@ -19,6 +20,7 @@ cdef class ArrayImpl(Array):
     cdef ShapedArray _aval      # made when asked for
     cdef tuple shards           # None, or ((device, ndarray), ...) of an array over several devices
     cdef object shd             # the sharding, when one was stated or made
+    cdef Link link              # in the list of all arrays
     cdef object __weakref__
 
 # Evaluates a primitive on one or two (y None: one) buffers of one dtype; `foreign`: the user can write to one of them.

@@ -26,6 +26,7 @@ from onax._native.hooks cimport (
     ABS, ADD, AND, DIVMOD, EQ, FLOORDIV, GE, GETITEM, GT, INVERT, ITER, LE, LSHIFT, LT, MATMUL, MOD, MUL, NE, NEG, OR,
     POS, POW, RSHIFT, SUB, TRUEDIV, XOR, hooks, kind_bit, refuse_container,
 )
+from onax._native.memory cimport append_link, remove_link
 
 from onax._native.hooks import OPERATOR_NAMES
 
@@ -37,9 +38,6 @@ cdef extern from "numpy/arrayobject.h":
     void PyArray_CLEARFLAGS(cnp.ndarray arr, int flags)
     int NPY_ARRAY_WRITEABLE
 
-cdef extern from "Python.h":
-    bint PyLong_CheckExact(object)
-
 cdef extern from *:
     """
     #define onax_type_dict(type) (((PyTypeObject *)(type))->tp_dict)
@@ -47,6 +45,7 @@ cdef extern from *:
     #define onax_clear_owner(buffer) Py_CLEAR((buffer)->obj)
     #define onax_type_modified(type) PyType_Modified((PyTypeObject *)(type))
     """
+    bint PyLong_CheckExact(object)
     PyObject *onax_type_dict(object)
     bint onax_is_numpy_scalar(object)
     void onax_clear_owner(Py_buffer *)
@@ -181,6 +180,7 @@ cdef ArrayImpl wrap(object result, object dtype, bint weak, object device, bint 
     out.weak = weak
     out.placed = committed
     out.dev = device
+    append_link(&out.link, <void *>out)
     return out
 
 
@@ -196,6 +196,7 @@ cdef ArrayImpl wrap_resident(DeviceBuffer buffer, object dtype, bint weak, objec
     out.weak = weak
     out.placed = committed
     out.dev = device
+    append_link(&out.link, <void *>out)
     return out
 
 
@@ -520,6 +521,9 @@ cdef class ArrayImpl(Array):
 
     def __init__(self, *args, **kwargs):
         raise TypeError("arrays are made by functions such as onax.numpy.array, not by their class")
+
+    def __dealloc__(self):
+        remove_link(&self.link)
 
     # -- type
 

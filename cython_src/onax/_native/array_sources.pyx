@@ -9,6 +9,7 @@ from onax._native.conversions cimport dlpack_import
 from onax._native.device_buffers cimport DeviceBuffer, DeviceMemory
 from onax._native.device_exchange cimport import_capsule
 from onax._native.hooks cimport hooks
+from onax._native.memory cimport Link, newest_link
 
 import numpy as np
 
@@ -65,3 +66,16 @@ cdef cnp.ndarray _frozen(object part):
     cdef cnp.ndarray a = np.asarray(part)
     PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
     return a
+
+
+def all_arrays():
+    """The arrays that exist and were not deleted, the newest first."""
+    cdef Link *link = newest_link()
+    cdef ArrayImpl x
+    arrays = []
+    while link != NULL:
+        x = <ArrayImpl>link.owner
+        if x.buf is not None or x.resident is not None or x.shards is not None:
+            arrays.append(x)
+        link = link.older
+    return arrays

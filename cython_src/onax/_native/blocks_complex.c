@@ -13,6 +13,7 @@
 
 #include "blocks_maths.h"
 #include "blocks_operations.h"
+#include "blocks_rows.h"
 
 #ifndef CMPLX
 #define CMPLX(a, b) __builtin_complex((double)(a), (double)(b))
@@ -182,7 +183,12 @@ static pair angle_of(pair x, pair y) {
     const pair i = CMPLX(0, 1), root = csqrt(product(x, x) + product(y, y));
     return product(CMPLX(-0.0, -1), clog(finite_quotient(y + product(i, x), root)));
 }
-static double magnitude(double a, double b) { return a != a || b != b ? ONAX_NAN : hypot(a, b); }
+/* Where the squares neither overflow nor lose digits it is the root of their sum. */
+static double magnitude(double a, double b) {
+    const double sum = a * a + b * b;
+    if (sum > 1e-280 && sum < 1e300) return sqrt(sum);
+    return a != a || b != b ? ONAX_NAN : hypot(a, b);
+}
 
 #define ONAX_FUNCTION1(name, t, T, function) \
     static void name##_##t(ONAX_ARGUMENTS) { \
@@ -201,7 +207,35 @@ static double magnitude(double a, double b) { return a != a || b != b ? ONAX_NAN
 ONAX_BOTH1(exp) ONAX_BOTH1(exp2) ONAX_BOTH1(expm1) ONAX_BOTH1(log) ONAX_BOTH1(log1p) ONAX_BOTH1(sin) ONAX_BOTH1(cos)
 ONAX_BOTH1(tan) ONAX_BOTH1(sinh) ONAX_BOTH1(cosh) ONAX_BOTH1(tanh) ONAX_BOTH1(asin) ONAX_BOTH1(acos) ONAX_BOTH1(atan)
 ONAX_BOTH1(asinh) ONAX_BOTH1(acosh) ONAX_BOTH1(atanh) ONAX_BOTH1(sqrt) ONAX_BOTH1(rsqrt) ONAX_BOTH1(sign)
-ONAX_BOTH1(logistic) ONAX_BOTH2(div, quotient) ONAX_BOTH2(pow, power) ONAX_BOTH2(atan2, angle_of)
+ONAX_FUNCTION2(div, c128, double, quotient) ONAX_FUNCTION2(div_one_by_one, c64, float, quotient)
+ONAX_BOTH1(logistic) ONAX_BOTH2(pow, power) ONAX_BOTH2(atan2, angle_of)
+
+#define ONAX_QUOTIENTS 64
+
+/* Quotients of n numbers with numerator and denominator in float64, where no square of a float32 overflows or vanishes;
+   whether all are finite and no denominator is 0. */
+ONAX_CLONES static int quotients(pair_c64 *d, const pair_c64 *x, const pair_c64 *y, int64_t n) {
+    int odd = 0;
+    ONAX_EACH {
+        const double a = x[i].re, b = x[i].im, c = y[i].re, e = y[i].im, by = c * c + e * e;
+        const double re = (a * c + b * e) / by, im = (b * c - a * e) / by;
+        d[i].re = (float)re;
+        d[i].im = (float)im;
+        odd |= !(by > 0 && by < HUGE_VAL && re - re == 0 && im - im == 0);
+    }
+    return !odd;
+}
+
+static void div_c64(ONAX_ARGUMENTS) {
+    pair_c64 *d = to, few[ONAX_QUOTIENTS];
+    const pair_c64 *x = first, *y = second;
+    for (int64_t i = 0; i < n; i += ONAX_QUOTIENTS) {
+        const int64_t m = n - i < ONAX_QUOTIENTS ? n - i : ONAX_QUOTIENTS;
+        if (quotients(few, x + i, y + i, m)) memcpy(d + i, few, (size_t)m * sizeof *d);
+        else div_one_by_one_c64(d + i, x + i, y + i, third, m);
+    }
+}
+
 ONAX_PART(magnitude, c64, float, (float)sqrt((double)x[i].re * x[i].re + (double)x[i].im * x[i].im))
 ONAX_PART(magnitude, c128, double, magnitude(x[i].re, x[i].im))
 
@@ -251,19 +285,10 @@ ONAX_PAIR_SUM(c128)
 ONAX_REAL_PARTS(c64, 8, f32)
 ONAX_REAL_PARTS(c128, 16, f64)
 
-#define K(op, kernel) [ONAX_OP_##op] = kernel
 #define ONAX_ROW_OF(t, ...) \
     onax_kernel_row onax_kernels_##t = { \
-        K(add, add_##t), K(sub, sub_##t), K(mul, mul_##t), K(div, div_##t), K(max, max_##t), K(min, min_##t), \
-        K(neg, neg_##t), K(sign, sign_##t), K(sqrt, sqrt_##t), K(rsqrt, rsqrt_##t), K(exp, exp_##t), \
-        K(exp2, exp2_##t), K(expm1, expm1_##t), K(log, log_##t), K(log1p, log1p_##t), K(tanh, tanh_##t), \
-        K(logistic, logistic_##t), K(sin, sin_##t), K(cos, cos_##t), K(tan, tan_##t), K(asin, asin_##t), \
-        K(acos, acos_##t), K(atan, atan_##t), K(sinh, sinh_##t), K(cosh, cosh_##t), K(asinh, asinh_##t), \
-        K(acosh, acosh_##t), K(atanh, atanh_##t), K(pow, pow_##t), K(atan2, atan2_##t), K(eq, eq_##t), K(ne, ne_##t), \
-        K(select, select_##t), K(move, move_##t), K(take, take_##t), K(conj, conj_##t), K(real, real_##t), \
-        K(imag, imag_##t), K(magnitude, magnitude_##t), K(sum, sum_##t), K(prod, prod_##t), K(to_f32, t##_to_f32), \
-        K(to_f64, t##_to_f64), K(to_i32, t##_to_i32), K(to_u32, t##_to_u32), K(to_i64, t##_to_i64), \
-        K(to_u64, t##_to_u64), K(to_bool, t##_to_bool), K(to_i8, t##_to_i8), K(to_u8, t##_to_u8), \
-        K(to_i16, t##_to_i16), K(to_u16, t##_to_u16), K(to_f16, t##_to_f16), K(to_bf16, t##_to_bf16), __VA_ARGS__};
+        ONAX_FRACTION_ENTRIES(t), ONAX_CONVERSION_ENTRIES(t), K(select, select_##t), K(move, move_##t), \
+        K(take, take_##t), K(conj, conj_##t), K(real, real_##t), K(imag, imag_##t), K(magnitude, magnitude_##t), \
+        K(sum, sum_##t), K(prod, prod_##t), __VA_ARGS__};
 ONAX_ROW_OF(c64, K(to_c64, move_c64), K(to_c128, widen_c64))
 ONAX_ROW_OF(c128, K(to_c64, narrow_c128), K(to_c128, move_c128))

@@ -37,9 +37,9 @@
     SELECT(ONAX_CLONES, select, t, T) \
     MAP1(ONAX_CLONES, to_bool, t, uint8_t, T, x != 0) \
     MAP1(ONAX_CLONES, to_i32, t, int32_t, T, ONAX_CLIPPED(x, T, int32_t, -0x1p31, 0x1p31, INT32_MIN, INT32_MAX)) \
-    MAP1(PLAIN, to_u32, t, uint32_t, T, ONAX_CLIPPED(x, T, uint32_t, 0, 0x1p32, 0, UINT32_MAX)) \
-    MAP1(PLAIN, to_i64, t, int64_t, T, ONAX_CLIPPED(x, T, int64_t, -0x1p63, 0x1p63, INT64_MIN, INT64_MAX)) \
-    MAP1(PLAIN, to_u64, t, uint64_t, T, ONAX_CLIPPED(x, T, uint64_t, 0, 0x1p64, 0, UINT64_MAX))
+    MAP1(ONAX_CLONES, to_u32, t, uint32_t, T, ONAX_CLIPPED(x, T, uint32_t, 0, 0x1p32, 0, UINT32_MAX)) \
+    MAP1(ONAX_CLONES, to_i64, t, int64_t, T, ONAX_CLIPPED(x, T, int64_t, -0x1p63, 0x1p63, INT64_MIN, INT64_MAX)) \
+    MAP1(ONAX_CLONES, to_u64, t, uint64_t, T, ONAX_CLIPPED(x, T, uint64_t, 0, 0x1p64, 0, UINT64_MAX))
 
 /* ---- integers: what depends on the width w alone; P: a type in which products of U do not overflow as signed numbers */
 
@@ -50,6 +50,14 @@ ONAX_INLINE uint64_t onax_population_count(uint64_t x) {
     x += x >> 8;
     x += x >> 16;
     return (x + (x >> 32)) & 0x7F;
+}
+
+ONAX_INLINE uint32_t onax_population_count32(uint32_t x) {
+    x -= x >> 1 & 0x55555555u;
+    x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+    x = (x + (x >> 4)) & 0x0F0F0F0Fu;
+    x += x >> 8;
+    return (x + (x >> 16)) & 0x3F;
 }
 
 /* x with every bit set below its first one. */
@@ -78,7 +86,7 @@ ONAX_INLINE uint64_t onax_filled(uint64_t x) {
     MAP2(how, shift_right_arithmetic, w, U, U, (I)x >> (y < w ? y : w - 1)) \
     MAP1(how, abs, w, U, U, (I)x < 0 ? (U)0 - x : x) \
     MAP1(how, move, w, U, U, x) \
-    MAP1(how, population_count, w, U, U, onax_population_count(x)) \
+    MAP1(how, population_count, w, U, U, w > 32 ? onax_population_count(x) : onax_population_count32((uint32_t)x)) \
     MAP1(how, clz, w, U, U, w - onax_population_count(onax_filled(x))) \
     SELECT(how, select, w, U)
 
@@ -94,14 +102,15 @@ ONAX_INLINE uint64_t onax_filled(uint64_t x) {
     MAP1(how, to_32, t, uint32_t, T, x) \
     MAP1(how, to_64, t, uint64_t, T, x) \
     MAP1(how, to_bool, t, uint8_t, T, x != 0)
-#define ONAX_SIGNED_EXPRESSIONS(MAP1, MAP2, how, t, T, U) \
+/* R: a float type in which quotients of T, rounded towards zero, are exact; T itself if there is none. */
+#define ONAX_SIGNED_EXPRESSIONS(MAP1, MAP2, how, t, T, U, R) \
     MAP1(how, sign, t, T, T, (x > 0) - (x < 0)) \
-    MAP2(PLAIN, div, t, T, T, y == 0 ? -1 : y == -1 ? (T)((U)0 - (U)x) : x / y) \
-    MAP2(PLAIN, rem, t, T, T, y == 0 ? x : y == -1 ? 0 : x % y)
-#define ONAX_UNSIGNED_EXPRESSIONS(MAP1, MAP2, how, t, T) \
+    MAP2(how, div, t, T, T, y == 0 ? -1 : y == -1 ? (T)((U)0 - (U)x) : (T)((R)x / (R)y)) \
+    MAP2(how, rem, t, T, T, y == 0 ? x : y == -1 ? 0 : (T)((U)x - (U)(T)((R)x / (R)y) * (U)y))
+#define ONAX_UNSIGNED_EXPRESSIONS(MAP1, MAP2, how, t, T, R) \
     MAP1(how, sign, t, T, T, x != 0) \
-    MAP2(PLAIN, div, t, T, T, y == 0 ? ~(T)0 : x / y) \
-    MAP2(PLAIN, rem, t, T, T, y == 0 ? x : x % y)
+    MAP2(how, div, t, T, T, y == 0 ? (T)~(T)0 : (T)((R)x / (R)y)) \
+    MAP2(how, rem, t, T, T, y == 0 ? x : (T)(x - (T)((R)x / (R)y) * y))
 
 /* ---- bools */
 

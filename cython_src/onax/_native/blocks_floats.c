@@ -23,6 +23,7 @@ ONAX_FLOAT(f32, float, f)
 ONAX_FLOAT(f64, double, )
 
 #include "blocks_functions.h"
+#include "blocks_rows.h"
 
 /* ---- conversions */
 
@@ -70,10 +71,10 @@ static void erf_inv_f32(ONAX_ARGUMENTS) {
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
         double *total = to; const T *a = first; T lanes[ONAX_LANES]; I odd[ONAX_LANES], any = 0; int64_t i = 0; \
         (void)third; \
-        ONAX_SHORT_ROWS(T, double, none, y = x is y || x != x ? x : y) \
+        ONAX_SHORT_ROWS(T, double, none, x is y || x != x ? x : y, y = x is y || x != x ? x : y) \
         if (n == 0) { *total = none; return; } \
         if (n < 0) { const double x = *(const double *)first; if (x is *total || x != x) *total = x; return; } \
-        if (n < ONAX_SHORT) { \
+        if (n < ONAX_FEW_LANES) { \
             double y = *total; \
             for (; i < n; i++) { const double x = a[i]; y = x is y ? x : y; any |= (I)(x != x); } \
             *total = any ? NAN : y; \
@@ -96,19 +97,9 @@ ONAX_FLOAT_FOLD(fold_max_f64, double, int64_t, -HUGE_VAL, >) ONAX_FLOAT_FOLD(fol
 
 /* ---- by operation */
 
-#define K(op, kernel) [ONAX_OP_##op] = kernel
 #define ONAX_ROW_OF(t, ...) \
     onax_kernel_row onax_kernels_##t = { \
-        K(add, add_##t), K(sub, sub_##t), K(mul, mul_##t), K(div, div_##t), K(rem, rem_##t), K(max, max_##t), \
-        K(min, min_##t), K(neg, neg_##t), K(abs, abs_##t), K(sign, sign_##t), K(floor, floor_##t), \
-        K(ceil, ceil_##t), K(rint, rint_##t), K(round, round_##t), K(sqrt, sqrt_##t), K(rsqrt, rsqrt_##t), \
-        K(exp, exp_##t), K(exp2, exp2_##t), K(expm1, expm1_##t), K(log, log_##t), K(log1p, log1p_##t), \
-        K(tanh, tanh_##t), K(logistic, logistic_##t), K(sin, sin_##t), K(cos, cos_##t), K(tan, tan_##t), \
-        K(asin, asin_##t), K(acos, acos_##t), K(atan, atan_##t), K(sinh, sinh_##t), K(cosh, cosh_##t), \
-        K(asinh, asinh_##t), K(acosh, acosh_##t), K(atanh, atanh_##t), K(cbrt, cbrt_##t), K(erf, erf_##t), \
-        K(erfc, erfc_##t), K(lgamma, lgamma_##t), K(pow, pow_##t), K(atan2, atan2_##t), \
-        K(nextafter, nextafter_##t), K(is_finite, is_finite_##t), K(eq, eq_##t), K(ne, ne_##t), K(lt, lt_##t), \
-        K(le, le_##t), K(select, select_##t), K(move, move_##t), K(take, take_##t), K(complex, complex_##t), \
+        ONAX_REAL_ENTRIES(t), K(select, select_##t), K(move, move_##t), K(take, take_##t), K(complex, complex_##t), \
         K(sum, fold_sum_##t), K(prod, fold_prod_##t), K(largest, fold_max_##t), K(smallest, fold_min_##t), \
         K(to_bool, to_bool_##t), K(to_i8, to_i8_##t), K(to_u8, to_u8_##t), K(to_i16, to_i16_##t), \
         K(to_u16, to_u16_##t), K(to_i32, to_i32_##t), K(to_u32, to_u32_##t), K(to_i64, to_i64_##t), \

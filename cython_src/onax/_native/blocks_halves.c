@@ -1,6 +1,7 @@
 /* Kernels of float16 and bfloat16: computed in float32, each operation rounded once. */
 #include "blocks_halves.h"
 #include "blocks_operations.h"
+#include "blocks_rows.h"
 
 /* ---- what one loop does */
 
@@ -58,6 +59,18 @@ ONAX_F16C static void narrow_eights(uint16_t *d, const float *a, int64_t n) {
     _mm_storeu_si128((__m128i *)few, _mm256_cvtps_ph(_mm256_loadu_ps(wide), 0));
     memcpy(d + i, few, (size_t)(n - i) * sizeof *d);
 }
+
+#define ONAX_F16_EIGHTS(op, instruction) \
+    ONAX_F16C static void op##_eights(uint16_t *d, const uint16_t *a, const uint16_t *b, int64_t n) { \
+        for (int64_t i = 0; i < n; i += 8) { \
+            const __m256 x = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(a + i))); \
+            const __m256 y = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(b + i))); \
+            _mm_storeu_si128((__m128i *)(d + i), _mm256_cvtps_ph(instruction(x, y), 0)); } } \
+    static void op##_f16(ONAX_ARGUMENTS) { \
+        const int64_t whole = __builtin_cpu_supports("avx2") ? n / 8 * 8 : 0; \
+        op##_eights(to, first, second, whole); \
+        if (n > whole) \
+            op##_rest_f16((uint16_t *)to + whole, (const uint16_t *)first + whole, (const uint16_t *)second + whole, third, n - whole); }
 
 static void f16_to_f32(ONAX_ARGUMENTS) {
     if (__builtin_cpu_supports("avx2")) widen_eights(to, first, n);
@@ -126,7 +139,17 @@ ONAX_HALF2(bf16, le, uint8_t, x <= y)
     ONAX_WIDE1(t, cbrt, out) ONAX_WIDE1(t, erf, out) ONAX_WIDE1(t, erfc, out) ONAX_WIDE1(t, erf_inv, out) \
     ONAX_WIDE1(t, lgamma, out) ONAX_WIDE_FOLD(t, sum) ONAX_WIDE_FOLD(t, prod) ONAX_WIDE_FOLD(t, largest) \
     ONAX_WIDE_FOLD(t, smallest)
+#ifdef ONAX_F16_EIGHTS
+#define ONAX_F16_ARITHMETIC(op, value, instruction) \
+    static void op##_rest_f16(ONAX_ARGUMENTS) { \
+        uint16_t *d = to; const uint16_t *a = first, *b = second; (void)third; \
+        ONAX_EACH { const float x = onax_from_f16(a[i]), y = onax_from_f16(b[i]); d[i] = onax_to_f16(value); } } \
+    ONAX_F16_EIGHTS(op, instruction)
+ONAX_F16_ARITHMETIC(add, x + y, _mm256_add_ps) ONAX_F16_ARITHMETIC(sub, x - y, _mm256_sub_ps)
+ONAX_F16_ARITHMETIC(mul, x * y, _mm256_mul_ps) ONAX_F16_ARITHMETIC(div, x / y, _mm256_div_ps)
+#else
 ONAX_WIDE2(f16, add, to_f16) ONAX_WIDE2(f16, sub, to_f16) ONAX_WIDE2(f16, mul, to_f16) ONAX_WIDE2(f16, div, to_f16)
+#endif
 ONAX_WIDE2(f16, max, to_f16) ONAX_WIDE2(f16, min, to_f16)
 #define ONAX_WIDE_COMPARISON(t, op) \
     static void op##_##t(ONAX_ARGUMENTS) { \
@@ -169,23 +192,10 @@ static void select_half(ONAX_ARGUMENTS) { onax_kernels_u16[ONAX_OP_select](to, f
 static void move_half(ONAX_ARGUMENTS) { onax_kernels_u16[ONAX_OP_move](to, first, second, third, n); }
 static void take_half(ONAX_ARGUMENTS) { onax_kernels_u16[ONAX_OP_take](to, first, second, third, n); }
 
-#define K(op, kernel) [ONAX_OP_##op] = kernel
 #define ONAX_ROW_OF(t) \
     onax_kernel_row onax_kernels_##t = { \
-        K(add, add_##t), K(sub, sub_##t), K(mul, mul_##t), K(div, div_##t), K(rem, rem_##t), K(max, max_##t), \
-        K(min, min_##t), K(neg, neg_##t), K(abs, abs_##t), K(sign, sign_##t), K(floor, floor_##t), \
-        K(ceil, ceil_##t), K(rint, rint_##t), K(round, round_##t), K(sqrt, sqrt_##t), K(rsqrt, rsqrt_##t), \
-        K(exp, exp_##t), K(exp2, exp2_##t), K(expm1, expm1_##t), K(log, log_##t), K(log1p, log1p_##t), \
-        K(tanh, tanh_##t), K(logistic, logistic_##t), K(sin, sin_##t), K(cos, cos_##t), K(tan, tan_##t), \
-        K(asin, asin_##t), K(acos, acos_##t), K(atan, atan_##t), K(sinh, sinh_##t), K(cosh, cosh_##t), \
-        K(asinh, asinh_##t), K(acosh, acosh_##t), K(atanh, atanh_##t), K(cbrt, cbrt_##t), K(erf, erf_##t), \
-        K(erfc, erfc_##t), K(erf_inv, erf_inv_##t), K(lgamma, lgamma_##t), K(pow, pow_##t), K(atan2, atan2_##t), \
-        K(nextafter, nextafter_##t), K(is_finite, is_finite_##t), K(eq, eq_##t), K(ne, ne_##t), K(lt, lt_##t), \
-        K(le, le_##t), K(select, select_half), K(move, move_half), K(take, take_half), K(sum, sum_##t), \
-        K(prod, prod_##t), K(largest, largest_##t), K(smallest, smallest_##t), K(to_f32, t##_to_f32), \
-        K(to_f64, t##_to_f64), K(to_i32, t##_to_i32), K(to_u32, t##_to_u32), K(to_i64, t##_to_i64), \
-        K(to_u64, t##_to_u64), K(to_bool, t##_to_bool), K(to_i8, t##_to_i8), K(to_u8, t##_to_u8), \
-        K(to_i16, t##_to_i16), K(to_u16, t##_to_u16), K(to_f16, t##_to_f16), K(to_bf16, t##_to_bf16), \
-        K(to_c64, t##_to_c64), K(to_c128, t##_to_c128)};
+        ONAX_REAL_ENTRIES(t), ONAX_CONVERSION_ENTRIES(t), K(erf_inv, erf_inv_##t), K(select, select_half), \
+        K(move, move_half), K(take, take_half), K(sum, sum_##t), K(prod, prod_##t), K(largest, largest_##t), \
+        K(smallest, smallest_##t), K(to_c64, t##_to_c64), K(to_c128, t##_to_c128)};
 ONAX_ROW_OF(f16)
 ONAX_ROW_OF(bf16)

@@ -6,6 +6,7 @@
 #include "blocks_maths.h"
 #include "blocks_expressions.h"
 #include "threefry_maths.h"
+#include "blocks_rows.h"
 
 
 /* ---- what depends on the width alone; P: a type in which products of U do not overflow as signed numbers */
@@ -32,8 +33,8 @@ ONAX_WIDTH(ONAX_CLONES, 64, uint64_t, int64_t, uint64_t)
     ONAX_CHAIN(t##_to_c64, sizeof(T), onax_kernels_##t, to_f32, onax_kernels_f32, to_c64, 8) \
     ONAX_CHAIN(t##_to_c128, sizeof(T), onax_kernels_##t, to_f64, onax_kernels_f64, to_c128, 16)
 #define ONAX_NARROW_HIGH(t, T, W, bits) ONAX_MAP2(ONAX_TWO_CLONES, mulhi_##t, T, T, ((W)x * (W)y) >> bits)
-#define ONAX_SIGNED(how, t, T, U) ONAX_SIGNED_EXPRESSIONS(ONAX_OWN1, ONAX_OWN2, how, t, T, U)
-#define ONAX_UNSIGNED(how, t, T) ONAX_UNSIGNED_EXPRESSIONS(ONAX_OWN1, ONAX_OWN2, how, t, T)
+#define ONAX_SIGNED(how, t, T, U, R) ONAX_SIGNED_EXPRESSIONS(ONAX_OWN1, ONAX_OWN2, how, t, T, U, R)
+#define ONAX_UNSIGNED(how, t, T, R) ONAX_UNSIGNED_EXPRESSIONS(ONAX_OWN1, ONAX_OWN2, how, t, T, R)
 #define ONAX_EXTREME_FOLDS(t, T, W, lowest, highest) \
     ONAX_FOLD(fold_max_##t, T, W, lowest, x > y ? x : y, x > y ? x : y) \
     ONAX_FOLD(fold_min_##t, T, W, highest, x < y ? x : y, x < y ? x : y)
@@ -59,10 +60,10 @@ ONAX_NARROW_HIGH(i16, int16_t, int32_t, 16) ONAX_NARROW_HIGH(u16, uint16_t, uint
 ONAX_MAP2(PLAIN, mulhi_u64, uint64_t, uint64_t, onax_product_high(x, y))
 ONAX_MAP2(PLAIN, mulhi_i64, uint64_t, uint64_t,
           onax_product_high(x, y) - ((int64_t)x < 0 ? y : 0) - ((int64_t)y < 0 ? x : 0))
-ONAX_SIGNED(ONAX_CLONES, i32, int32_t, uint32_t) ONAX_SIGNED(ONAX_CLONES, i64, int64_t, uint64_t)
-ONAX_SIGNED(ONAX_TWO_CLONES, i8, int8_t, uint8_t) ONAX_SIGNED(ONAX_TWO_CLONES, i16, int16_t, uint16_t)
-ONAX_UNSIGNED(ONAX_CLONES, u32, uint32_t) ONAX_UNSIGNED(ONAX_CLONES, u64, uint64_t)
-ONAX_UNSIGNED(ONAX_TWO_CLONES, u8, uint8_t) ONAX_UNSIGNED(ONAX_TWO_CLONES, u16, uint16_t)
+ONAX_SIGNED(ONAX_CLONES, i32, int32_t, uint32_t, double) ONAX_SIGNED(PLAIN, i64, int64_t, uint64_t, int64_t)
+ONAX_SIGNED(ONAX_TWO_CLONES, i8, int8_t, uint8_t, float) ONAX_SIGNED(ONAX_TWO_CLONES, i16, int16_t, uint32_t, float)
+ONAX_UNSIGNED(ONAX_CLONES, u32, uint32_t, double) ONAX_UNSIGNED(PLAIN, u64, uint64_t, uint64_t)
+ONAX_UNSIGNED(ONAX_TWO_CLONES, u8, uint8_t, float) ONAX_UNSIGNED(ONAX_TWO_CLONES, u16, uint16_t, float)
 ONAX_EXTREME_FOLDS(i32, int32_t, int64_t, INT32_MIN, INT32_MAX)
 ONAX_EXTREME_FOLDS(u32, uint32_t, uint64_t, 0, UINT32_MAX)
 ONAX_EXTREME_FOLDS(i64, int64_t, int64_t, INT64_MIN, INT64_MAX)
@@ -94,7 +95,6 @@ ONAX_MAP3(ONAX_CLONES, threefry_both, uint32_t, uint32_t, onax_folded(onax_three
 
 /* ---- by operation */
 
-#define K(op, kernel) [ONAX_OP_##op] = kernel
 #define ONAX_OF_WIDTH(w) \
     K(add, add_##w), K(sub, sub_##w), K(mul, mul_##w), K(neg, neg_##w), K(not, not_##w), K(and, and_##w), \
     K(or, or_##w), K(xor, xor_##w), K(eq, eq_##w), K(ne, ne_##w), K(shift_left, shift_left_##w), \

@@ -57,6 +57,27 @@ static int64_t block_of(const loop *l) {
     }
 }
 
+/* After how many positions what a LOAD or IOTA reads repeats itself; 0 if it does not. */
+static int64_t period_of(const loop *l, const reg *g) {
+    int64_t period = 1;
+    int first = 0;
+    if ((g->kind != ONAX_LOAD && g->kind != ONAX_IOTA) || g->uniform || g->strides[0]) return 0;
+    while (!g->strides[first]) first++;
+    for (int i = first; i < l->rank; i++) period *= l->dims[i];
+    return period;
+}
+
+/* Loops of several blocks begin them where short rows begin, and where what is loaded repeats itself. */
+static void align_blocks(loop *l) {
+    for (int i = 0; i < l->n_registers && l->block < l->n; i++) {
+        reg *g = &l->registers[i];
+        const int64_t period = g->kind == ONAX_ROW ? g->length : period_of(l, g);
+        if (period < 2 || period > l->block) continue;
+        l->block -= l->block % period;
+        if (g->kind != ONAX_ROW) g->period = period;
+    }
+}
+
 static const char *read_register(const onax_program *p, const loop *l, reader *r, reg *out, const uint8_t *written) {
     const int64_t *w;
     int64_t reach = 0, n = 0;
@@ -158,6 +179,8 @@ static const char *read_step(const onax_program *p, loop *l, reader *r, step *ou
     out->first = (int32_t)w[2];
     out->second = (int32_t)w[3];
     out->third = (int32_t)w[4];
+    out->fourth = -1;
+    out->operation = (int16_t)w[0];
     return NULL;
 }
 
@@ -185,6 +208,7 @@ static const char *read_loop_parts(const onax_program *p, loop *l, reader *r, ui
     for (int i = 0; i < l->n_registers; i++)
         if (!is_scratch(&l->registers[i])) written[l->registers[i].argument] = 1;
     if (!(l->block = block_of(l))) return "a loop needs too many registers";
+    align_blocks(l);
     for (int i = 0; i < l->n_registers; i++) {
         reg *g = &l->registers[i];
         if (!is_scratch(g)) continue;
@@ -192,6 +216,7 @@ static const char *read_loop_parts(const onax_program *p, loop *l, reader *r, ui
         offset += rounded(l->block * g->size);
     }
     l->scratch = offset;
+    onax_join_steps(l);
     return NULL;
 }
 

@@ -21,9 +21,16 @@ static void fill(char *to, const char *one, int size, int64_t n) {
     }
 }
 
+/* Every second element: a loop that vector instructions can run. */
+#define SECOND(T) \
+    ONAX_CLONES static void second_##T(T *to, const T *from, int64_t n) { for (int64_t i = 0; i < n; i++) to[i] = from[2 * i]; }
+SECOND(uint32_t) SECOND(uint64_t)
+
 #define STRIDED(T) for (i = 0; i < n; i++) ((T *)to)[i] = ((const T *)from)[i * stride]; break;
 static void strided(char *to, const char *from, int size, int64_t stride, int64_t n) {
     int64_t i;
+    if (stride == 2 && size == 4) { second_uint32_t((uint32_t *)to, (const uint32_t *)from, n); return; }
+    if (stride == 2 && size == 8) { second_uint64_t((uint64_t *)to, (const uint64_t *)from, n); return; }
     switch (size) {
         case 1: STRIDED(uint8_t)
         case 2: STRIDED(uint16_t)
@@ -75,8 +82,22 @@ static void move_run(const reg *g, const char *from, char *to, int64_t at, int64
         } }
 BOX(uint8_t) BOX(uint16_t) BOX(uint32_t) BOX(uint64_t) BOX(sixteen)
 
+/* The first `done` bytes, over and over, up to `bytes`. */
+static void repeat(char *to, int64_t done, int64_t bytes) {
+    for (; done < bytes; done *= 2) memcpy(to + done, to, (size_t)(bytes - done < done ? bytes - done : done));
+}
+
 /* Rows of `run` elements, `stride` apart, which begin `step` apart. */
 static void load_box(const reg *g, const char *from, char *to, int64_t run, int64_t stride, int64_t rows, int64_t step) {
+    if (stride == 1 && step == run) {
+        memcpy(to, from, (size_t)(rows * run * g->size));
+        return;
+    }
+    if (step == 0 && run >= 8) {
+        move_run(g, from, to, 0, stride, run);
+        repeat(to, run * g->size, rows * run * g->size);
+        return;
+    }
     if (run > FEW) {
         for (int64_t r = 0; r < rows; r++) move_run(g, from, to + r * run * g->size, r * step, stride, run);
         return;
@@ -162,8 +183,7 @@ void onax_load(const loop *l, const reg *g, const char *from, char *to, int64_t 
     }
     period = g->strides[0] ? n : period_of(l, g);
     load_range(l, g, from, to, o, n < period ? n : period);
-    for (int64_t done = period; done < n; done *= 2)
-        memcpy(to + done * g->size, to, (size_t)((n - done < done ? n - done : done) * g->size));
+    repeat(to, period * g->size, n * g->size);
 }
 
 void onax_fill_uniform(const reg *g, const char *from, char *to, int64_t n) {

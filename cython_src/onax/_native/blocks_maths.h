@@ -109,24 +109,26 @@ ONAX_INLINE float onax_log1pf(float x) {
     return x > -1.0f && x < 3.4028234e38f ? near : log_u;
 }
 
+/* With m = exp(2|x|) - 1 it is m / (m + 2), in which what m lost above 1 no longer counts. */
 ONAX_INLINE float onax_tanhf(float x) {
-    float size = onax_sizef(x), z = x * x, p, far;
-    p = -5.70498872745e-3f;
-    p = p * z + 2.06390887954e-2f;
-    p = p * z - 5.37397155531e-2f;
-    p = p * z + 1.33314422036e-1f;
-    p = p * z - 3.33332819422e-1f;
-    p = p * z * x + x;
-    far = 1.0f - 2.0f / (onax_expf(2.0f * size) + 1.0f);
-    return onax_with_sign(size < 0.625f ? p : far, x);
+    float size = onax_sizef(x), y = size > 9.1f ? 9.1f : size, t, n, r, p, s, m;
+    y += y;
+    t = y * 1.44269504088896341f + ONAX_ROUNDING;
+    n = t - ONAX_ROUNDING;
+    r = y - n * 0.693359375f;
+    r = r + n * 2.12194440e-4f;
+    p = onax_exp_rest(r) * r * r + r;
+    s = onax_as_float((onax_bits(t) - 0x4B400000u + 127u) << 23);
+    m = s * p + (s - 1.0f);
+    return onax_with_sign(m / (m + 2.0f), x);
 }
 
 ONAX_INLINE float onax_logisticf(float x) { return 1.0f / (1.0f + onax_expf(-x)); }
 
-/* Below 1 a polynomial in x**2, fitted to erf(x) / x; up to 4, where the result is 1, 1 - exp(-x**2) times one in
-   (x - 3) / (x + 3), fitted to erfc(x) exp(x**2). */
+/* Below 1 a polynomial in x**2, fitted to erf(x) / x; up to 4, where the result is 1, 1 - q**4 with a polynomial in
+   x - 5/2, fitted to the fourth root of erfc(x). */
 ONAX_INLINE float onax_erff(float x) {
-    float size = onax_sizef(x), z = x * x, y = size < 4.0f ? size : 4.0f, u = (y - 3.0f) / (y + 3.0f), p, q, out;
+    float size = onax_sizef(x), z = x * x, v = (size < 4.0f ? size : 4.0f) - 2.5f, p, q, out;
     p = 7.8758750627e-05f;
     p = p * z - 8.0168642872e-04f;
     p = p * z + 5.1890874234e-03f;
@@ -134,14 +136,17 @@ ONAX_INLINE float onax_erff(float x) {
     p = p * z + 1.1283594715e-01f;
     p = p * z - 3.7612626667e-01f;
     p = p * z + 1.1283791658e+00f;
-    q = 2.7427490709e-03f;
-    q = q * u - 2.5079637781e-02f;
-    q = q * u + 7.1603503908e-02f;
-    q = q * u - 1.5009834297e-01f;
-    q = q * u + 2.4560599224e-01f;
-    q = q * u - 3.2623367423e-01f;
-    q = q * u + 1.7900114451e-01f;
-    out = size < 1.0f ? p * size : 1.0f - onax_expf(-y * y) * q;
+    q = -2.204514567e-05f;
+    q = q * v - 2.6627731859e-04f;
+    q = q * v - 5.010894256e-06f;
+    q = q * v + 2.7603392955e-03f;
+    q = q * v - 6.3979802653e-03f;
+    q = q * v - 1.2263654731e-02f;
+    q = q * v + 9.3630954623e-02f;
+    q = q * v - 1.90067783e-01f;
+    q = q * v + 1.4203195274e-01f;
+    q = q * q;
+    out = size < 1.0f ? p * size : 1.0f - q * q;
     return x == x ? onax_with_sign(out, x) : x;
 }
 

@@ -35,7 +35,7 @@
     O(expm1, 'U', -1, 0.4f, 1.7f) \
     O(log, 'U', -1, 0.45f, 1.3f) \
     O(log1p, 'U', -1, 0.9f, 1.7f) \
-    O(tanh, 'U', -1, 0.6f, 2.1f) \
+    O(tanh, 'U', -1, 0.35f, 2.1f) \
     O(logistic, 'U', -1, 0.4f, 1.2f) \
     O(sin, 'U', -1, 0.5f, 1.1f) \
     O(cos, 'U', -1, 0.5f, 1.1f) \
@@ -49,7 +49,7 @@
     O(acosh, 'U', -1, 4.6f, 4.6f) \
     O(atanh, 'U', -1, 2.3f, 2.3f) \
     O(cbrt, 'U', -1, 3.1f, 9.5f) \
-    O(erf, 'U', -1, 0.8f, 4.2f) \
+    O(erf, 'U', -1, 0.4f, 4.2f) \
     O(erfc, 'U', -1, 2.1f, 10.3f) \
     O(erf_inv, 'U', -1, 1.6f, 1.6f) \
     O(lgamma, 'U', -1, 20.0f, 20.0f) \
@@ -161,23 +161,35 @@ void onax_f32_to_f16(void *to, const void *first, const void *second, const void
    With a length as `second`, below ONAX_SHORT, n rows of so many elements become one element each, without totals. */
 
 #define ONAX_LANES 32
-#define ONAX_SHORT (ONAX_LANES / 2)
-#define ONAX_SHORT_ROWS(T, W, none, statement) \
+#define ONAX_SHORT 256
+#define ONAX_FEW_LANES 16
+/* The lanes of a row, of which there are fewer: `joined` joins x to y. */
+#define ONAX_SHORT_ROWS(T, W, none, joined, statement) \
     if (second) { \
         const int64_t length = *(const int64_t *)second; T *d = to; \
         for (int64_t row = 0; row < n; row++, a += length) { \
-            W y = (W)(none); \
-            for (int64_t k = 0; k < length; k++) { const W x = a[k]; statement; } \
-            d[row] = (T)y; } \
+            W result = (W)(none); \
+            int64_t k = 0; \
+            if (length >= ONAX_FEW_LANES) { \
+                T few[ONAX_FEW_LANES]; \
+                for (int v = 0; v < ONAX_FEW_LANES; v++) few[v] = a[v]; \
+                for (k = ONAX_FEW_LANES; k + ONAX_FEW_LANES <= length; k += ONAX_FEW_LANES) \
+                    for (int v = 0; v < ONAX_FEW_LANES; v++) { const T x = a[k + v], y = few[v]; few[v] = (T)(joined); } \
+                for (int w = ONAX_FEW_LANES / 2; w; w /= 2) \
+                    for (int v = 0; v < w; v++) { const T x = few[v + w], y = few[v]; few[v] = (T)(joined); } \
+                result = few[0]; \
+            } \
+            for (; k < length; k++) { const W x = a[k]; W y = result; statement; result = y; } \
+            d[row] = (T)result; } \
         return; }
 #define ONAX_FOLD(name, T, W, none, value, wide) \
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
         W *total = to; const T *a = first; T lanes[ONAX_LANES]; int64_t i = 0; \
         (void)third; \
-        ONAX_SHORT_ROWS(T, W, none, y = (W)(wide)) \
+        ONAX_SHORT_ROWS(T, W, none, value, y = (W)(wide)) \
         if (n == 0) { *total = (W)(none); return; } \
         if (n < 0) { const W x = *(const W *)first, y = *total; *total = (W)(wide); return; } \
-        if (n < ONAX_SHORT) { \
+        if (n < ONAX_FEW_LANES) { \
             W y = *total; \
             for (; i < n; i++) { const W x = a[i]; y = (W)(wide); } \
             *total = y; \

@@ -16,14 +16,18 @@ typedef struct {
     int64_t offset;            /* in the scratch memory, of BLOCK, LOAD, IOTA, CONSTANT */
     int64_t start;             /* the first element of LOAD, the first number of IOTA */
     int64_t length;            /* positions that one element of ROW stands for */
+    int64_t period;            /* positions after which a LOAD or IOTA repeats itself, if they are fewer than a block; or 0 */
     const int64_t *strides;
 } reg;
 
 typedef struct {
     onax_kernel kernel;
+    onax_kernel pair;          /* of a fold of what another operation makes of two operands (blocks_pairs.c); or NULL */
     int32_t target, first, second, third;
+    int32_t fourth;            /* of a choice by a comparison; else -1 */
     int32_t fold;              /* the number of its total; -1 if it is no fold */
     int32_t scalar;            /* onax_scalar_code */
+    int16_t operation, is_joined;  /* is_joined: its kernel carries out another operation first (blocks_pairs.c) */
 } step;
 
 typedef union { double parts[2]; uint64_t number; } total;  /* what a fold has come to */
@@ -76,11 +80,14 @@ void onax_fill_uniform(const reg *g, const char *from, char *to, int64_t n);
 /* The positions o ... o + n - 1 of a LOAD from a buffer, or of an IOTA. */
 void onax_load(const loop *l, const reg *g, const char *from, char *to, int64_t o, int64_t n);
 /* Positions o ... o + n - 1 go into the rows that they belong to; the first of all rows is at `to`, `t` is the total of
-   the row that is not complete. */
-void onax_fold_rows(const reg *g, onax_kernel kernel, const char *from, char *to, total *t, int64_t o, int64_t n);
+   the row that is not complete, `with` the second operand of a pair. */
+void onax_fold_rows(const reg *g, const step *s, const char *from, const char *with, char *to, total *t, int64_t o, int64_t n);
 
 /* The micro-operation for an operation on single numbers of a type; ONAX_MICRO_CALL if there is none. */
 int onax_scalar_code(int operation, int type);
+
+/* Replaces two steps of a loop by one wherever one kernel does the work of both. */
+void onax_join_steps(loop *l);
 
 /* Fill in what runs and micro-operations need of a program that was read; onax_plan_micro_ops gives 0 when there is no memory. */
 void onax_plan_run(onax_program *p);

@@ -5,7 +5,7 @@
 #define PART_WORK 100000.0     /* nanoseconds below which a part is not worth another thread */
 #define MOST_PARTS 32
 #define TILE 8192              /* positions, about, of the rows that a group of loops takes at a time */
-#define LONG_ROW 128           /* positions from which on a block is of one row */
+#define LONG_ROW 256           /* positions from which on a block is of one row */
 
 /* The element that a LOAD reads at position o, or the number of an IOTA there. */
 static int64_t element_at(const loop *l, const reg *g, int64_t o) {
@@ -43,8 +43,9 @@ static int has_short_rows(int type) {
     return type != ONAX_F16 && type != ONAX_BF16 && type != ONAX_C64 && type != ONAX_C128;
 }
 
-void onax_fold_rows(const reg *g, onax_kernel kernel, const char *from, char *to, total *t, int64_t o, int64_t n) {
-    const int is_short = g->length < ONAX_SHORT && has_short_rows(g->type);
+void onax_fold_rows(const reg *g, const step *s, const char *from, const char *with, char *to, total *t, int64_t o, int64_t n) {
+    const onax_kernel kernel = s->kernel, fold = s->pair ? s->pair : s->kernel;
+    const int is_short = g->length < ONAX_SHORT && has_short_rows(g->type) && !s->pair;
     int64_t at = o % g->length;
     to += o / g->length * g->size;
     while (n > 0) {
@@ -58,10 +59,11 @@ void onax_fold_rows(const reg *g, onax_kernel kernel, const char *from, char *to
             continue;
         }
         if (at == 0) kernel(t, NULL, NULL, NULL, 0);
-        kernel(t, from, NULL, NULL, run);
+        fold(t, from, s->pair ? with : NULL, NULL, run);
         at += run;
         if (at == g->length) { onax_finish(g->type, t, to); to += g->size; at = 0; }
         from += run * g->size;
+        if (s->pair) with += run * g->size;
         n -= run;
     }
 }
@@ -85,6 +87,7 @@ static desk desk_in(char *room, int64_t registers, int64_t folds) {
 static void run_blocks(const loop *l, char *const *buffers, const desk *d, int64_t begin, int64_t end, int is_share) {
     const int64_t widest = end - begin < l->block ? end - begin : l->block;
     char **at = d->at;
+    int64_t loaded = 0;        /* positions of the first block */
     for (int i = 0; i < l->n_registers; i++) {
         const reg *g = &l->registers[i];
         at[i] = is_scratch(g) ? d->scratch + g->offset : buffers[g->argument];
@@ -98,13 +101,18 @@ static void run_blocks(const loop *l, char *const *buffers, const desk *d, int64
             if (g->kind == ONAX_DIRECT) at[i] = buffers[g->argument] + o * g->size;
             else if (g->is_dense) at[i] = buffers[g->argument] + element_at(l, g, o) * g->size;
             else if ((g->kind == ONAX_LOAD || g->kind == ONAX_IOTA) && !g->uniform)
-                onax_load(l, g, buffers[g->argument], at[i], o, n);
+                if (!g->period || n > loaded || (o - begin) % g->period) onax_load(l, g, buffers[g->argument], at[i], o, n);
         }
+        loaded = o == begin ? n : loaded;
         for (int i = 0; i < l->n_steps; i++) {
             const step *s = &l->steps[i];
-            if (s->fold < 0) s->kernel(at[s->target], at[s->first], at[s->second], at[s->third], n);
+            if (s->fourth >= 0) {
+                const char *const cases[] = {at[s->third], at[s->fourth]};
+                s->kernel(at[s->target], at[s->first], at[s->second], cases, n);
+            } else if (s->fold < 0) s->kernel(at[s->target], at[s->first], at[s->second], at[s->third], n);
+            else if (is_share && s->pair) s->pair(&d->totals[s->fold], at[s->first], at[s->second], NULL, n);
             else if (is_share) s->kernel(&d->totals[s->fold], at[s->first], NULL, NULL, n);
-            else onax_fold_rows(&l->registers[s->target], s->kernel, at[s->first], at[s->target], &d->totals[s->fold], o, n);
+            else onax_fold_rows(&l->registers[s->target], s, at[s->first], at[s->second], at[s->target], &d->totals[s->fold], o, n);
         }
     }
 }
@@ -258,6 +266,7 @@ static void plan_loop(loop *l) {
     for (int i = 0; i < l->n_registers; i++) {
         reg *g = &l->registers[i];
         g->is_dense = g->kind == ONAX_LOAD && !g->uniform && g->strides[last] == 1 && (l->row || l->rank == 1);
+        if (g->period && (l->block % g->period || (l->row && l->row != g->period))) g->period = 0;  /* not every block begins with it */
     }
     for (int i = 0; i < l->n_registers; i++)
         if (l->registers[i].kind == ONAX_ROW && l->registers[i].length != l->n) l->is_one_row = 0;

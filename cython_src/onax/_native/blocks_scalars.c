@@ -17,10 +17,10 @@
     ONAX_INTEGER_EXPRESSIONS(MAP1, MAP2, PLAIN, i64, int64_t) \
     ONAX_INTEGER_EXPRESSIONS(MAP1, MAP2, PLAIN, u64, uint64_t) \
     ONAX_INTEGER_EXPRESSIONS(MAP1, MAP2, PLAIN, u8, uint8_t) \
-    ONAX_SIGNED_EXPRESSIONS(MAP1, MAP2, PLAIN, i32, int32_t, uint32_t) \
-    ONAX_SIGNED_EXPRESSIONS(MAP1, MAP2, PLAIN, i64, int64_t, uint64_t) \
-    ONAX_UNSIGNED_EXPRESSIONS(MAP1, MAP2, PLAIN, u32, uint32_t) \
-    ONAX_UNSIGNED_EXPRESSIONS(MAP1, MAP2, PLAIN, u64, uint64_t) \
+    ONAX_SIGNED_EXPRESSIONS(MAP1, MAP2, PLAIN, i32, int32_t, uint32_t, int32_t) \
+    ONAX_SIGNED_EXPRESSIONS(MAP1, MAP2, PLAIN, i64, int64_t, uint64_t, int64_t) \
+    ONAX_UNSIGNED_EXPRESSIONS(MAP1, MAP2, PLAIN, u32, uint32_t, uint32_t) \
+    ONAX_UNSIGNED_EXPRESSIONS(MAP1, MAP2, PLAIN, u64, uint64_t, uint64_t) \
     ONAX_BOOL_EXPRESSIONS(MAP1, MAP2)
 
 #define CODE(how, operation, t, ...) SCALAR_##operation##_##t,
@@ -78,8 +78,9 @@ static void fill(const reg *g, char *to, const char *from, int64_t n) {
 }
 
 static void fold(const onax_micro_op *m, char *const *at) {
+    const step s = {.kernel = m->kernel};
     total t;
-    onax_fold_rows(m->what, m->kernel, at[m->first], at[m->target], &t, 0, m->n);
+    onax_fold_rows(m->what, &s, at[m->first], NULL, at[m->target], &t, 0, m->n);
 }
 
 static int run_instruction(const onax_instruction *q, onax_frame *f) { return q->run(q, f); }

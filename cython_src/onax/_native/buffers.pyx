@@ -1,5 +1,7 @@
 """Converts NumPy and Python values to ndarrays of the dtypes that arrays have."""
 
+import sys
+
 import numpy as np
 
 cimport numpy as cnp
@@ -230,6 +232,16 @@ cdef object _target_dtype(object x, cnp.ndarray a):
     return None
 
 
+def check_mask(x):
+    """Raises ValueError for a masked array, whose mask an Array would lose."""
+    module = sys.modules.get("numpy.ma")
+    if module is not None and isinstance(x, module.MaskedArray):
+        raise ValueError(
+            "numpy masked arrays are not supported as direct inputs to JAX functions. Use arr.filled() to convert the "
+            "value to a standard numpy array."
+        )
+
+
 cdef cnp.ndarray canonical(object x):
     """An ndarray or NumPy scalar as an ndarray of accepted dtype and byte order: itself, or a converted copy.
 
@@ -243,6 +255,7 @@ cdef cnp.ndarray canonical(object x):
     elif onax_is_numpy_scalar(x):
         a = PyArray_FromScalar(x, NULL)
     else:
+        check_mask(x)
         a = np.asarray(x)
     target = _target_dtype(x, a)
     if target is None and not cnp.PyArray_ISNOTSWAPPED(a):

@@ -32,6 +32,7 @@ cdef class Primitive:
     cdef object __weakref__
 
     cdef object _abstract_anew(self, tuple avals, dict params)
+    cdef object _given_or_method(self, str name, given)
 
 cdef object evaluate_n(Primitive p, PyObject **args, Py_ssize_t n, dict params)   # params may be None
 cpdef object evaluate(Primitive p, args, params)

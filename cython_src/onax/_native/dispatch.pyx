@@ -19,6 +19,7 @@ from onax._native.avals cimport make_aval
 from onax._native.buffers cimport canonical, is_extended, is_numpy, scalar_buffer, shares_with_user
 from onax._native.context cimport ctx, default_device, option_bits, quiet_begin, quiet_end, swap_trace
 from onax._native.hooks cimport hooks
+from onax._native.memory cimport ONAX_LARGE_BLOCK, begin_large, end_large
 
 cnp.import_array()
 
@@ -56,6 +57,9 @@ cdef class Primitive:
     evaluated, differentiated, transposed or batched, and trying it raises an error that says so.
     """
 
+    # Whether it calls a program and does nothing else; interpreters of other packages read it.
+    call_primitive = False
+
     def __cinit__(self, *args, **fields):
         self._weak = ALL
         self._facts = frozenset()
@@ -68,8 +72,9 @@ cdef class Primitive:
         # A subclass may say it once for all its primitives, in its body.
         self.multiple_results = multiple_results or getattr(type(self), "multiple_results", None) is True
         self.kernel = kernel
-        self.impl = impl
-        self.abstract_eval = abstract_eval
+        self.impl = self._given_or_method("impl", impl)
+        self.abstract_eval = self._given_or_method("abstract_eval", abstract_eval)
+        self.fixed_abstract_eval = self.abstract_eval is not abstract_eval
         self.jvp = jvp
         self.transpose = transpose
         self.batch = batch
@@ -79,6 +84,19 @@ cdef class Primitive:
         self.pretty = pretty
         self.weak = weak
         self.facts = facts
+
+    cdef object _given_or_method(self, str name, given):
+        """A rule that was given, else the method of that name of a subclass, else None.
+
+        A method `abstract_eval` has the form that returns (aval or avals, set of effects).
+        """
+        if given is None and type(self) is not Primitive:
+            for cls in type(self).__mro__:
+                if cls is Primitive:
+                    break
+                if name in vars(cls):
+                    return getattr(self, name)
+        return given
 
     @property
     def weak(self):
@@ -107,8 +125,12 @@ cdef class Primitive:
             return evaluate_n(self, PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args), params)
         return (<object>trace).process_primitive(self, args, params)
 
-    def bind_with_trace(self, trace, args, params):
-        """Interprets the operation by the given trace, which is current meanwhile; None and `eval_trace` evaluate."""
+    def bind_with_trace(self, trace, args, avals, params=None):
+        """Interprets the operation by the given trace, which is current meanwhile; None and `eval_trace` evaluate.
+
+        `avals`, the types of the operands, may be left out: `bind_with_trace(trace, args, params)`.
+        """
+        params = avals if params is None else params
         previous = swap_trace(trace)
         try:
             if ctx().trace == NULL:
@@ -165,8 +187,8 @@ cdef class Primitive:
         return result if self.fixed_abstract_eval else (result, _no_effects)
 
     def get_bind_params(self, params):
-        """(functions, params) with which `bind` re-applies an equation's params."""
-        return [], dict(params)
+        """The keyword arguments with which `bind` applies the operation of an equation again."""
+        return dict(params)
 
     def __repr__(self):
         return self.name
@@ -516,19 +538,34 @@ cdef inline object _wrap_result(Primitive p, object result, Operands *ops, dict 
     return wrap(result, dtype, _result_weak(p, ops, params, i), <object>ops.device, ops.committed)
 
 
+cdef inline bint _is_large(Operands *ops) noexcept:
+    """Whether an operand is so large that the memory of results had better be reused."""
+    cdef Py_ssize_t i
+    for i in range(ops.n):
+        if <size_t>cnp.PyArray_NBYTES(<cnp.ndarray>ops.buffers[i]) >= ONAX_LARGE_BLOCK:
+            return True
+    return False
+
+
 cdef inline object _apply(Primitive p, Operands *ops, dict params):
     """Runs the kernel on operands that were checked, with NumPy's floating-point warnings off; wraps the results."""
     cdef PyObject *token
+    cdef object before = None
+    cdef bint large = _is_large(ops)
     kernel = p.kernel
     if ops.n:
         kernel = _kernel_for(kernel, <cnp.ndarray>ops.buffers[0])
-    token = quiet_begin()
+    token = quiet_begin()  # enters a context, of which NumPy's allocator is a variable, too
     try:
+        if large:
+            before = begin_large()
         if params:
             result = PyObject_VectorcallDict(kernel, ops.buffers, ops.n, params)
         else:
             result = PyObject_Vectorcall(kernel, ops.buffers, ops.n, NULL)
     finally:
+        if before is not None:
+            end_large(before)
         quiet_end(token)
     if not p.multiple_results:
         return _wrap_result(p, result, ops, params, 0)

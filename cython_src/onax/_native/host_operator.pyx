@@ -177,7 +177,9 @@ cdef ort_status _create(const onax_operator *op, const onax_ort_entry *table, co
 
 
 cdef void _fill(State *state, int64_t number) noexcept:
-    cdef Kernel kernel = _kernels.get(number)
+    # Not `_kernels.get`, which is Python code: a signal's handler could run in it, whose exception would be lost here.
+    cdef object reference = (<dict>_kernels.data).get(number)
+    cdef Kernel kernel = None if reference is None else reference()
     if kernel is None:
         return
     Py_INCREF(kernel)
@@ -240,6 +242,14 @@ cdef ort_status _run(State *state, void *context, void **ports, size_t n_in) noe
     return status
 
 
+cdef bint _has_elements(const int64_t *shape, int rank) noexcept nogil:
+    cdef int i
+    for i in range(rank):
+        if shape[i] == 0:
+            return False
+    return True
+
+
 cdef ort_status _outputs(State *state, void *context, void **data) noexcept nogil:
     """Has the runtime allocate all outputs; gives their memory."""
     cdef const int64_t *shape = state.shapes
@@ -252,6 +262,10 @@ cdef ort_status _outputs(State *state, void *context, void **data) noexcept nogi
             status = onax_op_data(state.table, value, &data[i])
         if status != NULL:
             return status
+        if data[i] == NULL and _has_elements(shape, state.ranks[i]):
+            with gil:
+                note_raised(MemoryError("the memory for a result of onax.Host or onax.Tape cannot be allocated"))
+            return onax_op_fail(state.table, b"onax.Host: no memory")
         shape += state.ranks[i]
     return NULL
 

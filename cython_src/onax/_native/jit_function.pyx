@@ -339,7 +339,7 @@ cdef class Executable:
 cdef class CacheEntry:
     """The program for one pattern of arguments of a function, with the placement and the structure of its results.
 
-    `donated` are the positions of arguments that are deleted once the program has run.
+    `donated` are the positions of arguments that are deleted once the program has run or failed.
     """
 
     def __init__(self, Executable executable not None, PyTreeDef out_tree not None, *, device=None,
@@ -357,10 +357,13 @@ cdef class CacheEntry:
 
     cdef object call(self, list leaves):
         cdef object device = self.device if self.committed or self.device is not None else default_device()
-        cdef list results = self.executable.execute(leaves, device, self.committed)
-        for i in self.donated:
-            if type(leaves[i]) is ArrayImpl:
-                leaves[i].delete()
+        cdef list results
+        try:
+            results = self.executable.execute(leaves, device, self.committed)
+        finally:
+            for i in self.donated:
+                if type(leaves[i]) is ArrayImpl:
+                    leaves[i].delete()
         return self.out_tree.build(results)
 
 

@@ -24,6 +24,7 @@ cdef class LibraryFunction:
 
     fun            the function
     stage          (args, kwargs) -> result of a call while a program is staged; None: a call of `fun`
+    transform      (args, kwargs) -> result of a call under another transformation; None: a call of `fun`
     static         the names of its arguments that are no arrays
     from_elements  a compiled call pays if an array among the positional arguments has so many elements; -1: never
     compiled       the JitFunction of the compiled form, once a call had such arguments
@@ -34,15 +35,17 @@ cdef class LibraryFunction:
 
     cdef readonly object fun
     cdef readonly object stage
+    cdef readonly object transform
     cdef readonly frozenset static
     cdef readonly Py_ssize_t from_elements
     cdef readonly JitFunction compiled
     cdef dict __dict__
     cdef object __weakref__
 
-    def __init__(self, fun, stage=None, static=(), Py_ssize_t from_elements=-1):
+    def __init__(self, fun, stage=None, static=(), Py_ssize_t from_elements=-1, transform=None):
         self.fun = fun
         self.stage = stage
+        self.transform = transform
         self.static = frozenset(static)
         self.from_elements = from_elements
 
@@ -53,6 +56,8 @@ cdef class LibraryFunction:
                 return self.compiled.call(args, kwargs)
         elif self.stage is not None and (<object>trace).staging:
             return self.stage(args, kwargs)
+        elif self.transform is not None and not option_bits() & hooks.uncompiled_options:
+            return self.transform(args, kwargs)
         return self.fun(*args, **kwargs)
 
     def __get__(self, instance, owner):
@@ -94,7 +99,8 @@ cdef bint is_operand(object x) noexcept:
     return x is None or PyFloat_Check(x) or PyLong_Check(x) or PyComplex_Check(x)
 
 
-cdef bint is_hashable(object x) noexcept:
+cdef bint is_hashable(object x) except -1:
+    """Whether an argument can be a static one; another error of its `__hash__` is the caller's."""
     try:
         hash(x)
     except TypeError:

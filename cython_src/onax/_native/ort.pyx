@@ -20,6 +20,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
+from onax._native.memory cimport allocate, empty_array, release
 from onax._native.ort_api cimport *
 
 import os
@@ -172,6 +173,7 @@ def attach(path, int threads=0):
         check(ort_create_env(API, LOG_FATAL, b"onax", threading, &ENV))
         check(ort_create_cpu_memory(API, &MEMORY))
         check(ort_create_domain(API, b"onax", &DOMAIN))
+        _register_allocator()
         for i in range(_operator_count):
             check(ort_domain_add(API, DOMAIN, _operators[i]))
     finally:
@@ -181,6 +183,34 @@ def attach(path, int threads=0):
     if sys.platform != "win32":
         os.register_at_fork(after_in_child=_after_fork)
     return version
+
+
+cdef onax_allocator _allocator
+
+
+cdef void *_allocate(onax_allocator *a, size_t size) noexcept nogil:
+    cdef void *block
+    if size == 0:
+        return NULL
+    block = allocate(size)
+    if block == NULL:
+        onax_throw_no_memory()
+    return block
+
+
+cdef void _release(onax_allocator *a, void *block) noexcept nogil:
+    release(block)
+
+
+cdef int _register_allocator() except -1:
+    """Has all sessions on the CPU share the blocks of `memory`, instead of keeping an arena each."""
+    _allocator.version = 17
+    _allocator.allocate = _allocate
+    _allocator.release = _release
+    _allocator.info = onax_allocator_info
+    check(ort_create_memory_info(API, b"Cpu", 0, 0, 0, &_allocator.memory_info))
+    check(ort_register_allocator(API, ENV, &_allocator))
+    return 0
 
 
 def too_old(version, path):
@@ -406,9 +436,7 @@ cdef class Session:
                     results.append(None)
                     continue
                 descr = <cnp.dtype>self._descrs[i]
-                Py_INCREF(descr)
-                a = PyArray_NewFromDescr(&PyArray_Type, descr, port.rank, <cnp.npy_intp *>port.shape, NULL, NULL, 0,
-                                         NULL)
+                a = empty_array(descr, port.rank, <cnp.npy_intp *>port.shape)
                 results.append(a)
                 values[self._n_in + i] = host_tensor(a, port.element)
             enter()
@@ -456,10 +484,12 @@ cdef int _apply(void *settings, options) except -1:
     """Session options.  All sessions share the global thread pool."""
     check(ort_use_global_threads(API, settings))
     check(ort_set_optimization(API, settings, options.get("optimization", 1)))
-    if not options.get("memory_pattern", True):
+    if not options.get("memory_pattern", False):  # a pattern allocates the whole need once more, beside what is kept
         check(ort_disable_memory_pattern(API, settings))
     if not options.get("arena", True):
         check(ort_disable_cpu_arena(API, settings))
+    elif options.get("provider", "cpu") == "cpu":
+        check(ort_add_config(API, settings, b"session.use_env_allocators", b"1"))
     if options.get("operators", False):
         check(ort_add_domain(API, settings, DOMAIN))
     path = options.get("save_optimized")

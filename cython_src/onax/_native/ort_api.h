@@ -26,11 +26,13 @@ static inline const onax_ort_base *onax_ort_open(const char *path, const char **
 }
 #else
 #include <dlfcn.h>
+static void *onax_ort_library;
 static inline const onax_ort_base *onax_ort_open(const char *path, const char **fault) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const onax_ort_base *(*entry)(void);
     if (!library) { *fault = dlerror(); return NULL; }
     *fault = "it has no OrtGetApiBase";
+    onax_ort_library = library;
     entry = (const onax_ort_base *(*)(void))dlsym(library, "OrtGetApiBase");
     return entry ? entry() : NULL;
 }
@@ -135,6 +137,28 @@ static inline int ort_is_on_host(const onax_ort_entry *t, const void *info) {
     ONAX_ORT(t, MemoryInfoGetDeviceType, void, const void *, int *)(info, &type);
     return type == 0;
 }
+/* An allocator of ours, in the order of the runtime's binary interface (version 17 of it). */
+typedef struct onax_allocator {
+    uint32_t version;
+    void *(*allocate)(struct onax_allocator *, size_t);
+    void (*release)(struct onax_allocator *, void *);
+    const void *(*info)(const struct onax_allocator *);
+    /* ours, behind what the runtime reads */
+    void *memory_info;
+} onax_allocator;
+/* Where there is no memory, the runtime expects its own kind of error, an exception of C++: it does not look whether an
+   allocator gave NULL (measured with 1.31.1). */
+#ifdef _WIN32
+static inline void onax_throw_no_memory(void) {}
+#else
+static inline void onax_throw_no_memory(void) {
+    void (*raise)(void) = (void (*)(void))dlsym(onax_ort_library, "_ZSt17__throw_bad_allocv");
+    if (raise) raise();
+}
+#endif
+static inline const void *onax_allocator_info(const onax_allocator *a) { return a->memory_info; }
+static inline ort_status ort_register_allocator(const onax_ort_entry *t, void *env, onax_allocator *allocator)
+    { return ONAX_ORT(t, RegisterAllocator, void *, void *, onax_allocator *)(env, allocator); }
 static inline ort_status ort_default_allocator(const onax_ort_entry *t, void **allocator)
     { return ONAX_ORT(t, GetAllocatorWithDefaultOptions, void *, void **)(allocator); }
 static inline ort_status ort_allocator_free(const onax_ort_entry *t, void *allocator, void *p)

@@ -80,3 +80,13 @@ cdef extern from "ort_api.h" nogil:
     ort_status ort_bind_output_to_device(const onax_ort_entry *t, void *binding, const char *name, const void *info)
     ort_status ort_bound_outputs(const onax_ort_entry *t, const void *binding, void *allocator, void ***values, size_t *n)
     ort_status ort_run_with_binding(const onax_ort_entry *t, void *session, const void *binding)
+
+    ctypedef struct onax_allocator:
+        uint32_t version
+        void *(*allocate)(onax_allocator *, size_t) noexcept nogil
+        void (*release)(onax_allocator *, void *) noexcept nogil
+        const void *(*info)(const onax_allocator *) noexcept nogil
+        void *memory_info
+    void onax_throw_no_memory()
+    const void *onax_allocator_info(const onax_allocator *a)
+    ort_status ort_register_allocator(const onax_ort_entry *t, void *env, onax_allocator *allocator)

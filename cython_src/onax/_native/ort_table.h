@@ -56,6 +56,7 @@ enum onax_ort_position {
     ORT_SetGlobalInterOpNumThreads = 148,
     ORT_SetGlobalSpinControl = 149,
     ORT_AddInitializer = 150,
+    ORT_RegisterAllocator = 176,
     ORT_SessionOptionsAppendExecutionProvider_CUDA_V2 = 204,
     ORT_CreateCUDAProviderOptions = 205,
     ORT_UpdateCUDAProviderOptions = 206,

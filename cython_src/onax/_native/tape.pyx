@@ -16,22 +16,19 @@ cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memcpy
 
 from onax._native.host_operator cimport Kernel, Pool, parallel
+from onax._native.memory cimport allocate, empty_array, release
 from onax._native.ort cimport note_raised
 
 import ml_dtypes
 import numpy as np
 
 cnp.import_array()
-
-cdef extern from "numpy/arrayobject.h":
-    object PyArray_NewFromDescr(PyObject *subtype, cnp.dtype descr, int nd, cnp.npy_intp *dims, cnp.npy_intp *strides,
-                                void *data, int flags, PyObject *obj)
-    PyObject PyArray_Type
 
 cdef extern from "blocks_kernels.h" nogil:
     enum:
@@ -57,6 +54,8 @@ cdef extern from "tape_linalg.h" nogil:
     const char *onax_lapack_name(int, int)
     const char *onax_lapack_arguments(int, int)
     void onax_lapack_attach(int, int, void *)
+    void onax_lapack_attach_threads(void *, void *)
+    void onax_lapack_forked()
 
 cdef extern from "tape_special.h" nogil:
     int onax_special_count()
@@ -98,6 +97,7 @@ cdef extern from "tape_machine.h" nogil:
     int onax_tape_time(onax_tape *)
     int64_t onax_tape_instructions(const onax_tape *)
     void onax_tape_timing(const onax_tape *, int64_t, int64_t *, int64_t *)
+    void onax_tape_use_memory(void *(*)(size_t) noexcept nogil, void (*)(void *) noexcept nogil)
     int64_t onax_operand_bytes(const onax_instruction *, const onax_frame *, int)
     int onax_tape_run(onax_tape *, void **, void **, const onax_caller *, onax_parallel, void *)
 
@@ -208,7 +208,20 @@ def attach_lapack(routines):
                 onax_lapack_attach(i, letter, PyCapsule_GetPointer(capsule, signature))
 
 
+def attach_lapack_threads(size_t get, size_t set):
+    """Hands over the addresses of the functions that give and set the number of threads of LAPACK's library."""
+    onax_lapack_attach_threads(<void *>get, <void *>set)
+
+
+def forget_lapack_calls():
+    """Forgets, in a forked process, the instructions that ran in LAPACK's library when it was forked."""
+    onax_lapack_forked()
+
+
 # ---- tapes
+
+onax_tape_use_memory(allocate, release)
+
 
 def attach_special(functions):
     """Hands special functions of float64 numbers (name -> capsule) to the instructions that call them.
@@ -437,7 +450,8 @@ cdef int run(Tape self, void **inputs, void **outputs, Call *call, onax_parallel
 
 cdef int raise_error(Tape self, Call *call, int status) except -1:
     if status == ONAX_NO_MEMORY:
-        raise MemoryError(f"a compiled program needs {onax_tape_memory(self.tape)} bytes for its intermediate values")
+        raise MemoryError(f"{onax_tape_memory(self.tape):,} bytes for the intermediate values of a compiled program "
+                          "cannot be allocated")
     error = <object>call.error
     Py_DECREF(error)
     raise error
@@ -449,8 +463,7 @@ cdef cnp.ndarray fresh(cnp.dtype descr, tuple shape):
     cdef int i, rank = <int>len(shape)
     for i in range(rank):
         dims[i] = shape[i]
-    Py_INCREF(descr)
-    return <cnp.ndarray>PyArray_NewFromDescr(&PyArray_Type, descr, rank, dims, NULL, NULL, 0, NULL)
+    return empty_array(descr, rank, dims)
 
 
 # ---- what a tape asks of its caller

@@ -19,7 +19,10 @@
 #define PAIRED_ROWS 256
 #define SMALL_SIZES 8192
 #define PART_WORK 250000.0      /* nanoseconds below which a part is not worth another thread */
+#define PACKED_PART_WORK 700000.0   /* the same where each part packs what the others pack, too */
 #define MOST_PARTS 8
+#define MOST_PACKED_PARTS 4
+#define MOST_STACKED_ROWS 64
 #define BATCH 32                /* matrices whose offsets are computed at a time */
 
 enum { ZEROS, DOTS, STRIPS, PAIRS, PACKED };
@@ -32,8 +35,10 @@ struct onax_product {
     onax_pack pack_a, pack_b;   /* of STRIPS: NULL where an operand is read in place */
     onax_unpack unpack;         /* NULL: c is written in place */
     int quick, mode, work, pairs, exact, swapped, dots_of_b;
+    int is_stack;               /* of STRIPS: a kernel takes several matrices at a time */
     int64_t batch, m, n, k, am, ak, bk, bn, cm, sizes[3], size;
-    int64_t mc, nc, kc;         /* of PACKED: the largest block, in numbers */
+    int64_t mc, nc, kc;         /* of PACKED: the largest block, in numbers or groups of them */
+    int64_t group;              /* terms of a group, 1 where there are none */
     int64_t parts, part_scratch, a_bytes, b_bytes, c_bytes;
     int axis;                   /* that parts divide: 0 batch, 1 rows, 2 columns */
     int64_t *tables;            /* of STRIPS that pack: offsets of all rows, columns, terms */
@@ -145,17 +150,24 @@ static int work_of(const int64_t *types, int *exact) {
     if (is_integer(c)) {
         if ((!is_integer(a) && a != ONAX_BOOL) || (!is_integer(b) && b != ONAX_BOOL)) return -1;
         *exact = is_narrow(a) && is_narrow(b);
+        if (*exact && a == ONAX_I8 && b == ONAX_I8 && onax_gemm(ONAX_WORK_I8)) return ONAX_WORK_I8;
+        if (*exact && (onax_size_of(c) <= 4 || onax_size_of(a) + onax_size_of(b) == 2) && onax_gemm(ONAX_WORK_I16)
+            && onax_packer(a, ONAX_WORK_I16, 0) && onax_packer(b, ONAX_WORK_I16, 1)) return ONAX_WORK_I16;
         if (*exact) return onax_size_of(a) == 1 && onax_size_of(b) == 1 ? ONAX_WORK_F32 : ONAX_WORK_F64;
         return onax_size_of(c) == 8 ? ONAX_WORK_U64 : ONAX_WORK_U32;
     }
+    if (a == ONAX_BF16 && b == ONAX_BF16 && (c == ONAX_BF16 || c == ONAX_F32) && onax_gemm(ONAX_WORK_BF16))
+        return ONAX_WORK_BF16;
     if (c == ONAX_F64 || (c != ONAX_F32 && (a == ONAX_F64 || b == ONAX_F64))) return ONAX_WORK_F64;
     return ONAX_WORK_F32;
 }
 
 static int is_native(int64_t type, int work) {
-    return work == ONAX_WORK_F32 ? type == ONAX_F32 : work == ONAX_WORK_F64 ? type == ONAX_F64
-         : work == ONAX_WORK_U32 ? type == ONAX_I32 || type == ONAX_U32 : type == ONAX_I64 || type == ONAX_U64;
+    return work == ONAX_WORK_F32 || work == ONAX_WORK_BF16 ? type == ONAX_F32 : work == ONAX_WORK_F64 ? type == ONAX_F64
+         : work != ONAX_WORK_U64 ? type == ONAX_I32 || type == ONAX_U32 : type == ONAX_I64 || type == ONAX_U64;
 }
+
+static int64_t size_of(int work) { return work == ONAX_WORK_F64 || work == ONAX_WORK_U64 ? 8 : 4; }
 
 static void swap_digits(onax_digits *x, onax_digits *y) { const onax_digits z = *x; *x = *y; *y = z; }
 
@@ -185,11 +197,11 @@ static const char *plan_packed(onax_product *p) {
     if (is_native(p->c.types[2], p->work) && is_single(&p->c.rows[1]) && is_unit(&p->c.columns[1])) p->unpack = NULL;
     p->mc = least(BLOCK_ROWS, rounded(pair * p->m, p->g->mr));
     p->nc = least(wide, rounded(p->n, p->g->nr));
-    p->kc = least(BLOCK_INNER, pair * p->k);
+    p->kc = least(BLOCK_INNER, (pair * p->k + p->group - 1) / p->group);
     p->a_bytes = rounded(p->mc * p->kc * p->size, 64);
     p->b_bytes = rounded(p->nc * p->kc * p->size, 64);
     p->c_bytes = p->unpack ? rounded(p->mc * p->nc * p->size, 64) : 0;
-    p->part_scratch = p->a_bytes + p->b_bytes + p->c_bytes + rounded((p->mc + p->nc + p->kc) * 2 * 8, 64);
+    p->part_scratch = p->a_bytes + p->b_bytes + p->c_bytes + rounded((p->mc + p->nc + p->kc * p->group) * 2 * 8, 64);
     return NULL;
 }
 
@@ -212,9 +224,10 @@ static const char *plan_small(onax_product *p) {
     const int64_t pair = p->pairs ? 2 : 1;
     const onax_contraction *c = &p->c;
     if (p->exact) p->work = onax_size_of(c->types[2]) == 8 ? ONAX_WORK_U64 : ONAX_WORK_U32;
+    if (p->work == ONAX_WORK_BF16) p->work = ONAX_WORK_F32;
     p->exact = 0;
     p->g = onax_gemm(p->work);
-    p->size = p->work == ONAX_WORK_F32 || p->work == ONAX_WORK_U32 ? 4 : 8;
+    p->size = size_of(p->work);
     if (!is_native(c->types[0], p->work) || !is_single(&c->rows[0]) || !is_single(&c->inner[0])) {
         p->pack_a = onax_packer(c->types[0], p->work, 0);
         if (!p->pack_a) return "a product of these types";
@@ -269,7 +282,8 @@ static const char *plan_mode(onax_product *p) {
         p->part_scratch = rounded(2 * p->m * p->n * p->size, 64);
         return NULL;
     }
-    p->mode = can_use(p, STRIPS) ? STRIPS : can_use(p, DOTS) ? DOTS : PACKED;
+    p->mode = p->n == 1 && p->k >= (p->batch > 1 ? 32 : 4) && can_use(p, DOTS) ? DOTS
+            : can_use(p, STRIPS) ? STRIPS : can_use(p, DOTS) ? DOTS : PACKED;
     if (p->mode == STRIPS) { p->strip = p->g->strip_of(p->n); return NULL; }
     if (p->mode == DOTS) { p->dots_of_b = p->m <= 3 && p->n > 1; return NULL; }
     if (p->m + p->n + p->k > SMALL_SIZES || (double)p->m * (double)p->n * (double)p->k * (double)(pair * pair) > SMALL_WORK)
@@ -278,16 +292,21 @@ static const char *plan_mode(onax_product *p) {
     return plan_small(p);
 }
 
+static int64_t count_parts(double work, double each, int64_t most) {
+    return work < 2 * each ? 1 : work > each * (double)most ? most : (int64_t)(work / each);
+}
+
 static void plan_parts(onax_product *p, double work) {
-    const int64_t parts = work < 2 * PART_WORK ? 1 : work > PART_WORK * MOST_PARTS ? MOST_PARTS : (int64_t)(work / PART_WORK);
-    p->axis = p->batch >= 2 * parts ? 0 : p->m >= p->n ? 1 : 2;
-    if (p->tables || p->mode == PAIRS) p->axis = 0;
+    int64_t parts = count_parts(work, PART_WORK, MOST_PARTS);
+    const int by_matrix = p->tables || p->mode == PAIRS || p->batch >= parts;
+    if (!by_matrix && p->mode == PACKED) parts = count_parts(work, PACKED_PART_WORK, MOST_PACKED_PARTS);
+    p->axis = by_matrix ? 0 : p->m >= p->n ? 1 : 2;
     p->parts = least(parts, p->axis == 0 ? p->batch : p->axis == 1 ? p->m : (p->n + p->g->nr - 1) / p->g->nr);
     if (p->parts < 1) p->parts = 1;
 }
 
 const char *onax_product_plan(onax_contraction *c, onax_product **product, int64_t *scratch, double *work) {
-    static const double costs[] = {0.02, 0.04, 0.03, 0.1};  /* nanoseconds of a product */
+    static const double costs[] = {0.02, 0.04, 0.03, 0.1, 0.01, 0.006, 0.01};  /* nanoseconds of a product */
     onax_product *p = calloc(1, sizeof *p);
     const char *fault;
     double products;
@@ -308,13 +327,16 @@ const char *onax_product_plan(onax_contraction *c, onax_product **product, int64
     p->bn = stride_of(&c->columns[0]), p->bk = stride_of(&c->inner[1]), p->cm = stride_of(&c->rows[1]);
     for (int i = 0; i < 3; i++) p->sizes[i] = onax_size_of(c->types[i]);
     p->g = onax_gemm(p->work);
-    p->size = p->work == ONAX_WORK_F32 || p->work == ONAX_WORK_U32 ? 4 : 8;
+    p->size = size_of(p->work);
+    p->group = p->work == ONAX_WORK_I8 ? 4 : p->work > ONAX_WORK_U64 ? 2 : 1;
     if ((fault = plan_mode(p))) return fault;
     products = (double)p->batch * (double)p->m * (double)p->n * (double)p->k * (p->pairs ? 4 : 1);
     *work = 10 + products * costs[p->work] + (double)p->batch * 10;
     plan_parts(p, *work);
     if (p->batch == 1 && p->parts == 1 && !p->tables)
         p->quick = p->mode == STRIPS && p->strip ? ONE_STRIP : p->mode == DOTS && p->n == 1 ? ONE_DOTS : NOT_QUICK;
+    p->is_stack = p->mode == STRIPS && !p->tables && p->axis == 0 && p->g->stack && 2 * p->n <= p->g->nr
+                  && p->m <= MOST_STACKED_ROWS;
     *scratch = p->parts * p->part_scratch;
     return NULL;
 }
@@ -382,9 +404,9 @@ static int run_pairs(const onax_product *p, const job *t, const char *a, const c
 }
 
 /* Panels of `wide` numbers side by side for each term; what is missing in the last panel is 0. */
-static void pack_panels(onax_pack pack, char *to, int64_t wide, int64_t pair_i, int64_t pair_p, int64_t size,
-                        const char *from, const int64_t *io, int64_t ni, const int64_t *po, int64_t np) {
-    const int64_t step = wide / pair_i, bytes = wide * np * pair_p * size;
+static void pack_panels(onax_pack pack, char *to, int64_t wide, int64_t pair_i, int64_t pair_p, int64_t group,
+                        int64_t size, const char *from, const int64_t *io, int64_t ni, const int64_t *po, int64_t np) {
+    const int64_t step = wide / pair_i, bytes = wide * ((np + group - 1) / group) * pair_p * size;
     for (int64_t i = 0; i < ni; i += step, to += bytes) {
         const int64_t count = least(step, ni - i);
         if (count < step) memset(to, 0, (size_t)bytes);
@@ -402,23 +424,28 @@ static void multiply_block(const onax_product *p, const char *a, const char *b, 
             const char *left = a + i * k * size, *right = b + j * k * size;
             char *to = c + (i * ci + j) * size;
             const int64_t rows = least(mr, m - i), columns = least(nr, n - j);
-            if (rows == mr && columns == nr) { p->g->micro(k, left, right, to, ci, more); continue; }
+            const int height = (int)((rows - 1) / 4);
+            const int64_t full = least(mr, 4 * height + 4);
+            if (rows == full && columns == nr) { p->g->micros[height](k, left, right, to, ci, more); continue; }
             if (more) memset(edge, 0, sizeof edge);
             for (int64_t r = 0; more && r < rows; r++)
                 memcpy((char *)edge + r * nr * size, to + r * ci * size, (size_t)(columns * size));
-            p->g->micro(k, left, right, edge, nr, more);
+            p->g->micros[height](k, left, right, edge, nr, more);
             for (int64_t r = 0; r < rows; r++)
                 memcpy(to + r * ci * size, (char *)edge + r * nr * size, (size_t)(columns * size));
         }
 }
+
+/* How many numbers, or groups of them, so many terms are. */
+static int64_t numbers_of(const onax_product *p, int64_t terms) { return (terms + p->group - 1) / p->group; }
 
 typedef struct { char *a, *b, *c; int64_t *am, *ak, *bn, *bk, *cm, *cn; } blocks;
 
 static blocks blocks_of(const onax_product *p, char *scratch) {
     blocks s;
     s.a = scratch, s.b = s.a + p->a_bytes, s.c = s.b + p->b_bytes;
-    s.am = (int64_t *)(s.c + p->c_bytes), s.ak = s.am + p->mc, s.bn = s.ak + p->kc, s.bk = s.bn + p->nc;
-    s.cm = s.bk + p->kc, s.cn = s.cm + p->mc;
+    s.am = (int64_t *)(s.c + p->c_bytes), s.ak = s.am + p->mc, s.bn = s.ak + p->kc * p->group;
+    s.bk = s.bn + p->nc, s.cm = s.bk + p->kc * p->group, s.cn = s.cm + p->mc;
     return s;
 }
 
@@ -428,26 +455,26 @@ static void pack_right(const onax_product *p, const blocks *s, const char *b, in
     onax_offsets(&p->c.inner[0], q, terms, s->ak);
     onax_offsets(&p->c.inner[1], q, terms, s->bk);
     onax_offsets(&p->c.columns[0], j, columns, s->bn);
-    pack_panels(p->pack_b, s->b, p->g->nr, 1, p->pairs ? 2 : 1, p->size, b, s->bn, columns, s->bk, terms);
+    pack_panels(p->pack_b, s->b, p->g->nr, 1, p->pairs ? 2 : 1, p->group, p->size, b, s->bn, columns, s->bk, terms);
 }
 
 static void pack_left(const onax_product *p, const blocks *s, const char *a, int64_t i, int64_t rows, int64_t terms) {
     const int64_t pair = p->pairs ? 2 : 1;
     onax_offsets(&p->c.rows[0], i, rows, s->am);
-    pack_panels(p->pack_a, s->a, p->g->mr, pair, pair, p->size, a, s->am, rows, s->ak, terms);
+    pack_panels(p->pack_a, s->a, p->g->mr, pair, pair, p->group, p->size, a, s->am, rows, s->ak, terms);
 }
 
 /* One block of c by way of a block of numbers, which is converted when all terms are in it. */
 static void run_converted(const onax_product *p, const blocks *s, const char *a, const char *b, char *c, int64_t i,
                           int64_t rows, int64_t j, int64_t columns) {
-    const int64_t pair = p->pairs ? 2 : 1, inner = p->kc / pair;
+    const int64_t pair = p->pairs ? 2 : 1, inner = p->kc * p->group / pair;
     onax_offsets(&p->c.rows[1], i, rows, s->cm);
     onax_offsets(&p->c.columns[1], j, columns, s->cn);
     for (int64_t q = 0; q < p->k; q += inner) {
         const int64_t terms = least(inner, p->k - q);
         pack_right(p, s, b, j, columns, q, terms);
         pack_left(p, s, a, i, rows, terms);
-        multiply_block(p, s->a, s->b, s->c, p->nc, pair * rows, columns, pair * terms, q > 0 && !p->exact);
+        multiply_block(p, s->a, s->b, s->c, p->nc, pair * rows, columns, numbers_of(p, pair * terms), q > 0 && !p->exact);
         if (p->exact || q + inner >= p->k) p->unpack(c, s->cm, rows, s->cn, columns, s->c, p->nc, p->exact && q > 0);
     }
 }
@@ -463,13 +490,14 @@ static int run_packed(const onax_product *p, const job *t, const char *a, const 
             run_converted(p, &s, a, b, c, i, least(height, i1 - i), j, columns);
             if (t->f && onax_poll(t->f)) return ONAX_RAISED;
         }
-        for (int64_t q = 0; !p->unpack && q < p->k; q += p->kc) {
-            const int64_t terms = least(p->kc, p->k - q);
+        for (int64_t q = 0; !p->unpack && q < p->k; q += p->kc * p->group) {
+            const int64_t terms = least(p->kc * p->group, p->k - q);
             pack_right(p, &s, b, j, columns, q, terms);
             for (int64_t i = i0; i < i1; i += height) {
                 const int64_t rows = least(height, i1 - i);
                 pack_left(p, &s, a, i, rows, terms);
-                multiply_block(p, s.a, s.b, c + (i * p->cm + j) * p->size, p->cm, rows, columns, terms, q > 0);
+                multiply_block(p, s.a, s.b, c + (i * p->cm + j) * p->size, p->cm, rows, columns,
+                               numbers_of(p, terms), q > 0);
                 if (t->f && onax_poll(t->f)) return ONAX_RAISED;
             }
         }
@@ -489,7 +517,10 @@ static int run_job(const onax_product *p, const job *t) {
     for (int64_t start = first; start < past; start += BATCH) {
         const int64_t count = least(BATCH, past - start);
         for (int i = 0; i < 3; i++) onax_offsets(&p->c.batch[i], start, count, offsets[i]);
-        for (int64_t i = 0; i < count; i++)
+        if (p->is_stack)
+            p->g->stack(count, offsets[0], offsets[1], offsets[2], p->m, p->n, p->k, t->a, p->am, p->ak, t->b, p->bk,
+                        t->c, p->cm);
+        for (int64_t i = 0; i < count && !p->is_stack; i++)
             if (run_matrix(p, t, t->a + offsets[0][i] * p->sizes[0], t->b + offsets[1][i] * p->sizes[1],
                            t->c + offsets[2][i] * p->sizes[2])) return ONAX_RAISED;
         if (t->f && onax_poll(t->f)) return ONAX_RAISED;

@@ -1,10 +1,11 @@
 /* The instruction `fft`: discrete Fourier transforms over the last axes.
 
    Operands: the result, the array.  Attributes: the complex type, the kind (0 forward, 1 inverse, 2 from real numbers, 3 to
-   real numbers), arrays, and the length of each axis.  Lengths whose prime factors are small go through passes of radix 4,
-   2, 3, 5 and others; others through Bluestein's convolution with a chirp. */
+   real numbers), arrays, and the length of each axis.  Lengths whose prime factors are small go through passes of radix 8,
+   4, 2, 3, 5 and others; others through Bluestein's convolution with a chirp. */
 #include "vector_code.h"
 #include "tape_machine.h"
+#include "tape_transpose.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,6 +78,7 @@ static int factorise(passes *p, int64_t n) {
     int64_t units = 0;
     p->n = n;
     p->n_factors = 0;
+    while (n % 8 == 0 && (n % 16 || n % 32 == 0)) p->factors[p->n_factors++] = 8, n /= 8;   /* 16 is 4 times 4 */
     while (n % 4 == 0) p->factors[p->n_factors++] = 4, n /= 4;
     for (int64_t f = 2; n > 1 && f <= MOST_RADIX; f++)
         while (n % f == 0) {
@@ -103,13 +105,47 @@ static int64_t smooth_length(int64_t n) {
     return best;
 }
 
+#define PAGE 4096               /* bytes: addresses that are multiples of it apart share the lines of the first cache */
+
+/* Elements from the first of an array to the first of the next in the work memory: those at the same position of four
+   arrays share no lines of the first cache. */
+static int64_t array_apart(int64_t n, size_t size) {
+    const int64_t bytes = n * (int64_t)size;
+    return bytes < PAGE ? n : ((bytes + PAGE - 1) / PAGE * PAGE + PAGE / 4) / (int64_t)size;
+}
+
+#if defined(ONAX_TRANSPOSE_8) && FLOAT_LANES == 8 && ROWS == 8
+typedef uint64_t pairs __attribute__((vector_size(64)));
+/* Eight complex numbers of eight arrays become eight rows of one number of each array, and back. */
+FFT_INLINE void turn_square(float *to, int64_t to_row, const float *from, int64_t from_row) {
+    pairs r[8];
+    for (int k = 0; k < 8; k++) memcpy(&r[k], from + k * from_row, sizeof r[k]);
+    ONAX_TRANSPOSE_8(r);
+    for (int k = 0; k < 8; k++) memcpy(to + k * to_row, &r[k], sizeof r[k]);
+}
+#define HAS_SQUARES
+#endif
+
 #define R float
 #define TYPE f32
 #define LANES FLOAT_LANES
+#define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14
+#define ODD_LANES 1, 3, 5, 7, 9, 11, 13, 15
+#define LOW_PAIRS 0, 8, 1, 9, 2, 10, 3, 11
+#define HIGH_PAIRS 4, 12, 5, 13, 6, 14, 7, 15
 #include "tape_fft_type.h"
+#undef HAS_SQUARES
+#undef EVEN_LANES
+#undef ODD_LANES
+#undef LOW_PAIRS
+#undef HIGH_PAIRS
 #define R double
 #define TYPE f64
 #define LANES DOUBLE_LANES
+#define EVEN_LANES 0, 2, 4, 6
+#define ODD_LANES 1, 3, 5, 7
+#define LOW_PAIRS 0, 4, 1, 5
+#define HIGH_PAIRS 2, 6, 3, 7
 #include "tape_fft_type.h"
 
 /* ---- planning */
@@ -132,8 +168,10 @@ static int64_t lanes_of(const transform *t) { return t->is_double ? DOUBLE_LANES
 /* Memory for the arrays that go through an axis together. */
 static int64_t work_bytes(const transform *t, const axis *a) {
     const plan *p = a->plan;
-    const int64_t numbers = 4 * p->n + (p->chirp ? 4 * p->inner.n : 0);
-    return (numbers * (t->is_double ? 8 : 4) * (p->n <= MOST_TOGETHER ? lanes_of(t) : 1) + 63) / 64 * 64;
+    const int64_t real = t->is_double ? 8 : 4, lanes = p->n <= MOST_TOGETHER ? lanes_of(t) : 1, size = real * lanes;
+    const int64_t together = 4 * (array_apart(p->n, (size_t)size) + (p->chirp ? array_apart(p->inner.n, (size_t)size) : 0)) * size;
+    const int64_t single = 4 * (array_apart(p->n, (size_t)real) + (p->chirp ? array_apart(p->inner.n, (size_t)real) : 0)) * real;
+    return ((together > single ? together : single) + 63) / 64 * 64;
 }
 
 static const char *make_axis(transform *t, axis *a, int64_t length, int64_t step_from, int64_t step_to) {

@@ -57,10 +57,28 @@
     WRITE0(a0r + sr + tr, a0i + si + ti); \
     W(1, ur + xi, ui - xr); W(2, vr + zi, vi - zr); W(3, vr - zi, vi + zr); W(4, ur - xi, ui + xr);
 
+/* A transform of four of the eight, in place. */
+#define FOUR_OF_EIGHT(a, b, c, d) \
+    const E p##a##r = a##r + c##r, p##a##i = a##i + c##i, q##a##r = a##r - c##r, q##a##i = a##i - c##i; \
+    const E s##a##r = b##r + d##r, s##a##i = b##i + d##i, d##a##r = b##r - d##r, d##a##i = b##i - d##i; \
+    const E a##0r = p##a##r + s##a##r, a##0i = p##a##i + s##a##i, a##1r = q##a##r + d##a##i, a##1i = q##a##i - d##a##r; \
+    const E a##2r = p##a##r - s##a##r, a##2i = p##a##i - s##a##i, a##3r = q##a##r - d##a##i, a##3i = q##a##i + d##a##r;
+#define EIGHT(W) \
+    READ(0); READ(1); READ(2); READ(3); READ(4); READ(5); READ(6); READ(7); \
+    FOUR_OF_EIGHT(a0, a2, a4, a6) \
+    FOUR_OF_EIGHT(a1, a3, a5, a7) \
+    const E u1r = (a11r + a11i) * WIDE(ROOT_HALF), u1i = (a11i - a11r) * WIDE(ROOT_HALF); \
+    const E u3r = (a13i - a13r) * WIDE(ROOT_HALF), u3i = (a13r + a13i) * WIDE(ROOT_HALF); \
+    WRITE0(a00r + a10r, a00i + a10i); W(4, a00r - a10r, a00i - a10i); \
+    W(1, a01r + u1r, a01i + u1i); W(5, a01r - u1r, a01i - u1i); \
+    W(2, a02r + a12i, a02i - a12r); W(6, a02r - a12i, a02i + a12r); \
+    W(3, a03r + u3r, a03i - u3i); W(7, a03r - u3r, a03i + u3i);
+
 PASS(pass2, 2, TWO)
 PASS(pass3, 3, THREE)
 PASS(pass4, 4, FOUR)
 PASS(pass5, 5, FIVE)
+PASS(pass8, 8, EIGHT)
 
 /* Any radix p; `unit` holds the p-th roots of 1. */
 FFT_INLINE void F(pass_any)(ARGUMENTS, int64_t p, const R *restrict unit) {
@@ -87,7 +105,8 @@ ONAX_CLONES static int F(passes)(const passes *p, E *xr, E *xi, E *yr, E *yi) {
     for (int f = 0; f < p->n_factors; f++) {
         const int64_t radix = p->factors[f], ido = p->n / l1 / radix;
         E *t;
-        if (radix == 4) F(pass4)(xr, xi, yr, yi, l1, ido, roots);
+        if (radix == 8) F(pass8)(xr, xi, yr, yi, l1, ido, roots);
+        else if (radix == 4) F(pass4)(xr, xi, yr, yi, l1, ido, roots);
         else if (radix == 2) F(pass2)(xr, xi, yr, yi, l1, ido, roots);
         else if (radix == 3) F(pass3)(xr, xi, yr, yi, l1, ido, roots);
         else if (radix == 5) F(pass5)(xr, xi, yr, yi, l1, ido, roots);
@@ -101,10 +120,11 @@ ONAX_CLONES static int F(passes)(const passes *p, E *xr, E *xi, E *yr, E *yi) {
     return turned;
 }
 
-/* A length with a large prime factor: a convolution with a chirp, of a length without.  `room` holds 4 m elements. */
+/* A length with a large prime factor: a convolution with a chirp, of a length without.  `room` holds four arrays. */
 static int F(chirped)(const plan *p, E *xr, E *xi, E *room) {
     const int64_t n = p->n, m = p->inner.n;
-    E *ar = room, *ai = ar + m, *br = ai + m, *bi = br + m;
+    const int64_t apart = array_apart(m, sizeof(E));
+    E *ar = room, *ai = ar + apart, *br = ai + apart, *bi = br + apart;
     const R *chirp = p->chirp, *spectrum = p->spectrum;
     for (int64_t i = 0; i < n; i++) {       /* times the conjugate chirp */
         const E wr = WIDE(chirp[2 * i]), wi = WIDE(chirp[2 * i + 1]);
@@ -127,11 +147,12 @@ static int F(chirped)(const plan *p, E *xr, E *xi, E *room) {
     return 0;
 }
 
-/* The transform of n elements in `work`, real parts before imaginary ones; gives where the result begins. */
+/* The transform of n elements in `work`, of which imaginary parts lie apart from real ones; gives where the result
+   begins. */
 static E *F(transform)(const plan *p, E *work) {
-    const int64_t n = p->n;
-    if (p->chirp) return F(chirped)(p, work, work + n, work + 4 * n), work;
-    return F(passes)(&p->direct, work, work + n, work + 2 * n, work + 3 * n) ? work + 2 * n : work;
+    const int64_t apart = array_apart(p->n, sizeof(E));
+    if (p->chirp) return F(chirped)(p, work, work + apart, work + 4 * apart), work;
+    return F(passes)(&p->direct, work, work + apart, work + 2 * apart, work + 3 * apart) ? work + 2 * apart : work;
 }
 
 #undef READ
@@ -144,6 +165,8 @@ static E *F(transform)(const plan *p, E *work) {
 #undef THREE
 #undef FOUR
 #undef FIVE
+#undef EIGHT
+#undef FOUR_OF_EIGHT
 #undef F
 #undef JOIN
 #undef JOIN_

@@ -13,6 +13,8 @@
 #define SIN5A ((R)0.95105651629515357212)
 #define SIN5B ((R)0.58778525229247312917)
 
+#define ROOT_HALF ((R)0.70710678118654752440)
+
 #define E R
 #define NAME GLUE(one, TYPE)
 #define WIDE(x) (x)
@@ -107,18 +109,47 @@ static void G(store_real)(R *x, const R *re, const R *im, int64_t n, int64_t lan
 
 #if LANES > 1
 /* The same for LANES arrays, a few rows at a time: a row holds one number of each array. */
+#if defined(ONAX_TRANSPOSE_8)
+FFT_INLINE void G(split_row)(R *restrict first, R *restrict second, const R *restrict row) {
+    G(lanes) low, high, parts;
+    memcpy(&low, row, sizeof low);
+    memcpy(&high, row + LANES, sizeof high);
+    parts = __builtin_shufflevector(low, high, EVEN_LANES);
+    memcpy(first, &parts, sizeof parts);
+    parts = __builtin_shufflevector(low, high, ODD_LANES);
+    memcpy(second, &parts, sizeof parts);
+}
+FFT_INLINE void G(join_row)(R *restrict row, const R *restrict first, const R *restrict second, R scale) {
+    G(lanes) re, im, joined;
+    memcpy(&re, first, sizeof re);
+    memcpy(&im, second, sizeof im);
+    re = re * LANES_OF(G(lanes), scale);
+    im = im * LANES_OF(G(lanes), scale);
+    joined = __builtin_shufflevector(re, im, LOW_PAIRS);
+    memcpy(row, &joined, sizeof joined);
+    joined = __builtin_shufflevector(re, im, HIGH_PAIRS);
+    memcpy(row + LANES, &joined, sizeof joined);
+}
+#else
 FFT_INLINE void G(split_row)(R *restrict first, R *restrict second, const R *restrict row) {
     for (int l = 0; l < LANES; l++) first[l] = row[2 * l], second[l] = row[2 * l + 1];
 }
 FFT_INLINE void G(join_row)(R *restrict row, const R *restrict first, const R *restrict second, R scale) {
     for (int l = 0; l < LANES; l++) row[2 * l] = first[l] * scale, row[2 * l + 1] = second[l] * scale;
 }
+#endif
 FFT_INLINE void G(gather_rows)(R *restrict rows, const R *restrict x, int64_t count, int64_t step, int64_t apart) {
+#if defined(HAS_SQUARES)
+    if (step == 1 && count == ROWS) { turn_square(rows, 2 * LANES, x, 2 * apart); return; }
+#endif
     for (int64_t l = 0; l < LANES; l++)
         for (int64_t i = 0; i < count; i++)
             memcpy(rows + 2 * (i * LANES + l), x + 2 * (i * step + l * apart), 2 * sizeof(R));
 }
 FFT_INLINE void G(scatter_rows)(R *restrict x, const R *restrict rows, int64_t count, int64_t step, int64_t apart) {
+#if defined(HAS_SQUARES)
+    if (step == 1 && count == ROWS) { turn_square(x, 2 * apart, rows, 2 * LANES); return; }
+#endif
     for (int64_t l = 0; l < LANES; l++)
         for (int64_t i = 0; i < count; i++)
             memcpy(x + 2 * (i * step + l * apart), rows + 2 * (i * LANES + l), 2 * sizeof(R));
@@ -149,21 +180,22 @@ ONAX_CLONES static void G(store_lanes)(R *x, const R *re, const R *im, int64_t n
 }
 
 /* Half the spectrum of real arrays of even length n. */
-ONAX_CLONES static void G(store_half_lanes)(R *x, const R *re, const R *im, const R *roots, int64_t n, int64_t apart) {
+ONAX_CLONES static void G(store_half_lanes)(R *x, const G(lanes) *re, const G(lanes) *im, const R *roots, int64_t n, int64_t apart) {
     const int64_t half = n / 2;
     R rows[ROWS * 2 * LANES];
     for (int64_t k0 = 0; k0 <= half; k0 += ROWS) {
         const int64_t count = half + 1 - k0 < ROWS ? half + 1 - k0 : ROWS;
         for (int64_t i = 0; i < count; i++) {
-            const int64_t k = k0 + i, a = (k == half ? 0 : k) * LANES, b = (k == 0 ? 0 : half - k) * LANES;
-            const R wr = roots[2 * k], wi = roots[2 * k + 1];
-            R *row = rows + 2 * i * LANES;
-            for (int l = 0; l < LANES; l++) {
-                const R er = (re[a + l] + re[b + l]) / 2, ei = (im[a + l] - im[b + l]) / 2;
-                const R dr = (re[a + l] - re[b + l]) / 2, di = (im[a + l] + im[b + l]) / 2;
-                row[2 * l] = er + (di * wr - dr * wi);
-                row[2 * l + 1] = ei - (dr * wr + di * wi);
-            }
+            const int64_t k = k0 + i, a = k == half ? 0 : k, b = k == 0 ? 0 : half - k;
+            const G(lanes) wr = LANES_OF(G(lanes), roots[2 * k]), wi = LANES_OF(G(lanes), roots[2 * k + 1]);
+            const G(lanes) half_one = LANES_OF(G(lanes), (R)0.5);
+            const G(lanes) er = (re[a] + re[b]) * half_one, ei = (im[a] - im[b]) * half_one;
+            const G(lanes) dr = (re[a] - re[b]) * half_one, di = (im[a] + im[b]) * half_one;
+            R first[LANES], second[LANES];
+            const G(lanes) xr = er + (di * wr - dr * wi), xi = ei - (dr * wr + di * wi);
+            memcpy(first, &xr, sizeof first);
+            memcpy(second, &xi, sizeof second);
+            G(join_row)(rows + 2 * i * LANES, first, second, (R)1);
         }
         G(scatter_rows)(x + 2 * k0, rows, count, 1, apart);
     }
@@ -173,13 +205,15 @@ ONAX_CLONES static void G(store_half_lanes)(R *x, const R *re, const R *im, cons
 static int G(run_lanes)(const axis *a, const void *from, void *to, void *work) {
     const plan *p = a->plan;
     const int64_t n = p->n, is_odd = a->length & 1;
-    R *re = work, *im = re + n * LANES;
+    const int64_t imaginary = LANES * array_apart(n, LANES * sizeof(R));
+    R *re = work, *im = re + imaginary;
     if (a->kind == FROM_HALF || (a->kind == TO_HALF && is_odd)) return 0;
     if (a->kind == TO_HALF) G(load_lanes)(re, im, from, n, 1, a->from_apart / 2, 0);
     else G(load_lanes)(re, im, from, n, a->from_step, a->from_apart, a->is_inverse);
     re = (R *)GLUE(transform_many, TYPE)(p, work);
-    im = re + n * LANES;
-    if (a->kind == TO_HALF) G(store_half_lanes)(to, re, im, p->halves, a->length, a->to_apart);
+    im = re + imaginary;
+    if (a->kind == TO_HALF)
+        G(store_half_lanes)(to, (const G(lanes) *)re, (const G(lanes) *)im, p->halves, a->length, a->to_apart);
     else G(store_lanes)(to, re, im, n, a->to_step, a->to_apart, a->is_inverse,
                         a->is_inverse ? (R)1 / (R)a->length : (R)1);
     return 1;
@@ -191,7 +225,8 @@ static void G(run_lines)(const axis *a, const void *from, void *to, void *work, 
     const plan *p = a->plan;
     const int64_t n = p->n;
     const R scale = a->is_inverse ? (R)1 / (R)a->length : (R)1;
-    R *re = work, *im = re + n * lanes;
+    const int64_t imaginary = lanes * array_apart(n, (size_t)lanes * sizeof(R));
+    R *re = work, *im = re + imaginary;
 #if LANES > 1
     if (lanes > 1 && G(run_lanes)(a, from, to, work)) return;
 #endif
@@ -203,7 +238,7 @@ static void G(run_lines)(const axis *a, const void *from, void *to, void *work, 
     else
 #endif
     re = GLUE(transform_one, TYPE)(p, work);
-    im = re + n * lanes;
+    im = re + imaginary;
     if (a->kind == TO_HALF) G(store_half)(to, re, im, p->halves, a->length, lanes, a->to_apart);
     else if (a->kind == FROM_HALF) G(store_real)(to, re, im, a->length, lanes, a->to_apart, scale);
     else G(store)(to, re, im, n, a->to_step, lanes, a->to_apart, a->is_inverse, scale);
@@ -279,6 +314,7 @@ static int G(make_plan)(plan *p, int64_t n, int halves) {
 #undef R
 #undef TYPE
 #undef LANES
+#undef ROOT_HALF
 #undef SIN3
 #undef COS5A
 #undef COS5B

@@ -200,10 +200,28 @@ ONAX_PAIR_FOLD(min_c128, onax_c128, onax_c128, HUGE_VAL, ONAX_PAIR_EXTREME(onax_
             else memcpy(piece, (const float *)totals + j, (size_t)m * sizeof(float)); \
             onax_narrow(type, piece, (uint16_t *)to + j, m); \
         } \
+    } \
+    static void rows_##name(void *to, const void *from, int64_t count, int64_t n) {  /* short ones several at a time */ \
+        const uint16_t *a = from; \
+        uint16_t *d = to; \
+        float piece[PIECE], few[PIECE]; \
+        double total; \
+        for (int64_t k = 0, m; k < count; k += m, a += m * n, d += m) { \
+            m = n > PIECE ? 1 : PIECE / n < count - k ? PIECE / n : count - k; \
+            if (n <= PIECE) { \
+                onax_widen(type, a, piece, m * n); \
+                rows_##wide(few, piece, m, n); \
+                onax_narrow(type, few, d, m); \
+                continue; \
+            } \
+            fold_##wide.start(&total, 1); \
+            row_##name(&total, a, n); \
+            finish_##name(d, &total, 1); \
+        } \
     }
 #define ONAX_HALF_FOLDS(o, t, type, total, size) \
     ONAX_HALF_FOLD(o##_##t, type, o##_f32) \
-    static const onax_fold fold_##o##_##t = {start_##o##_f32, row_##o##_##t, NULL, columns_##o##_##t, \
+    static const onax_fold fold_##o##_##t = {start_##o##_f32, row_##o##_##t, rows_##o##_##t, columns_##o##_##t, \
                                              columns_##o##_##total, finish_##o##_##t, 2, size};
 #define ONAX_HALVES(o, total, size) \
     ONAX_HALF_FOLDS(o, f16, ONAX_F16, total, size) ONAX_HALF_FOLDS(o, bf16, ONAX_BF16, total, size)

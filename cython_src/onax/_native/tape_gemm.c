@@ -4,18 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 /* Sums of products may be fused here: each is rounded once. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT ON
 #define UNROLL _Pragma("unroll")
 #define NO_UNROLL _Pragma("nounroll")
+#define PREFETCH(p) __builtin_prefetch(p, 0, 2)
 #elif defined(__GNUC__)
 #pragma GCC optimize("O3", "fp-contract=fast", "no-tree-loop-distribute-patterns")
 #define UNROLL _Pragma("GCC unroll 16")
 #define NO_UNROLL _Pragma("GCC unroll 1")
+#define PREFETCH(p) __builtin_prefetch(p, 0, 2)
 #else
 #define UNROLL
 #define NO_UNROLL
+#define PREFETCH(p) (void)0
 #define restrict
 #endif
 
@@ -26,6 +33,11 @@
 #define PICK4(x, y, i) ((i) < 4 ? (x)[(i) & 3] : (y)[(i) & 3])
 #define SHUFFLE4(x, y, i, j, k, l) ((__typeof__(x)){PICK4(x, y, i), PICK4(x, y, j), PICK4(x, y, k), PICK4(x, y, l)})
 #endif
+
+#define BAND 6              /* rows of a large result that are written together */
+#define BAND_BYTES 65536    /* of a right side that stays in the first cache */
+#define PASS 16             /* rows of a large right side that are read together */
+#define PASS_BYTES 262144   /* of a right side that the second cache does not keep beside the rest */
 
 #define SPLAT_16(V, s) ((V){s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s})
 #define SPLAT_8(V, s) ((V){s, s, s, s, s, s, s, s})
@@ -54,6 +66,14 @@
 #define BYTES 32
 #define MR 6
 #include "tape_gemm_kernels.h"
+#define MR 6
+#define GROUPED i16_v3
+#define S uint32_t
+#define W 8
+#define ALL(x) _mm256_set1_epi32((int)(x))
+#define ADD(s, x, y) ((s) + (i16_v3_vector)_mm256_madd_epi16((__m256i)(x), (__m256i)(y)))
+#include "tape_gemm_grouped.h"
+#undef MR
 #if defined(__clang__)
 #pragma clang attribute pop
 #pragma clang attribute push(__attribute__((target("avx2,fma,bmi2,avx512f,avx512bw,avx512vl,avx512dq"))), \
@@ -65,6 +85,34 @@
 #define BYTES 64
 #define MR 12
 #include "tape_gemm_kernels.h"
+#define MR 12
+#define GROUPED i16_v4
+#define S uint32_t
+#define W 16
+#define ALL(x) _mm512_set1_epi32((int)(x))
+#define ADD(s, x, y) ((s) + (i16_v4_vector)_mm512_madd_epi16((__m512i)(x), (__m512i)(y)))
+#include "tape_gemm_grouped.h"
+#if defined(__clang__)
+#pragma clang attribute pop
+#pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx512bf16"))), \
+                             apply_to = function)
+#else
+#pragma GCC target("avx512vnni,avx512bf16")
+#endif
+#define GROUPED i8_v4
+#define S uint32_t
+#define W 16
+#define SHIFT 0x80808080
+#define ALL(x) _mm512_set1_epi32((int)(x))
+#define ADD(s, x, y) ((i8_v4_vector)_mm512_dpbusd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(y)))
+#include "tape_gemm_grouped.h"
+#define GROUPED bf16_v4
+#define S float
+#define W 16
+#define ALL(x) _mm512_set1_epi32((int)(x))
+#define ADD(s, x, y) ((bf16_v4_vector)_mm512_dpbf16_ps((__m512)(s), (__m512bh)(x), (__m512bh)(y)))
+#include "tape_gemm_grouped.h"
+#undef MR
 #if defined(__clang__)
 #pragma clang attribute pop
 #else
@@ -89,11 +137,22 @@ int onax_cpu_level(void) {
     return asked < 3 ? 1 : asked < level ? asked : level;
 }
 
+#ifdef ONAX_LEVELS
+/* Kernels of groups of narrow numbers, or NULL. */
+static const onax_gemm_kernels *grouped(int work, int level) {
+    if (work == ONAX_WORK_I16) return level >= 4 ? &i16_v4_kernels : level >= 3 ? &i16_v3_kernels : NULL;
+    if (level < 4) return NULL;
+    if (work == ONAX_WORK_I8) return __builtin_cpu_supports("avx512vnni") ? &i8_v4_kernels : NULL;
+    return __builtin_cpu_supports("avx512bf16") ? &bf16_v4_kernels : NULL;
+}
+#endif
+
 const onax_gemm_kernels *onax_gemm(int work) {
 #ifdef ONAX_LEVELS
     const int level = onax_cpu_level();
+    if (work > ONAX_WORK_U64) return grouped(work, level);
     if (level >= 4) return level_v4[work];
     if (level >= 3) return level_v3[work];
 #endif
-    return level_v1[work];
+    return work > ONAX_WORK_U64 ? NULL : level_v1[work];
 }

@@ -6,8 +6,9 @@
 
 #define ONAX_MOST_RANK 16
 
-/* The types that kernels multiply in.  Integers wrap, so their sign makes no difference. */
-enum onax_work { ONAX_WORK_F32, ONAX_WORK_F64, ONAX_WORK_U32, ONAX_WORK_U64 };
+/* The types that kernels multiply in.  Integers wrap, so their sign makes no difference.  Of the last three, 32 bits
+   hold a group of successive terms, and sums have 32 bits; there are packed blocks of them alone, on some CPUs. */
+enum onax_work { ONAX_WORK_F32, ONAX_WORK_F64, ONAX_WORK_U32, ONAX_WORK_U64, ONAX_WORK_I16, ONAX_WORK_I8, ONAX_WORK_BF16 };
 
 /* One strip of columns; with `more` it is added to what c holds. */
 typedef void (*onax_strip)(int64_t m, int64_t k, const void *a, int64_t ai, int64_t ap, const void *b, int64_t bp,
@@ -16,28 +17,33 @@ typedef void (*onax_strip)(int64_t m, int64_t k, const void *a, int64_t ai, int6
 /* Matrices of one of these types.  Strides count elements; where no stride is given, elements are adjacent.
 
    strips   c[i, j] = sum over p of a[i, p] b[p, j], the strides of a are ai and ap, of b's rows bp, of c's rows ci
+   stack    as strips, of n <= nr / 2 columns, for each of `count` matrices, which lie at offsets in elements; or NULL
    dots     y[i] = sum over p of a[i, p] x[p], the strides are ai and yi
    strip_of the kernel for exactly n columns, or NULL
    narrow   kernels whose micro has fewer columns, or NULL
-   micro    c = a b, or with `more` c += a b, of mr rows and nr columns: a holds mr numbers for each p, b nr */
+   micros   c = a b, or with `more` c += a b, of 4, 8 or 12 rows, at most mr, and nr columns: a holds mr numbers for each
+            p, b nr */
 typedef struct onax_gemm_kernels onax_gemm_kernels;
 struct onax_gemm_kernels {
     int64_t mr, nr;
     void (*strips)(int64_t m, int64_t n, int64_t k, const void *a, int64_t ai, int64_t ap, const void *b, int64_t bp,
                    void *c, int64_t ci);
+    void (*stack)(int64_t count, const int64_t *ao, const int64_t *bo, const int64_t *co, int64_t m, int64_t n,
+                  int64_t k, const void *a, int64_t ai, int64_t ap, const void *b, int64_t bp, void *c, int64_t ci);
     void (*dots)(int64_t m, int64_t k, const void *a, int64_t ai, const void *x, void *y, int64_t yi);
-    void (*micro)(int64_t k, const void *a, const void *b, void *c, int64_t ci, int more);
+    void (*micros[3])(int64_t k, const void *a, const void *b, void *c, int64_t ci, int more);
     onax_strip (*strip_of)(int64_t n);
     const onax_gemm_kernels *narrow;
 };
 
-/* Those of this CPU, or of the lower level that the environment variable ONAX_CPU_LEVEL (1, 3, 4) names. */
+/* Those of this CPU, or of the lower level that the environment variable ONAX_CPU_LEVEL (1, 3, 4) names; NULL for groups
+   that the CPU has no instruction for. */
 const onax_gemm_kernels *onax_gemm(int work);
 /* 1, 3 or 4, as in x86-64-v3. */
 int onax_cpu_level(void);
 
 /* dst[i * di + p * dp] = src[io[i] + po[p]], converted to the type that is worked in.  Of a complex array two rows of
-   real numbers for each i, or two for each p. */
+   real numbers for each i, or two for each p; of groups dst counts groups of terms, the last one filled with zeros. */
 typedef void (*onax_pack)(void *dst, int64_t di, int64_t dp, const void *src, const int64_t *io, int64_t ni,
                           const int64_t *po, int64_t np);
 /* dst[io[i] + jo[j]] = src[i * si + j]; with `more` it is added, which only integers need. */

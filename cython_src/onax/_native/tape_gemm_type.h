@@ -79,9 +79,37 @@
 #define NV 1
 #include "tape_gemm_strip.h"
 
-/* Columns that are left over, fewer than FULL: with the widest vector that they fill, the last ones a second time. */
+#if BYTES >= 32
+#define MASKED JOIN(masked, NAME)
+#define W FULL
+#include "tape_gemm_masked.h"
+#if BYTES == 64
+#define MASKED JOIN(half_masked, NAME)
+#define W HALF
+#include "tape_gemm_masked.h"
+#endif
+
+/* One product of at most FULL columns for each of some matrices. */
+static void JOIN(stack, NAME)(int64_t count, const int64_t *ao, const int64_t *bo, const int64_t *co, int64_t m,
+                              int64_t n, int64_t k, const void *a, int64_t ai, int64_t ap, const void *b, int64_t bp,
+                              void *c, int64_t ci) {
+#if BYTES == 64
+    if (n <= HALF) { JOIN(half_masked, NAME)(count, ao, bo, co, m, n, k, a, ai, ap, b, bp, c, ci); return; }
+#endif
+    JOIN(masked, NAME)(count, ao, bo, co, m, n, k, a, ai, ap, b, bp, c, ci);
+}
+#define STACK JOIN(stack, NAME)
+#else
+#define STACK NULL
+#endif
+
+/* Columns that are left over, fewer than FULL. */
 static void JOIN(rest, NAME)(int64_t m, int64_t n, int64_t k, const T *a, int64_t ai, int64_t ap, const T *b,
                              int64_t bp, T *c, int64_t ci) {
+#if BYTES >= 32
+    static const int64_t none = 0;
+    JOIN(stack, NAME)(1, &none, &none, &none, m, n, k, a, ai, ap, b, bp, c, ci);
+#else
 #define REST(width, kernel) \
     if (width > 1 && n >= width) { \
         JOIN(kernel, NAME)(m, k, a, ai, ap, b, bp, c, ci, 0); \
@@ -90,32 +118,16 @@ static void JOIN(rest, NAME)(int64_t m, int64_t n, int64_t k, const T *a, int64_
 #if HALF
     REST(HALF, half)
 #endif
-#if QUARTER
-    REST(QUARTER, quarter)
-#endif
-#if TINY
-    REST(TINY, tiny)
-#endif
 #undef REST
     for (int64_t j = 0; j < n; j++) JOIN(single, NAME)(m, k, a, ai, ap, b + j, bp, c + j, ci, 0);
+#endif
 }
 
-/* A whole product.  A few rows times a large matrix go through it by some rows at a time, in the order of memory. */
-static void JOIN(strips, NAME)(int64_t m, int64_t n, int64_t k, const void *left, int64_t ai, int64_t ap,
-                               const void *right, int64_t bp, void *out, int64_t ci) {
-    const T *a = left, *b = right;
-    T *c = out;
-    const int64_t step = n > 64 * FULL && k > 64 ? 64 : k, wide = n / (2 * FULL) * (2 * FULL);
-    int64_t j = wide;
-    if (k == 0) {
-        for (int64_t i = 0; i < m; i++) memset(c + i * ci, 0, (size_t)n * sizeof(T));
-        return;
-    }
-    for (int64_t p = 0; p < k && wide; p += step) {
-        const int64_t count = k - p < step ? k - p : step;
-        for (int64_t i = 0; i < wide; i += 2 * FULL)
-            JOIN(pair, NAME)(m, count, a + p * ap, ai, ap, b + p * bp + i, bp, c + i, ci, p > 0);
-    }
+/* All terms of some rows. */
+static void JOIN(band, NAME)(int64_t m, int64_t n, int64_t k, const T *a, int64_t ai, int64_t ap, const T *b, int64_t bp,
+                             T *c, int64_t ci) {
+    int64_t j = 0;
+    for (; n - j >= 2 * FULL; j += 2 * FULL) JOIN(pair, NAME)(m, k, a, ai, ap, b + j, bp, c + j, ci, 0);
     if (n - j >= FULL) {
         JOIN(full, NAME)(m, k, a, ai, ap, b + j, bp, c + j, ci, 0);
         j += FULL;
@@ -123,6 +135,39 @@ static void JOIN(strips, NAME)(int64_t m, int64_t n, int64_t k, const void *left
     if (n == j) return;
     if (n >= FULL) JOIN(full, NAME)(m, k, a, ai, ap, b + n - FULL, bp, c + n - FULL, ci, 0);
     else JOIN(rest, NAME)(m, n - j, k, a, ai, ap, b + j, bp, c + j, ci);
+}
+
+/* Rows that meet a matrix too large for the second cache: some of its rows at a time, in the order of memory. */
+static void JOIN(passes, NAME)(int64_t m, int64_t n, int64_t k, const T *a, int64_t ai, int64_t ap, const T *b,
+                               int64_t bp, T *c, int64_t ci) {
+    for (int64_t p = 0; p < k; p += PASS) {
+        const int64_t count = k - p < PASS ? k - p : PASS;
+        const T *left = a + p * ap, *right = b + p * bp;
+        int64_t j = 0;
+        for (; n - j >= 2 * FULL; j += 2 * FULL)
+            JOIN(pair, NAME)(m, count, left, ai, ap, right + j, bp, c + j, ci, p > 0);
+        if (n - j >= FULL) {
+            JOIN(full, NAME)(m, count, left, ai, ap, right + j, bp, c + j, ci, p > 0);
+            j += FULL;
+        }
+        for (; j < n; j++) JOIN(single, NAME)(m, count, left, ai, ap, right + j, bp, c + j, ci, p > 0);
+    }
+}
+
+/* A whole product.  Where the result is large and the right side small, the result is written in the order of memory. */
+static void JOIN(strips, NAME)(int64_t m, int64_t n, int64_t k, const void *left, int64_t ai, int64_t ap,
+                               const void *right, int64_t bp, void *out, int64_t ci) {
+    const T *a = left, *b = right;
+    T *c = out;
+    if (k == 0) {
+        for (int64_t i = 0; i < m; i++) memset(c + i * ci, 0, (size_t)n * sizeof(T));
+        return;
+    }
+    if (n >= 4 * FULL && bp >= n && k > PASS && k * n * SIZE > PASS_BYTES) JOIN(passes, NAME)(m, n, k, a, ai, ap, b, bp, c, ci);
+    else if (n <= 2 * FULL || m <= BAND || k * n * SIZE > BAND_BYTES) JOIN(band, NAME)(m, n, k, a, ai, ap, b, bp, c, ci);
+    else
+        for (int64_t i = 0; i < m; i += BAND)
+            JOIN(band, NAME)(m - i < BAND ? m - i : BAND, n, k, a + i * ai, ai, ap, b, bp, c + i * ci, ci);
 }
 
 /* ---- sums along rows: y[i] = sum over p of a[i, p] * x[p], of four rows or one at a time, in the same order */
@@ -231,26 +276,39 @@ typedef T JOIN(packed, NAME) __attribute__((vector_size(FULL * sizeof(T))));
 typedef T JOIN(packed, NAME);
 #endif
 #define V JOIN(packed, NAME)
-#define MICRO(name, height, NV) \
+#define MICRO(name, height, rows, NV) \
     static void JOIN(name, NAME)(int64_t k, const void *left, const void *right, void *out, int64_t ci, int more) { \
         const T *restrict a = left, *restrict b = right; \
         T *restrict c = out; \
-        V sum[height][NV]; \
-        UNROLL for (int i = 0; i < height; i++) UNROLL for (int v = 0; v < NV; v++) sum[i][v] = (V){0}; \
+        V sum[rows][NV]; \
+        UNROLL for (int i = 0; i < rows; i++) UNROLL for (int v = 0; v < NV; v++) sum[i][v] = (V){0}; \
+        UNROLL for (int i = 0; i < rows; i++) \
+            UNROLL for (int v = 0; v < NV; v++) PREFETCH(c + i * ci + v * FULL); \
         NO_UNROLL for (int64_t p = 0; p < k; p++, a += height, b += NV * FULL) { \
             V row[NV]; \
             UNROLL for (int v = 0; v < NV; v++) memcpy(&row[v], b + v * FULL, sizeof(V)); \
-            UNROLL for (int i = 0; i < height; i++) { \
+            UNROLL for (int i = 0; i < rows; i++) { \
                 const T one = a[i]; \
                 const V x = JOIN(SPLAT, FULL)(V, one); \
                 UNROLL for (int v = 0; v < NV; v++) sum[i][v] += x * row[v]; } } \
-        UNROLL for (int i = 0; i < height; i++) \
+        UNROLL for (int i = 0; i < rows; i++) \
             UNROLL for (int v = 0; v < NV; v++) { \
                 V old; \
                 if (more) { memcpy(&old, c + i * ci + v * FULL, sizeof(V)); sum[i][v] += old; } \
                 memcpy(c + i * ci + v * FULL, &sum[i][v], sizeof(V)); } }
-MICRO(micro, MR, 2)
-MICRO(narrow_micro, 12, 1)
+MICRO(micro, MR, MR, 2)
+#if MR == 12
+MICRO(micro_8, MR, 8, 2)
+MICRO(micro_4, MR, 4, 2)
+#define MICROS {JOIN(micro_4, NAME), JOIN(micro_8, NAME), JOIN(micro, NAME)}
+#else
+MICRO(micro_4, MR, 4, 2)
+#define MICROS {JOIN(micro_4, NAME), JOIN(micro, NAME)}
+#endif
+MICRO(narrow_micro, 12, 12, 1)
+MICRO(narrow_micro_8, 12, 8, 1)
+MICRO(narrow_micro_4, 12, 4, 1)
+#define NARROW_MICROS {JOIN(narrow_micro_4, NAME), JOIN(narrow_micro_8, NAME), JOIN(narrow_micro, NAME)}
 #undef MICRO
 #undef V
 
@@ -270,10 +328,10 @@ static onax_strip JOIN(strip_of, NAME)(int64_t n) {
     return n == 1 ? JOIN(single, NAME) : NULL;
 }
 
-static const onax_gemm_kernels JOIN(narrow, NAME) = {12, FULL, JOIN(strips, NAME), JOIN(dots, NAME),
-                                                     JOIN(narrow_micro, NAME), JOIN(strip_of, NAME), NARROWER};
-static const onax_gemm_kernels JOIN(kernels, NAME) = {MR, 2 * FULL, JOIN(strips, NAME), JOIN(dots, NAME),
-                                                      JOIN(micro, NAME), JOIN(strip_of, NAME), &JOIN(narrow, NAME)};
+static const onax_gemm_kernels JOIN(narrow, NAME) = {12, FULL, JOIN(strips, NAME), STACK, JOIN(dots, NAME),
+                                                     NARROW_MICROS, JOIN(strip_of, NAME), NARROWER};
+static const onax_gemm_kernels JOIN(kernels, NAME) = {MR, 2 * FULL, JOIN(strips, NAME), STACK, JOIN(dots, NAME),
+                                                      MICROS, JOIN(strip_of, NAME), &JOIN(narrow, NAME)};
 
 #undef JOIN
 #undef JOIN_
@@ -286,3 +344,6 @@ static const onax_gemm_kernels JOIN(kernels, NAME) = {MR, 2 * FULL, JOIN(strips,
 #undef QUARTER
 #undef TINY
 #undef NARROWER
+#undef STACK
+#undef MICROS
+#undef NARROW_MICROS

@@ -1,4 +1,4 @@
-/* Large matrices, through LAPACK's routines, whose addresses Python hands over.
+/* What LAPACK alone computes, through its routines, whose addresses Python hands over.
 
    LAPACK counts columns first: a row-major matrix is the transpose of what it sees. */
 #include "vector_code.h"
@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { XPOTRF, XGETRF, XTRSM, XGEQRF, XORGQR, XSYEVD, XGESDD, XGEEV, XGEES, ROUTINES };
+enum { XGEQP3, XORGQR, XSYEVD, XGESDD, XGESVD, XGEEV, XGEES, XGEHRD, XSYTRD, ROUTINES };
 
 static const struct { const char *names[2], *arguments[2]; } routines[ROUTINES] = {
-    [XPOTRF] = {{"potrf", "potrf"}, {"cifii", "cizii"}},
-    [XGETRF] = {{"getrf", "getrf"}, {"iifiii", "iiziii"}},
-    [XTRSM] = {{"trsm", "trsm"}, {"cccciiffifi", "cccciizzizi"}},
-    [XGEQRF] = {{"geqrf", "geqrf"}, {"iififfii", "iizizzii"}},
+    [XGEQP3] = {{"geqp3", "geqp3"}, {"iifiiffii", "iiziizzifi"}},
     [XORGQR] = {{"orgqr", "ungqr"}, {"iiififfii", "iiizizzii"}},
     [XSYEVD] = {{"syevd", "heevd"}, {"ccififfiiii", "ccizifzifiiii"}},
     [XGESDD] = {{"gesdd", "gesdd"}, {"ciififfififiii", "ciizifzizizifii"}},
+    [XGESVD] = {{"gesvd", "gesvd"}, {"cciififfififii", "cciizifzizizifi"}},
     [XGEEV] = {{"geev", "geev"}, {"ccififffififii", "ccizizzizizifi"}},
     [XGEES] = {{"gees", "gees"}, {"ccgifiifffifiii", "ccgiziizzizifii"}},
+    [XGEHRD] = {{"gehrd", "gehrd"}, {"iiififfii", "iiizizzii"}},
+    [XSYTRD] = {{"sytrd", "hetrd"}, {"cififfffii", "ciziffzzii"}},
 };
 
 static void *addresses[ROUTINES][4];
@@ -31,10 +31,47 @@ void onax_lapack_attach(int routine, int letter, void *address) {
     if (routine >= 0 && routine < ROUTINES && letter >= 0 && letter < 4) addresses[routine][letter] = address;
 }
 
-typedef void (*f5)(void *, void *, void *, void *, void *);
-typedef void (*f6)(void *, void *, void *, void *, void *, void *);
-typedef void (*f8)(void *, void *, void *, void *, void *, void *, void *, void *);
+/* ---- threads of the library
+
+   It counts threads once for the whole process.  While instructions run in it, it has one, because its threads wait for
+   one another busily: on a busy CPU that takes a hundred times as long. */
+
+typedef struct { int (*get)(void); void (*set)(int); int lock, users, before; } threads;
+static threads library;
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+static int exchange(int *where, int value) { return (int)_InterlockedExchange((volatile long *)where, value); }
+#else
+static int exchange(int *where, int value) { return __atomic_exchange_n(where, value, __ATOMIC_ACQ_REL); }
+#endif
+
+void onax_lapack_attach_threads(void *get, void *set) {
+    library.get = (int (*)(void))get;
+    library.set = (void (*)(int))set;
+}
+
+void onax_lapack_begin(void) {
+    if (!library.get) return;
+    while (exchange(&library.lock, 1)) {}
+    if (library.users++ == 0 && (library.before = library.get()) > 1) library.set(1);
+    exchange(&library.lock, 0);
+}
+
+/* What somebody else set meanwhile stays. */
+void onax_lapack_end(void) {
+    if (!library.get) return;
+    while (exchange(&library.lock, 1)) {}
+    if (--library.users == 0 && library.before > 1 && library.get() == 1) library.set(library.before);
+    exchange(&library.lock, 0);
+}
+
+/* In a process that was forked, where no instruction runs.  The library is not called: a thread of the other process may
+   have held a lock of it. */
+void onax_lapack_forked(void) { library.users = library.lock = 0; }
+
 typedef void (*f9)(void *, void *, void *, void *, void *, void *, void *, void *, void *);
+typedef void (*f10)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *);
 typedef void (*f11)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *);
 typedef void (*f13)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *);
 typedef void (*f14)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *,
@@ -64,9 +101,18 @@ static void put_real(const stack *s, void *x, int64_t i, double value) {
 static void fill_nan(const stack *s, void *x, int64_t reals) {
     for (int64_t i = 0; i < reals; i++) put_real(s, x, i, NAN);
 }
+#define ALL_FINITE(name, R) \
+    ONAX_CLONES static int name(const R *x, int64_t n) { \
+        R sum = 0; \
+        for (int64_t i = 0; i < n; i += 16) { \
+            R part = 0; \
+            for (int64_t j = i; j < i + 16 && j < n; j++) part += x[j] - x[j]; \
+            sum += part; } \
+        return sum == 0; }
+ALL_FINITE(all_finite_f32, float)
+ALL_FINITE(all_finite_f64, double)
 static int all_finite(const stack *s, const void *x, int64_t from, int64_t reals) {
-    for (int64_t i = from; i < from + reals; i++) if (!isfinite(real_at(s, x, i))) return 0;
-    return 1;
+    return is_double(s) ? all_finite_f64((const double *)x + from, reals) : all_finite_f32((const float *)x + from, reals);
 }
 
 /* to (n x m, rows `to_step` elements apart) = the transpose of from (m x n); with `conjugate`, its adjoint. */
@@ -92,124 +138,64 @@ static void transposed(const stack *s, char *to, int64_t to_step, const char *fr
     else transpose_c128(to, to_step, from, from_step, m, n, conjugate);
 }
 
-/* ---- factorisations */
-
-static void cholesky(const stack *s, char *const *at, char *scratch) {
-    const int64_t n = s->n, size = element_size(s), parts = is_complex(s) ? 2 : 1;
-    int order = (int)n, info = 0;
-    (void)scratch;
-    for (int64_t i = 0; i < n; i++) {
-        memcpy(at[0] + i * n * size, at[1] + i * n * size, (size_t)((i + 1) * size));
-        memset(at[0] + (i * n + i + 1) * size, 0, (size_t)((n - i - 1) * size));
-    }
-    CALL(XPOTRF, 5)("U", &order, at[0], &order, &info);
-    for (int64_t i = 0; i < n && !info; i++) info |= !isfinite(real_at(s, at[0], parts * (i * n + i)));
-    if (info) fill_nan(s, at[0], n * n * parts);
-}
-
-static void lu(const stack *s, char *const *at, char *scratch) {
-    const int64_t pivots = least(s->m, s->n);
-    int m = (int)s->m, n = (int)s->n, info = 0;
-    int32_t *exchanged = (int32_t *)at[1], *order = (int32_t *)at[2];
-    transposed(s, scratch, m, at[3], n, m, n, 0);
-    CALL(XGETRF, 6)(&m, &n, scratch, &m, exchanged, &info);
-    transposed(s, at[0], n, scratch, m, n, m, 0);
-    for (int64_t i = 0; i < m; i++) order[i] = (int32_t)i;
-    for (int64_t i = 0; i < pivots; i++) {
-        const int32_t p = --exchanged[i], row = order[i];
-        if (p < 0 || p >= m) continue;
-        order[i] = order[p];
-        order[p] = row;
-    }
-}
-
-static void triangular_solve(const stack *s, char *const *at, char *scratch) {
-    const int64_t parts = is_complex(s) ? 2 : 1;
-    int n = (int)s->n, rows, columns, step;
-    const char *how = s->flags & TRANSPOSE ? s->flags & CONJUGATE ? "C" : "T" : "N";
-    double one[2] = {0, 0};
-    char *a = at[1];
-    put_real(s, one, 0, 1.0);
-    if ((s->flags & CONJUGATE) && !(s->flags & TRANSPOSE) && is_complex(s)) {
-        for (int64_t i = 0; i < 2 * s->n * s->n; i++) put_real(s, scratch, i, real_at(s, a, i) * (i & 1 ? -1 : 1));
-        a = scratch;
-    }
-    memcpy(at[0], at[2], (size_t)(s->n * s->k * parts * real_size(s)));
-    rows = s->flags & LEFT_SIDE ? (int)s->k : n;
-    columns = s->flags & LEFT_SIDE ? n : (int)s->k;
-    step = rows ? rows : 1;
-    CALL(XTRSM, 11)((void *)(s->flags & LEFT_SIDE ? "R" : "L"), (void *)(s->flags & LOWER ? "U" : "L"), (void *)how,
-                   (void *)(s->flags & UNIT_DIAGONAL ? "U" : "N"), &rows, &columns, one, a, &n, at[0], &step);
-}
-
-/* scratch: the matrix with its columns side by side, room for all of q; taus; work */
-static void qr(const stack *s, char *const *at, char *scratch) {
-    const int64_t size = element_size(s), wide = largest(s->n, s->k);
-    int m = (int)s->m, n = (int)s->n, k = (int)s->k, count = (int)least(s->m, s->n), info, lwork = (int)s->lwork;
-    char *taus = scratch + aligned(s->m * wide * size), *work = taus + aligned(count * size);
-    transposed(s, scratch, m, at[2], n, m, n, 0);
-    CALL(XGEQRF, 8)(&m, &n, scratch, &m, taus, work, &lwork, &info);
-    transposed(s, at[1], n, scratch, m, n, k, 0);
-    for (int64_t i = 1; i < k; i++) memset(at[1] + i * n * size, 0, (size_t)(least(i, n) * size));
-    CALL(XORGQR, 9)(&m, &k, &count, scratch, &m, taus, work, &lwork, &info);
-    transposed(s, at[0], k, scratch, m, k, m, 0);
-}
-
-static void geqrf(const stack *s, char *const *at, char *scratch) {
-    int m = (int)s->m, n = (int)s->n, info, lwork = (int)s->lwork;
-    transposed(s, scratch, m, at[2], n, m, n, 0);
-    CALL(XGEQRF, 8)(&m, &n, scratch, &m, at[1], scratch + aligned(s->m * s->n * element_size(s)), &lwork, &info);
-    transposed(s, at[0], n, scratch, m, n, m, 0);
-}
-
-static void householder_product(const stack *s, char *const *at, char *scratch) {
-    int m = (int)s->m, n = (int)s->n, k = (int)s->k, info, lwork = (int)s->lwork;
-    transposed(s, scratch, m, at[1], n, m, n, 0);
-    CALL(XORGQR, 9)(&m, &n, &k, scratch, &m, at[2], scratch + aligned(s->m * s->n * element_size(s)), &lwork, &info);
-    transposed(s, at[0], n, scratch, m, n, m, 0);
-}
-
 /* ---- eigenvalues and singular values; results are NaN for matrices that are not finite, or where LAPACK fails */
 
-/* vectors (n x n), values (n); what LAPACK sees is the conjugate matrix. */
-static void eigh(const stack *s, char *const *at, char *scratch) {
+/* vectors (n x n), values (n) */
+static void eigh(const stack *s, char *const *at, char *scratch, onax_frame *f) {
     const int64_t size = element_size(s), parts = is_complex(s) ? 2 : 1;
     int n = (int)s->n, info = 0, lwork = (int)s->lwork, lrwork = 1 + 5 * n + 2 * n * n, liwork = 3 + 5 * n;
     char *work = scratch + aligned(s->n * s->n * size), *rwork = work + aligned(s->lwork * size);
     char *iwork = rwork + (is_complex(s) ? aligned(lrwork * real_size(s)) : 0);
-    void *triangle = (void *)(s->flags & LOWER ? "U" : "L");
+    void *triangle = (void *)(s->flags & LOWER ? "L" : "U");
+    (void)f;
     for (int64_t i = 0; i < n && !info; i++) {
         const int64_t from = s->flags & LOWER ? i * n : i * n + i, count = s->flags & LOWER ? i + 1 : n - i;
         info = !all_finite(s, at[2], parts * from, parts * count);
     }
     if (!info) {
-        memcpy(scratch, at[2], (size_t)(s->n * s->n * size));
+        transposed(s, scratch, n, at[2], n, n, n, 0);
         if (is_complex(s))
             CALL(XSYEVD, 13)("V", triangle, &n, scratch, &n, at[1], work, &lwork, rwork, &lrwork, iwork, &liwork, &info);
         else CALL(XSYEVD, 11)("V", triangle, &n, scratch, &n, at[1], work, &lwork, iwork, &liwork, &info);
-        transposed(s, at[0], n, scratch, n, n, n, 1);
+        transposed(s, at[0], n, scratch, n, n, n, 0);
     }
     if (info) fill_nan(s, at[0], s->n * s->n * parts), fill_nan(s, at[1], s->n);
 }
 
-/* values, and with VECTORS u (m x k) and v^H (k x n); k and both sizes full with k = m or n */
-static void svd(const stack *s, char *const *at, char *scratch) {
+/* The columns of u and the rows of v^H. */
+static void svd_sizes(const stack *s, int64_t *left, int64_t *right) {
+    const int64_t few = least(s->m, s->n);
+    const int full = s->k > few || s->m == s->n;
+    *left = full ? s->m : few;
+    *right = full ? s->n : few;
+}
+
+/* values, and with VECTORS u and v^H */
+static void svd(const stack *s, char *const *at, char *scratch, onax_frame *f) {
     const int64_t size = element_size(s), parts = is_complex(s) ? 2 : 1, few = least(s->m, s->n);
-    const int vectors = !!(s->flags & VECTORS), full = s->k > few || s->m == s->n;
-    int m = (int)s->m, n = (int)s->n, info = 0, lwork = (int)s->lwork, left = full ? m : (int)few, none = 1;
-    int right = full ? n : (int)few;
-    char *const x = at[vectors ? 3 : 1], *work = scratch + aligned(s->m * s->n * size);
-    char *rwork = work + aligned(s->lwork * size), *iwork = rwork, room[16];
-    void *job = (void *)(!vectors ? "N" : full ? "A" : "S");
+    const int vectors = !!(s->flags & VECTORS);
+    int64_t left, right;
+    int m = (int)s->m, n = (int)s->n, info, lwork = (int)s->lwork, ldv;
+    void *job;
+    char *const x = at[vectors ? 3 : 1], *u = scratch + aligned(s->m * s->n * size), *v, *work, *rwork, *iwork;
+    (void)f;
+    svd_sizes(s, &left, &right);
+    job = (void *)(!vectors ? "N" : left == m && right == n ? "A" : "S");
+    ldv = (int)right;
+    v = u + aligned(s->m * left * size), work = v + aligned(right * s->n * size);
+    rwork = iwork = work + aligned(s->lwork * size);
     if (is_complex(s)) iwork += aligned((5 * few * few + 7 * few + 2 * largest(s->m, s->n) * few + 2 * few * few) * real_size(s));
     info = !all_finite(s, x, 0, s->m * s->n * parts);
     if (!info) {
-        char *u = vectors ? at[1] : room, *v = vectors ? at[2] : room;
-        int *ldu = vectors ? &left : &none, *ldv = vectors ? &n : &none;
-        memcpy(scratch, x, (size_t)(s->m * s->n * size));
-        if (is_complex(s))
-            CALL(XGESDD, 15)(job, &n, &m, scratch, &n, at[0], v, ldv, u, ldu, work, &lwork, rwork, iwork, &info);
-        else CALL(XGESDD, 14)(job, &n, &m, scratch, &n, at[0], v, ldv, u, ldu, work, &lwork, iwork, &info);
+        transposed(s, scratch, m, x, n, m, n, 0);
+        if ((s->flags & QR_ITERATION) && is_complex(s))
+            CALL(XGESVD, 15)(job, job, &m, &n, scratch, &m, at[0], u, &m, v, &ldv, work, &lwork, rwork, &info);
+        else if (s->flags & QR_ITERATION)
+            CALL(XGESVD, 14)(job, job, &m, &n, scratch, &m, at[0], u, &m, v, &ldv, work, &lwork, &info);
+        else if (is_complex(s))
+            CALL(XGESDD, 15)(job, &m, &n, scratch, &m, at[0], u, &m, v, &ldv, work, &lwork, rwork, iwork, &info);
+        else CALL(XGESDD, 14)(job, &m, &n, scratch, &m, at[0], u, &m, v, &ldv, work, &lwork, iwork, &info);
+        if (vectors) transposed(s, at[1], left, u, m, left, m, 0), transposed(s, at[2], n, v, right, n, right, 0);
     }
     if (!info) return;
     fill_nan(s, at[0], few);
@@ -244,7 +230,8 @@ static void put_vectors(const stack *s, char *to, const char *from, const double
 }
 
 /* values, and left and right vectors where asked for; all complex */
-static void eig(const stack *s, char *const *at, char *scratch) {
+static void eig(const stack *s, char *const *at, char *scratch, onax_frame *f) {
+    (void)f;
     const int64_t n = s->n, size = element_size(s), parts = is_complex(s) ? 2 : 1, square = aligned(n * n * size);
     const int left = !!(s->flags & LEFT_VECTORS), right = !!(s->flags & VECTORS);
     int order = (int)n, info = 0, lwork = (int)s->lwork;
@@ -276,7 +263,8 @@ static void eig(const stack *s, char *const *at, char *scratch) {
 }
 
 /* The form, and the vectors where asked for. */
-static void schur(const stack *s, char *const *at, char *scratch) {
+static void schur(const stack *s, char *const *at, char *scratch, onax_frame *f) {
+    (void)f;
     const int64_t n = s->n, size = element_size(s), parts = is_complex(s) ? 2 : 1, square = aligned(n * n * size);
     const int vectors = !!(s->flags & VECTORS);
     int order = (int)n, info = 0, lwork = (int)s->lwork, sorted = 0, flags[1];
@@ -297,62 +285,110 @@ static void schur(const stack *s, char *const *at, char *scratch) {
     if (vectors) fill_nan(s, at[1], n * n * parts);
 }
 
+/* ---- reductions to condensed forms, and QR with exchanges of columns */
+
+static void hessenberg(const stack *s, char *const *at, char *scratch, onax_frame *f) {
+    const int64_t n = s->n;
+    int order = (int)n, first = 1, info, lwork = (int)s->lwork;
+    (void)f;
+    transposed(s, scratch, n, at[2], n, n, n, 0);
+    CALL(XGEHRD, 9)(&order, &first, &order, scratch, &order, at[1], scratch + aligned(n * n * element_size(s)), &lwork, &info);
+    transposed(s, at[0], n, scratch, n, n, n, 0);
+}
+
+/* the form with reflections, its diagonals, taus */
+static void tridiagonal(const stack *s, char *const *at, char *scratch, onax_frame *f) {
+    const int64_t n = s->n;
+    int order = (int)n, info, lwork = (int)s->lwork;
+    (void)f;
+    transposed(s, scratch, n, at[4], n, n, n, 0);
+    CALL(XSYTRD, 10)((void *)(s->flags & LOWER ? "L" : "U"), &order, scratch, &order, at[1], at[2], at[3],
+                    scratch + aligned(n * n * element_size(s)), &lwork, &info);
+    transposed(s, at[0], n, scratch, n, n, n, 0);
+}
+
+/* q (m x k), r (k x n), the permutation of the columns; scratch: the columns side by side, room for all of q; taus; work */
+static void pivoted_qr(const stack *s, char *const *at, char *scratch, onax_frame *f) {
+    const int64_t size = element_size(s), wide = largest(s->n, s->k);
+    int m = (int)s->m, n = (int)s->n, k = (int)s->k, count = (int)least(s->m, s->n), info, lwork = (int)s->lwork;
+    char *taus = scratch + aligned(s->m * wide * size), *rwork = taus + aligned(count * size);
+    char *work = rwork + aligned(2 * n * real_size(s));
+    int32_t *order = (int32_t *)at[2];
+    (void)f;
+    memset(order, 0, (size_t)n * sizeof *order);
+    transposed(s, scratch, m, at[3], n, m, n, 0);
+    if (is_complex(s)) CALL(XGEQP3, 10)(&m, &n, scratch, &m, order, taus, work, &lwork, rwork, &info);
+    else CALL(XGEQP3, 9)(&m, &n, scratch, &m, order, taus, work, &lwork, &info);
+    for (int64_t j = 0; j < n; j++) order[j]--;
+    transposed(s, at[1], n, scratch, m, n, k, 0);
+    for (int64_t i = 1; i < k; i++) memset(at[1] + i * n * size, 0, (size_t)(least(i, n) * size));
+    CALL(XORGQR, 9)(&m, &k, &count, scratch, &m, taus, work, &lwork, &info);
+    transposed(s, at[0], k, scratch, m, k, m, 0);
+}
+
 /* ---- planning */
 
-/* The elements of work memory that a routine asks for. */
-static int64_t ask(stack *s, int which) {
+/* Stores in answer[] the elements of work memory that the routine of an operation asks for. */
+static int ask_routine(const stack *s, int which, double *answer, double *second) {
     int m = (int)s->m, n = (int)s->n, k = (int)s->k, ask = -1, info = 0, count = (int)least(s->m, s->n), one = 1;
-    int left = s->k > count ? m : count, wanted[4];
-    double x[4] = {0}, y[4] = {0}, z[4] = {0}, answer[4] = {0}, real[4] = {0};
-    double most = 1;
-    if (which == QR || which == GEQRF) {
-        CALL(XGEQRF, 8)(&m, &n, x, &m, y, answer, &ask, &info);
-        most = fmax(most, real_at(s, answer, 0));
-    }
-    if (which == QR || which == HOUSEHOLDER_PRODUCT) {
-        CALL(XORGQR, 9)(&m, which == QR ? &k : &n, which == QR ? &count : &k, x, &m, y, answer, &ask, &info);
-        most = fmax(most, real_at(s, answer, 0));
-    }
-    if (which == EIGH && is_complex(s))
+    int64_t left, right;
+    int wanted[4], ldv;
+    double x[4] = {0}, y[4] = {0}, z[4] = {0}, real[4] = {0};
+    const int is_z = is_complex(s);
+    void *job;
+    svd_sizes(s, &left, &right);
+    job = (void *)(!(s->flags & VECTORS) ? "N" : left == m && right == n ? "A" : "S");
+    ldv = (int)right;
+    if (which == EIGH && is_z)
         CALL(XSYEVD, 13)("V", "L", &n, x, &n, y, answer, &ask, real, &ask, wanted, &ask, &info);
     else if (which == EIGH) CALL(XSYEVD, 11)("V", "L", &n, x, &n, y, answer, &ask, wanted, &ask, &info);
-    if (which == SVD) {
-        void *job = (void *)(!(s->flags & VECTORS) ? "N" : s->k > count || m == n ? "A" : "S");
-        int *ld = s->flags & VECTORS ? &left : &one;
-        if (m == n) left = m;
-        if (is_complex(s)) CALL(XGESDD, 15)(job, &n, &m, x, &n, y, z, &n, z, ld, answer, &ask, real, wanted, &info);
-        else CALL(XGESDD, 14)(job, &n, &m, x, &n, y, z, &n, z, ld, answer, &ask, wanted, &info);
+    if (which == SVD && (s->flags & QR_ITERATION)) {
+        if (is_z) CALL(XGESVD, 15)(job, job, &m, &n, x, &m, y, z, &m, z, &ldv, answer, &ask, real, &info);
+        else CALL(XGESVD, 14)(job, job, &m, &n, x, &m, y, z, &m, z, &ldv, answer, &ask, &info);
+    } else if (which == SVD && is_z) CALL(XGESDD, 15)(job, &m, &n, x, &m, y, z, &m, z, &ldv, answer, &ask, real, wanted, &info);
+    else if (which == SVD) CALL(XGESDD, 14)(job, &m, &n, x, &m, y, z, &m, z, &ldv, answer, &ask, wanted, &info);
+    if (which == EIG && is_z) CALL(XGEEV, 14)("V", "V", &n, x, &n, y, z, &n, z, &n, answer, &ask, real, &info);
+    else if (which == EIG) CALL(XGEEV, 14)("V", "V", &n, x, &n, y, y, z, &n, z, &n, answer, &ask, &info);
+    if (which == SCHUR && is_z)
+        CALL(XGEES, 15)("V", "N", NULL, &n, x, &n, wanted, y, z, &n, answer, &ask, real, wanted, &info);
+    else if (which == SCHUR) CALL(XGEES, 15)("V", "N", NULL, &n, x, &n, wanted, y, y, z, &n, answer, &ask, wanted, &info);
+    if (which == HESSENBERG) CALL(XGEHRD, 9)(&n, &one, &n, x, &n, y, answer, &ask, &info);
+    if (which == TRIDIAGONAL) CALL(XSYTRD, 10)("L", &n, x, &n, y, y, z, answer, &ask, &info);
+    if (which == PIVOTED_QR) {
+        if (is_z) CALL(XGEQP3, 10)(&m, &n, x, &m, wanted, y, answer, &ask, real, &info);
+        else CALL(XGEQP3, 9)(&m, &n, x, &m, wanted, y, answer, &ask, &info);
+        if (info == 0) CALL(XORGQR, 9)(&m, &k, &count, x, &m, y, second, &ask, &info);
     }
-    if (which == EIG) CALL(XGEEV, 14)("V", "V", &n, x, &n, y, is_complex(s) ? z : y, is_complex(s) ? (void *)&n : z,
-                                     is_complex(s) ? z : (void *)&n, is_complex(s) ? (void *)&n : z,
-                                     is_complex(s) ? answer : (void *)&n, is_complex(s) ? (void *)&ask : answer,
-                                     is_complex(s) ? real : (void *)&ask, &info);
-    if (which == SCHUR) CALL(XGEES, 15)("V", "N", NULL, &n, x, &n, wanted, y, is_complex(s) ? z : y,
-                                       is_complex(s) ? (void *)&n : z, is_complex(s) ? answer : (void *)&n,
-                                       is_complex(s) ? (void *)&ask : answer, is_complex(s) ? real : (void *)&ask, wanted, &info);
-    most = fmax(most, real_at(s, answer, 0));
-    return info == 0 && most < 0x1p31 ? (int64_t)most + 64 : -1;
+    return info;
+}
+
+/* Bytes of scratch memory besides the work memory. */
+static int64_t room_of(const stack *s, int which) {
+    const int64_t m = s->m, n = s->n, size = element_size(s), few = least(m, n), most = largest(m, n);
+    const int64_t square = aligned(n * n * size);
+    int64_t left, right;
+    svd_sizes(s, &left, &right);
+    if (which == EIGH) return square + aligned((1 + 5 * n + 2 * n * n) * real_size(s)) + (3 + 5 * n) * 4;
+    if (which == SVD) return aligned(m * n * size) + aligned(m * left * size) + aligned(right * n * size) + aligned(8 * few * 4)
+                             + aligned((5 * few * few + 7 * few + 2 * most * few + 2 * few * few) * real_size(s));
+    if (which == EIG || which == SCHUR) return 3 * square + 5 * aligned(2 * n * 8) + n * 8;
+    if (which == PIVOTED_QR) return aligned(m * largest(n, s->k) * size) + aligned(few * size) + aligned(2 * n * real_size(s));
+    return square;
 }
 
 int onax_lapack_plan(stack *s, int which) {
     static const struct { matrix_function function; int routine, other; } functions[] = {
-        [CHOLESKY] = {cholesky, XPOTRF, XPOTRF}, [LU] = {lu, XGETRF, XGETRF},
-        [TRIANGULAR_SOLVE] = {triangular_solve, XTRSM, XTRSM}, [QR] = {qr, XGEQRF, XORGQR}, [GEQRF] = {geqrf, XGEQRF, XGEQRF},
-        [HOUSEHOLDER_PRODUCT] = {householder_product, XORGQR, XORGQR}, [EIGH] = {eigh, XSYEVD, XSYEVD},
-        [SVD] = {svd, XGESDD, XGESDD}, [EIG] = {eig, XGEEV, XGEEV}, [SCHUR] = {schur, XGEES, XGEES},
+        [EIGH] = {eigh, XSYEVD, XSYEVD}, [SVD] = {svd, XGESDD, XGESVD}, [EIG] = {eig, XGEEV, XGEEV},
+        [SCHUR] = {schur, XGEES, XGEES}, [HESSENBERG] = {hessenberg, XGEHRD, XGEHRD},
+        [TRIDIAGONAL] = {tridiagonal, XSYTRD, XSYTRD}, [PIVOTED_QR] = {pivoted_qr, XGEQP3, XORGQR},
     };
-    const int64_t m = s->m, n = s->n, size = element_size(s), few = least(m, n), most = largest(m, n);
-    const int64_t square = aligned(n * n * size);
-    if (which == TRIDIAGONAL_SOLVE || !addresses[functions[which].routine][letter_of(s)]
-        || !addresses[functions[which].other][letter_of(s)]) return 0;
-    if (most > 1 << 14 || n == 0 || (m == 0 && which != CHOLESKY && which != TRIANGULAR_SOLVE)) return 0;
-    if ((s->lwork = ask(s, which)) < 0) return 0;
+    double answer[4] = {0}, second[4] = {0}, most;
+    if (!addresses[functions[which].routine][letter_of(s)] || !addresses[functions[which].other][letter_of(s)]) return 0;
+    if (largest(s->m, s->n) > 1 << 14 || s->n == 0 || s->m == 0 || ask_routine(s, which, answer, second)) return 0;
+    most = fmax(1, fmax(real_at(s, answer, 0), real_at(s, second, 0)));
+    if (!(most < 0x1p31 - 64)) return 0;
+    s->lwork = (int64_t)most + 64;
     s->function = functions[which].function;
-    s->own = aligned(largest(m, n) * largest(n, s->k) * size) + aligned(few * size) + aligned(s->lwork * size);
-    if (which == EIGH) s->own = square + aligned(s->lwork * size) + aligned((1 + 5 * n + 2 * n * n) * real_size(s)) + (3 + 5 * n) * 4;
-    if (which == SVD) s->own = aligned(m * n * size) + aligned(s->lwork * size) + 8 * few * 4
-                               + aligned((5 * few * few + 7 * few + 2 * most * few + 2 * few * few) * real_size(s));
-    if (which == EIG || which == SCHUR) s->own = 3 * square + 5 * aligned(2 * n * 8) + aligned(s->lwork * size) + n * 8;
-    s->own = aligned(s->own);
+    s->own = aligned(room_of(s, which)) + aligned(s->lwork * element_size(s));
     return 1;
 }

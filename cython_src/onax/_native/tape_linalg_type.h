@@ -56,28 +56,30 @@ ONAX_CLONES static void F(reduce_row)(T *restrict x, const T *restrict y, T s, i
 
 /* ---- Cholesky: the lower factor, zeros above; NaN if there is none */
 
-static int F(factor_lower)(T *a, T *column, int64_t n) {
+/* Rows are `step` elements apart; `column` has room for n. */
+static int F(factor_lower)(T *a, int64_t step, T *column, int64_t n) {
     for (int64_t j = 0; j < n; j++) {
-        const R square = RE(a[j * n + j]), pivot = SQRT(square);
+        const R square = RE(a[j * step + j]), pivot = SQRT(square);
         if (!(square > 0)) return 0;
-        a[j * n + j] = REAL(pivot);
+        a[j * step + j] = REAL(pivot);
         for (int64_t i = j + 1; i < n; i++) {
-            const T x = OVER(a[i * n + j], pivot);
-            a[i * n + j] = x;
+            const T x = OVER(a[i * step + j], pivot);
+            a[i * step + j] = x;
             column[i] = CONJ(x);
         }
         for (int64_t i = j + 1; i < n; i++) {
-            const T x = a[i * n + j];
+            const T x = a[i * step + j];
             if (i - j < 8) for (int64_t k = j + 1; k <= i; k++) {
                 const T t = MUL(x, column[k]);
-                a[i * n + k] = SUB(a[i * n + k], t);
-            } else F(reduce_row)(a + i * n + j + 1, column + j + 1, x, i - j);
+                a[i * step + k] = SUB(a[i * step + k], t);
+            } else F(reduce_row)(a + i * step + j + 1, column + j + 1, x, i - j);
         }
     }
     return 1;
 }
 
-static void F(cholesky)(const stack *s, char *const *at, char *scratch) {
+static void F(cholesky)(const stack *s, char *const *at, char *scratch, onax_frame *f) {
+    (void)f;
     const int64_t n = s->n;
     const T *x = (const T *)at[1];
     T *a = (T *)at[0];
@@ -85,7 +87,7 @@ static void F(cholesky)(const stack *s, char *const *at, char *scratch) {
         memcpy(a + i * n, x + i * n, (size_t)(i + 1) * sizeof(T));
         memset(a + i * n + i + 1, 0, (size_t)(n - i - 1) * sizeof(T));
     }
-    if (F(factor_lower)(a, (T *)scratch, n)) return;
+    if (F(factor_lower)(a, n, (T *)scratch, n)) return;
     for (int64_t i = 0; i < n * n; i++) a[i] = NANS;
 }
 
@@ -101,7 +103,8 @@ static int64_t F(pivot_row)(const T *a, int64_t m, int64_t n, int64_t j) {
     return row;
 }
 
-static void F(lu)(const stack *s, char *const *at, char *scratch) {
+static void F(lu)(const stack *s, char *const *at, char *scratch, onax_frame *f) {
+    (void)f;
     const int64_t m = s->m, n = s->n, least = m < n ? m : n;
     T *a = (T *)at[0];
     int32_t *pivots = (int32_t *)at[1], *order = (int32_t *)at[2];
@@ -137,6 +140,18 @@ static void F(lu)(const stack *s, char *const *at, char *scratch) {
 #define ENTRY(i, p) (transpose ? a[(p) * n + (i)] : a[(i) * n + (p)])
 #define OP(x) (conjugate ? CONJ(x) : (x))
 
+/* The sum of op(a[p]) x[p], in sixteen parts where there are so many terms. */
+ONAX_CLONES static T F(sum_of_products)(const T *a, const T *x, int64_t n, int conjugate) {
+    T sum[16];
+    int64_t p = 0;
+    memset(sum, 0, sizeof sum);
+    for (; p + 16 <= n; p += 16)
+        for (int j = 0; j < 16; j++) { const T e = OP(a[p + j]), t = MUL(e, x[p + j]); sum[j] = ADD(sum[j], t); }
+    for (int j = 0; p < n; j++, p++) { const T e = OP(a[p]), t = MUL(e, x[p]); sum[j] = ADD(sum[j], t); }
+    for (int half = 8; half; half /= 2) for (int j = 0; j < half; j++) sum[j] = ADD(sum[j], sum[j + half]);
+    return sum[0];
+}
+
 /* One vector.  Its matrix is read along rows: by sums of products, or, transposed, by what each solved element takes
    from the others. */
 static void F(solve_vector)(const T *a, T *x, int64_t n, int lower, int transpose, int conjugate, int unit) {
@@ -145,7 +160,10 @@ static void F(solve_vector)(const T *a, T *x, int64_t n, int lower, int transpos
         T known = x[i];
         if (!transpose) {
             const int64_t from = lower ? 0 : i + 1, to = lower ? i : n;
-            for (int64_t p = from; p < to; p++) { const T e = OP(a[i * n + p]), t = MUL(e, x[p]); known = SUB(known, t); }
+            if (to - from >= 16) {
+                const T sum = F(sum_of_products)(a + i * n + from, x + from, to - from, conjugate);
+                known = SUB(known, sum);
+            } else for (int64_t p = from; p < to; p++) { const T e = OP(a[i * n + p]), t = MUL(e, x[p]); known = SUB(known, t); }
         }
         if (!unit) { const T d = OP(a[i * n + i]); known = DIV(known, d); }
         x[i] = known;
@@ -174,7 +192,8 @@ static void F(solve_columns)(const T *a, T *x, int64_t n, int64_t k, int lower, 
     }
 }
 
-static void F(triangular_solve)(const stack *s, char *const *at, char *scratch) {
+static void F(triangular_solve)(const stack *s, char *const *at, char *scratch, onax_frame *f) {
+    (void)f;
     const int64_t n = s->n, k = s->k;
     const int unit = !!(s->flags & UNIT_DIAGONAL), conjugate = !!(s->flags & CONJUGATE);
     const int transpose = !!(s->flags & TRANSPOSE), lower = !!(s->flags & LOWER);
@@ -247,29 +266,33 @@ static void F(multiply_out)(const T *a, int64_t an, const T *taus, int64_t count
     for (int64_t j = count - 1; j >= 0; j--) if (j < k) F(apply_reflection)(a, an, q, m, k, j, j, taus[j], w);
 }
 
-static void F(geqrf)(const stack *s, char *const *at, char *scratch) {
+static void F(geqrf)(const stack *s, char *const *at, char *scratch, onax_frame *f) {
+    (void)f;
     memcpy(at[0], at[2], (size_t)(s->m * s->n) * sizeof(T));
     F(reflect)((T *)at[0], (T *)at[1], s->m, s->n, (T *)scratch);
 }
 
-static void F(householder_product)(const stack *s, char *const *at, char *scratch) {
+static void F(householder_product)(const stack *s, char *const *at, char *scratch, onax_frame *f) {
+    (void)f;
     F(multiply_out)((const T *)at[1], s->n, (const T *)at[2], s->k, (T *)at[0], s->m, s->n, (T *)scratch);
 }
 
 /* q (m x k) and r (k x n) */
-static void F(qr)(const stack *s, char *const *at, char *scratch) {
+static void F(qr)(const stack *s, char *const *at, char *scratch, onax_frame *f) {
+    (void)f;
     const int64_t m = s->m, n = s->n, k = s->k, least = m < n ? m : n;
     T *r = (T *)at[1], *a = (T *)scratch, *taus = a + m * n, *w = taus + least;
     memcpy(a, at[2], (size_t)(m * n) * sizeof(T));
     F(reflect)(a, taus, m, n, w);
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = 0; j < n; j++) r[i * n + j] = j >= i ? a[i * n + j] : REAL(0);
-    F(multiply_out)(a, n, taus, least < k ? least : k, (T *)at[0], m, k, w);
+    if (!(s->flags & SKIP_Q)) F(multiply_out)(a, n, taus, least < k ? least : k, (T *)at[0], m, k, w);
 }
 
 /* ---- tridiagonal systems, with exchanges of neighbouring rows */
 
-static void F(tridiagonal_solve)(const stack *s, char *const *at, char *scratch) {
+static void F(tridiagonal_solve)(const stack *s, char *const *at, char *scratch, onax_frame *f) {
+    (void)f;
     const int64_t n = s->n, k = s->k;
     const T *dl = (const T *)at[1];
     T *x = (T *)at[0], *d = (T *)scratch, *du = d + n, *further = du + n;
@@ -320,6 +343,8 @@ static void F(tridiagonal_solve)(const stack *s, char *const *at, char *scratch)
     }
     for (int64_t i = 0; singular && !(s->flags & PERTURB) && i < n * k; i++) x[i] = NANS;
 }
+
+#include "tape_linalg_blocks_type.h"
 
 static const matrix_function F(functions)[] = {F(cholesky), F(lu), F(triangular_solve), F(qr), F(geqrf),
                                                F(householder_product), F(tridiagonal_solve)};

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #define MOST_WORDS (INT64_C(1) << 40)
+#define MOST_BYTES (INT64_C(1) << 56)  /* what no machine has is refused when a run asks for it */
 #define MOST_PARTS 1000000
 #define ALIGNMENT 64
 #define PATIENCE 2000000       /* nanoseconds between two looks for signals */
@@ -14,7 +15,7 @@
 static const onax_tape_operation *const families[] = {
     onax_tape_control, onax_tape_dot, onax_tape_conv, onax_tape_copies, onax_tape_gather, onax_tape_linalg,
     onax_tape_fft, onax_tape_reductions, onax_tape_cumulative, onax_tape_sorting, onax_tape_random,
-    onax_tape_windows, onax_tape_special,
+    onax_tape_windows, onax_tape_special, onax_tape_search,
 };
 #define N_FAMILIES ((int)(sizeof families / sizeof *families))
 
@@ -46,6 +47,15 @@ struct onax_tape {
     void *timings;             /* of each instruction, if they are timed: tape_timing.h */
     char *spare;               /* the memory of a finished run, for the next one; taken with an atomic exchange */
 };
+
+/* Where the memory of runs comes from. */
+static void *(*allocate)(size_t) = malloc;
+static void (*release)(void *) = free;
+
+void onax_tape_use_memory(void *(*take)(size_t), void (*give)(void *)) {
+    allocate = take;
+    release = give;
+}
 
 int64_t onax_size_of(int64_t type) {
     return type < 0 || type >= ONAX_TYPES ? 0 : onax_type_sizes[type];
@@ -89,7 +99,7 @@ static int64_t table_bytes(const onax_tape *t) { return rounded((int64_t)t->n_bu
 
 static const char *read_buffer(onax_tape *t, const int64_t *w, buffer *b) {
     if (w[0] < 0 || w[0] >= ONAX_BUFFER_KINDS) return "a buffer has no such kind";
-    if (w[2] < 0 || w[2] > MOST_WORDS) return "a buffer has no such size";
+    if (w[2] < 0 || w[2] > MOST_BYTES) return "a buffer has no such size";
     b->kind = (uint8_t)w[0];
     b->argument = w[1];
     b->bytes = w[2];
@@ -197,7 +207,7 @@ static const char *read_instruction(onax_tape *t, int at, reader *r, onax_instru
     if ((fault = check_operands(t, q, at))) return fault;
     q->run = q->operation->run;
     if ((fault = q->operation->verify(q, bytes))) return fault;
-    if (!q->run || q->scratch < 0 || q->scratch > MOST_WORDS || q->persistent < 0 || q->persistent > MOST_WORDS) return "an instruction is too large";
+    if (!q->run || q->scratch < 0 || q->scratch > MOST_BYTES || q->persistent < 0 || q->persistent > MOST_WORDS) return "an instruction is too large";
     if (q->scratch > t->scratch) t->scratch = q->scratch;
     t->persistent += rounded(q->persistent);
     return t->persistent > MOST_WORDS ? "a tape is too large" : NULL;
@@ -295,7 +305,7 @@ static const char *read_tape(onax_tape *t, reader *r) {
     if (!take(r, 7, &w) || w[0] != ONAX_TAPE_MAGIC) return "these words are no tape";
     for (int i = 1; i < 5; i++)
         if (w[i] < 0 || w[i] > INT32_MAX / 64) return "the tape has too many parts";
-    if (w[5] < 0 || w[5] > MOST_WORDS || w[6] < 0 || w[6] > MOST_WORDS) return "the tape is too large";
+    if (w[5] < 0 || w[5] > MOST_BYTES || w[6] < 0 || w[6] > MOST_WORDS) return "the tape is too large";
     t->n_in = (int)w[1];
     t->n_out = (int)w[2];
     t->n_buffers = (int)w[3];
@@ -350,7 +360,7 @@ void onax_tape_free(onax_tape *t) {
     free(t->buffers);
     free(t->words);
     free(t->timings);
-    free(t->spare);
+    release(t->spare);
     free(t);
 }
 
@@ -399,7 +409,7 @@ static void prepare_blocks(const onax_tape *t, char *persistent, char *scratch);
 /* The memory of a run: addresses of buffers, what instructions keep, arena, scratch.  Buffers that do not move are there
    already when it is used again. */
 static char *new_frame(onax_tape *t) {
-    char *memory = malloc((size_t)t->frame_bytes), *table, *arena;
+    char *memory = allocate((size_t)t->frame_bytes), *table, *arena;
     if (!memory) return NULL;
     table = aligned(memory);
     arena = table + table_bytes(t) + t->persistent;
@@ -438,7 +448,7 @@ int onax_tape_run(onax_tape *t, void *const *inputs, void *const *outputs, const
     for (int i = 0; i < t->n_out; i++) f.buffers[t->n_in + i] = outputs[i];
     status = run_part(t, 0, &f);
     if (t->frame_bytes <= KEPT_BYTES) memory = exchange(&t->spare, memory);
-    free(memory);
+    release(memory);
     return status;
 }
 

@@ -103,7 +103,8 @@ int64_t onax_operand_bytes(const onax_instruction *q, const onax_frame *f, int i
 /* The families of operations, each ended by one without a name. */
 extern const onax_tape_operation onax_tape_control[], onax_tape_dot[], onax_tape_conv[], onax_tape_copies[],
     onax_tape_gather[], onax_tape_linalg[], onax_tape_fft[], onax_tape_reductions[],
-    onax_tape_cumulative[], onax_tape_sorting[], onax_tape_random[], onax_tape_windows[], onax_tape_special[];
+    onax_tape_cumulative[], onax_tape_sorting[], onax_tape_random[], onax_tape_windows[], onax_tape_special[],
+    onax_tape_search[];
 
 /* ---- for whoever makes and runs tapes */
 
@@ -119,6 +120,8 @@ int onax_tape_inputs(const onax_tape *tape);
 int onax_tape_outputs(const onax_tape *tape);
 /* Bytes of an input, or of the outputs that are counted after them. */
 int64_t onax_tape_bytes(const onax_tape *tape, int port);
+/* Has runs take their memory from functions other than malloc and free; before the first tape is read. */
+void onax_tape_use_memory(void *(*allocate)(size_t), void (*release)(void *));
 /* Bytes that a run allocates. */
 int64_t onax_tape_memory(const onax_tape *tape);
 /* Nanoseconds that one thread is guessed to need. */

@@ -259,9 +259,11 @@ static void release_state(onax_instruction *q) { free(q->state); }
 
 #define PIECE 256              /* elements of a row of which the best is found before its place is */
 #define COLUMNS 256            /* columns that are searched together */
+#define FEW 24                 /* elements of rows that are searched one by one */
 
 typedef struct {
     int64_t (*place)(const void *from, int64_t n, const void *element);
+    int64_t (*first)(const void *from, int64_t n);
     int (*is_better)(const void *element, const void *best);
     void (*start)(const void *from, int64_t n, void *best);
     void (*step)(const void *from, int64_t n, int32_t number, void *best, int32_t *places);
@@ -282,6 +284,18 @@ typedef struct {
         else while (i < n - 1 && a[i] != x) i++; \
         return i; \
     } \
+    static int64_t first_##name(const void *from, int64_t n) { \
+        const T *a = from; \
+        int64_t at = 0; \
+        T best = a[0]; \
+        for (int64_t i = 1; i < n; i++) { \
+            const T x = a[i]; \
+            const int better = (x is best) | ((x != x) & (best == best)); \
+            best = better ? x : best; \
+            at = better ? i : at; \
+        } \
+        return at; \
+    } \
     static int is_better_##name(const void *element, const void *best) { \
         const T x = *(const T *)element, y = *(const T *)best; \
         return x is y || (x != x && y == y); \
@@ -298,7 +312,7 @@ typedef struct {
             place[j] = better ? number : place[j]; \
         } \
     } \
-    static const search search_##name = {place_##name, is_better_##name, start_##name, step_##name};
+    static const search search_##name = {place_##name, first_##name, is_better_##name, start_##name, step_##name};
 #define ONAX_SEARCHES(t, T) ONAX_SEARCH(max_##t, T, >) ONAX_SEARCH(min_##t, T, <)
 ONAX_SEARCHES(f32, float) ONAX_SEARCHES(f64, double) ONAX_SEARCHES(i8, int8_t) ONAX_SEARCHES(u8, uint8_t)
 ONAX_SEARCHES(i16, int16_t) ONAX_SEARCHES(u16, uint16_t) ONAX_SEARCHES(i32, int32_t) ONAX_SEARCHES(u32, uint32_t)
@@ -325,6 +339,11 @@ static int64_t search_row(const arg_plan *p, const char *from) {
     double best = 0, x;
     float wide[PIECE];
     int64_t place = 0;
+    if (p->n <= FEW) {
+        if (!onax_is_half(p->type)) return p->how->first(from, p->n);
+        onax_widen(p->type, (const uint16_t *)from, wide, p->n);
+        return p->how->first(wide, p->n);
+    }
     for (int64_t at = 0, m; at < p->n; at += m, from += m * p->size) {
         const void *piece = from;
         m = p->n - at < PIECE ? p->n - at : PIECE;

@@ -20,7 +20,14 @@
 
 #define DEFINE_COMBINE(name, T, C, from_, back, expression) \
     static void elements_##name(char *to, int64_t step, const int64_t *at, const char *from, int64_t from_step, int64_t n) { \
-        for (int64_t i = 0; i < n; i++, to += step, from += from_step) \
+        int64_t i = 0; \
+        if (!step && from_step == (int64_t)sizeof(T)) \
+            for (; i + 4 <= n && (at[i] | at[i + 1] | at[i + 2] | at[i + 3]) >= 0; i += 4, from += 4 * sizeof(T)) { \
+                COMBINE_ONE(T, C, from_, back, expression, to + at[i], from); \
+                COMBINE_ONE(T, C, from_, back, expression, to + at[i + 1], from + sizeof(T)); \
+                COMBINE_ONE(T, C, from_, back, expression, to + at[i + 2], from + 2 * sizeof(T)); \
+                COMBINE_ONE(T, C, from_, back, expression, to + at[i + 3], from + 3 * sizeof(T)); } \
+        for (to += i * step; i < n; i++, to += step, from += from_step) \
             if (at[i] >= 0) COMBINE_ONE(T, C, from_, back, expression, to + at[i], from); } \
     ONAX_CLONES static void packed_##name(char *to, const char *from, int64_t n) { \
         ONAX_EACH COMBINE_ONE(T, C, from_, back, expression, to + i * (int64_t)sizeof(T), from + i * (int64_t)sizeof(T)); } \
@@ -45,12 +52,22 @@ DEFINE_WRAPPING(64, uint64_t, uint64_t)
 DEFINE_ORDER(i8, int8_t) DEFINE_ORDER(u8, uint8_t) DEFINE_ORDER(i16, int16_t) DEFINE_ORDER(u16, uint16_t)
 DEFINE_ORDER(i32, int32_t) DEFINE_ORDER(u32, uint32_t) DEFINE_ORDER(i64, int64_t) DEFINE_ORDER(u64, uint64_t)
 
+/* NaN if one of them is.  The processor guesses whether y is NaN, which is rare, but not which is the larger: a wrong
+   guess would hold up the loads that follow. */
+#if defined(__GNUC__)
+#define IS_RARE(x) __builtin_expect(x, 0)
+#else
+#define IS_RARE(x) (x)
+#endif
+#define SMALLER(x, y) (IS_RARE(y != y) ? (x != x ? x : y) : (y < x ? y : x))
+#define LARGER(x, y) (IS_RARE(y != y) ? (x != x ? x : y) : (y > x ? y : x))
+
 #define DEFINE_FLOAT(t, T, C, from_, back) \
     DEFINE_COMBINE(add_##t, T, C, from_, back, x + y) \
     DEFINE_COMBINE(sub_##t, T, C, from_, back, x - y) \
     DEFINE_COMBINE(mul_##t, T, C, from_, back, x * y) \
-    DEFINE_COMBINE(min_##t, T, C, from_, back, x != x || x <= y ? x : y) \
-    DEFINE_COMBINE(max_##t, T, C, from_, back, x != x || x >= y ? x : y)
+    DEFINE_COMBINE(min_##t, T, C, from_, back, SMALLER(x, y)) \
+    DEFINE_COMBINE(max_##t, T, C, from_, back, LARGER(x, y))
 DEFINE_FLOAT(f32, float, float, SAME, SAME)
 DEFINE_FLOAT(f64, double, double, SAME, SAME)
 DEFINE_FLOAT(f16, uint16_t, float, onax_from_f16, onax_to_f16)

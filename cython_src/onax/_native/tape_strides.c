@@ -2,6 +2,7 @@
 #include "vector_code.h"
 
 #include "tape_strides.h"
+#include "tape_transpose.h"
 
 #include <string.h>
 
@@ -38,22 +39,7 @@ static inline int64_t until_line(const char *p, int64_t row, int64_t size, int64
             for (int j = 0; j < side; j++) row[j] = tile[j][i]; \
             memcpy(to + i * to_row, row, sizeof row); } }
 
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
-/* As many rows as a vector has elements: for each distance d, parts of rows that lie d apart change places. */
-#define EXCHANGE(a, b, low, high) do { \
-        const __typeof__(a) x = a, y = b; \
-        a = __builtin_shufflevector(x, y, low); \
-        b = __builtin_shufflevector(x, y, high); } while (0)
-#define LOW_8_BY_4 0, 1, 2, 3, 8, 9, 10, 11
-#define HIGH_8_BY_4 4, 5, 6, 7, 12, 13, 14, 15
-#define LOW_8_BY_2 0, 1, 8, 9, 4, 5, 12, 13
-#define HIGH_8_BY_2 2, 3, 10, 11, 6, 7, 14, 15
-#define LOW_8_BY_1 0, 8, 2, 10, 4, 12, 6, 14
-#define HIGH_8_BY_1 1, 9, 3, 11, 5, 13, 7, 15
-#define TRANSPOSE_8(r) do { \
-        for (int k = 0; k < 4; k++) EXCHANGE(r[k], r[k + 4], LOW_8_BY_4, HIGH_8_BY_4); \
-        for (int k = 0; k < 8; k += k % 4 == 1 ? 3 : 1) EXCHANGE(r[k], r[k + 2], LOW_8_BY_2, HIGH_8_BY_2); \
-        for (int k = 0; k < 8; k += 2) EXCHANGE(r[k], r[k + 1], LOW_8_BY_1, HIGH_8_BY_1); } while (0)
+#if defined(ONAX_TRANSPOSE_8)
 #define DEFINE_VECTOR_TILE(w, T, side) \
     typedef T lanes_##w __attribute__((vector_size(8 * sizeof(T)))); \
     ONAX_CLONES static void transpose_tile_##w(char *to, int64_t to_row, const char *from, int64_t from_row) { \
@@ -61,7 +47,7 @@ static inline int64_t until_line(const char *p, int64_t row, int64_t size, int64
             for (int j = 0; j < side; j += 8) { \
                 lanes_##w r[8]; \
                 for (int k = 0; k < 8; k++) memcpy(&r[k], from + (j + k) * from_row + i * (int64_t)sizeof(T), sizeof r[k]); \
-                TRANSPOSE_8(r); \
+                ONAX_TRANSPOSE_8(r); \
                 for (int k = 0; k < 8; k++) memcpy(to + (i + k) * to_row + j * (int64_t)sizeof(T), &r[k], sizeof r[k]); } }
 #else
 #define DEFINE_VECTOR_TILE(w, T, side) DEFINE_TILE(w, T, side)

@@ -26,4 +26,11 @@
 #define ONAX_TWO_CLONES
 #endif
 
+/* Has the caches fetch what is at an address, which may be nobody's. */
+#if defined(__GNUC__)
+#define onax_prefetch(address) __builtin_prefetch(address)
+#else
+#define onax_prefetch(address) ((void)(address))
+#endif
+
 #endif

@@ -6,6 +6,7 @@ from types import FunctionType
 from onax._control.jit_call import clear_staged_programs
 from onax._core.structure import clear_shared
 from onax._native.jit_function import JitCache
+from onax._native.memory import release_kept_blocks
 
 _ATTRIBUTE = "__onax_programs__"
 _all = weakref.WeakSet()
@@ -48,11 +49,15 @@ def _new():
 
 
 def clear_caches():
-    """Deletes every compiled program of the process, what programs share, and staged functions of the library."""
+    """Deletes every compiled program of the process, what programs share, and staged functions of the library.
+
+    The memory that was kept for reuse goes back to the operating system.
+    """
     for cache in list(_all):
         cache.clear()
     clear_staged_programs()
     clear_shared()
+    release_kept_blocks()
 
 
 def forget_entries():

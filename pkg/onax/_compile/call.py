@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from onax._compile import cache_misses
 from onax._core.axes import named_axes
 from onax._core.lists import insert_bounded
+from onax._core.trace import Tracer
 from onax._ground import lazy, monitoring, source
 from onax._ground.config import config
 from onax._native import context
@@ -107,7 +108,7 @@ def _name_finder(call):
 
 @dataclass(slots=True, eq=False)
 class Staged:
-    """The program of a call; `hoisted` are tracers of enclosing traces, its first arguments."""
+    """The program of a call; `hoisted` are tracers of enclosing traces and references, its first arguments."""
 
     jaxpr: object
     out_tree: object
@@ -136,7 +137,7 @@ def stage_call(call, programs):
     log_time("tracing %s for jit", call.name, started)
     jaxpr, hoisted = hoist_tracers(jaxpr)
     staged = Staged(jaxpr, out_tree, hoisted)
-    if hoisted or config.jax_check_tracer_leaks:
+    if any(isinstance(x, Tracer) for x in hoisted) or config.jax_check_tracer_leaks:
         return staged
     return insert_bounded(programs, key, staged)
 

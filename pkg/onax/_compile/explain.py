@@ -134,24 +134,25 @@ class _Runs:
         self.leaves = leaves
         self.has_effects = bool(computation.core.effects)
         self.calls = 0
-        self.timings = {}  # id of a Recording -> [[(runs, nanoseconds)]] by part
+        self.timings = {}  # id of a Recording -> [[(runs in all calls, least nanoseconds of a call)]] by part
 
     def measure(self, executable, recordings):
         """Calls an Executable once to warm up and then several times, unless it has effects."""
         if self.leaves is None:
             return
-        before = {}
         self.calls = 1
         if not self.has_effects:
             started = time.perf_counter()
             executable.run(self.leaves)
             once = time.perf_counter() - started
             self.calls = int(min(max(3, SECONDS / max(once, 1e-9)), MOST_CALLS))
-            before = {id(r): r.timings() for r in recordings}
+        before = {id(r): r.timings() for r in recordings}
         for _ in range(self.calls):
             executable.run(self.leaves)
-        for r in recordings:
-            self.timings[id(r)] = _differences(r.timings(), before.get(id(r)))
+            for r in recordings:
+                after = r.timings()
+                self.timings[id(r)] = _added(self.timings.get(id(r)), before[id(r)], after)
+                before[id(r)] = after
 
     def time_of_call(self):
         """The least time of a call of the program as `jit` compiles it, in seconds; None if it was not measured."""
@@ -172,13 +173,15 @@ class _Runs:
         if not self.calls:
             return None, None
         runs, nanoseconds = self.timings[id(recording)][part][i]
-        return runs / self.calls, nanoseconds * 1e-9 / self.calls
+        return runs / self.calls, nanoseconds * 1e-9
 
 
-def _differences(after, before):
-    if before is None:
-        return [[(runs, ns) for _, runs, ns in part] for part in after]
-    return [[(runs - r, ns - n) for (_, runs, ns), (_, r, n) in zip(part, old)] for part, old in zip(after, before)]
+def _added(measured, before, after):
+    """What was measured with one more call, which other programs on the machine may have disturbed."""
+    call = [[(r - q, n - m) for (_, q, m), (_, r, n) in zip(*parts)] for parts in zip(before, after)]
+    if measured is None:
+        return call
+    return [[(r + q, min(n, m)) for (r, n), (q, m) in zip(*parts)] for parts in zip(measured, call)]
 
 
 # ---- steps of tapes
@@ -292,7 +295,9 @@ class _Nodes:
         if not self.run.calls:
             return None, None
         _, durations = self.profile.get(node.name, ("", []))
-        return len(durations) / self.run.calls, sum(durations) * 1e-6 / self.run.calls
+        runs = len(durations) // self.run.calls
+        calls = [sum(durations[i * runs : (i + 1) * runs]) for i in range(self.run.calls)]
+        return len(durations) / self.run.calls, min(calls) * 1e-6
 
 
 def _node_steps(graph, nodes, depth):

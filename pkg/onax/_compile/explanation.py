@@ -19,7 +19,7 @@ class Step:
       location: the source location as text, `file:line:column (function)`; empty if unknown.
       depth: 0, and 1 more for each loop or branch around the step.
       runs: how often the step runs in one call, on average; None if it was not measured.
-      seconds: its time in one call, without that of the steps inside it; None if it was not measured.
+      seconds: its time in one call (the least of those measured) without the steps inside it; None if not measured.
       bytes: read and written in one run of the step.
       reason: why it does not run where it would be quicker; empty if it does.
       remedy: what the user can do about that.
@@ -85,6 +85,12 @@ class Explanation:
         return "\n".join([*lines, *self._advice()])
 
     __repr__ = __str__
+
+    def summary(self, rows=3):
+        """Text in a few lines: the time of a call, the longest steps, and at most as many reasons with the ways out."""
+        longest = sorted(self.steps, key=lambda s: -(s.seconds or 0))[:rows]
+        lines = [f"{self._row(s)[0]:>7}  {s.where}: {_computes(s)}  {s.location}".rstrip() for s in longest]
+        return "\n".join([self._title(), *lines, *self._advice()[1 : rows + 1]])
 
     def _repr_html_(self):
         rows = [(self._row(s), f"{100 * (self.share(s) or 0):.1f}") for s in self._shown()]

@@ -14,12 +14,15 @@ from onax._compile.debug_nans import check_special
 from onax._compile.jit_options import hashable
 from onax._compile.lazy_import import multi_device
 from onax._compile.stages import Traced
+from onax._control.jit_call import bind_jit, call_params
+from onax._core.refs import AbstractRef, check_distinct
 from onax._core.result_checks import SPECIAL
 from onax._ground import lazy, source, spans
 from onax._ground.config import KEY_REUSE, config
 from onax._ground.devices import current_default
 from onax._native import context
 from onax._native.jit_function import CacheEntry
+from onax._native.tree import tree_unflatten
 from onax._transforms import key_reuse
 
 
@@ -34,6 +37,10 @@ def run_first_call(call, programs):
     if options.in_shardings is not None:
         call.leaves = multi_device().call_shardings.put_arguments(call)
     staged = stage_call(call, programs)
+    if any(type(v.aval) is AbstractRef for v in staged.jaxpr.invars):
+        check_distinct(staged.jaxpr.debug_info, call.leaves)
+        params = call_params(staged.jaxpr, call.name, keep_unused=options.keep_unused)
+        return tree_unflatten(staged.out_tree, bind_jit([*staged.hoisted, *call.leaves], params)), None
     entry = _compile_call(call, staged)
     shardings = placement.shardings_of_results(staged.jaxpr, call.leaves)
     watched = context.option_word() & (SPECIAL | KEY_REUSE)

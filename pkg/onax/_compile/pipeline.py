@@ -19,6 +19,8 @@ from onax._compile.computation import Computation
 from onax._compile.direct import direct_program
 from onax._compile.dump import open_dump
 from onax._compile.lazy_import import multi_device, persistent_cache
+from onax._compile.memory import order_nodes
+from onax._compile.memory_limit import check_sizes
 from onax._compile.passes.form_tapes import form_tapes
 from onax._compile.passes.hoist_invariants import hoist_invariants
 from onax._compile.passes.inline_calls import inline_calls
@@ -29,12 +31,14 @@ from onax._ground import monitoring
 from onax._ground.config import compilation_cache_dir
 from onax._ground.errors import LoweringError
 from onax._ground.onnx_runtime import attach_runtime
+from onax._transforms.discharge import discharge_refs
 from onax.export.graph import transfers
 from onax.export.lower import driver
 
 # A pass that recognizes functions (softmax, gelu) for the portable target belongs before `inline_calls`, because it can
 # use the names of library calls.
 PASSES = (
+    discharge_refs,
     inline_calls,
     eliminate_dead_code,
     simplify,
@@ -92,10 +96,11 @@ def _needs_partition(computation, on_cuda):
 
 
 def compile_for_session(computation, name, compiler_options=None, graph=None):
-    """The Executable that runs a Computation as one program."""
+    """The Executable that runs a Computation as one program; MemoryError if this machine cannot hold its results."""
     settings = sessions.session_options(compiler_options)
     if computation.core is None:
         return computation.executable(None)
+    check_sizes(computation.core)
     label = f"jit({name})"
     with monitoring.timed(monitoring.LOWER, label):
         direct = None if settings else _direct_program(computation)
@@ -134,7 +139,9 @@ def lower_native(computation):
     """
     if computation.core is None:
         return None
-    return driver.lower_jaxpr(native_program(computation), opset=sessions.OPSET, target="native")
+    graph = driver.lower_jaxpr(native_program(computation), opset=sessions.OPSET, target="native")
+    order_nodes(graph)
+    return graph
 
 
 def lower_portable(computation):

@@ -3,6 +3,7 @@
 import functools
 import sys
 from functools import partial
+from math import prod
 
 import numpy as np
 
@@ -136,6 +137,16 @@ def memory_of(device_id):
     return DeviceMemory("cuda", device_id, _open(graph, "the memory of arrays", settings))
 
 
+_NO_MEMORY = "bad_alloc"  # in messages of the runtime when an allocation failed
+
+
+def size_of_value(value):
+    """Bytes of a value of a graph; none where its shape is known only at run time."""
+    if not all(isinstance(d, int) for d in value.shape):
+        return 0
+    return prod(value.shape) * value.dtype.itemsize
+
+
 def _backend_error(what, name, graph, settings, error):
     """The error of the runtime with the device, unless it is the CPU, and the user's line of the node that it names.
 
@@ -144,6 +155,11 @@ def _backend_error(what, name, graph, settings, error):
     if not isinstance(error, ort.Fault):
         return error
     line = proto.locate(graph, str(error))
+    if _NO_MEMORY in str(error):
+        node = proto.named_node(graph, str(error))
+        size = sum(map(size_of_value, node.outputs)) if node is not None else 0
+        fault = f"The {size:,} bytes of a value of {name}, or memory for computing it, cannot be allocated."
+        return MemoryError(compose(fault, line and f"In the operation from {line}."))
     device = device_named(settings)
     fault = f"ONNX Runtime {what} {name}{device and f' on {device}'}: {error}"
     remedy = f"{_NO_CUDA} {_cuda_packages()}" if device and what == "refused" and not line else ""

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from onax._compile import pipeline, placement
+from onax._compile import memory, pipeline, placement
+from onax._compile.cost import analyze, size_in_bytes
 from onax._compile.graph_text import graph_text, host_nodes, model_proto
 from onax._compile.lazy_import import measurement, multi_device
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
@@ -145,8 +146,19 @@ class Lowered(Stage):
         return model_proto(self._graph)
 
     def cost_analysis(self):
-        """Returns None, because no costs are estimated."""
-        return None
+        """Returns the costs of the program as it was staged, counted as by XLA.
+
+        Returns:
+          A dictionary with "flops" (operations), "transcendentals" (values of transcendental functions) and "bytes
+          accessed" (of the operands and results of all equations; "bytes accessed0{}" of first operands, "bytes
+          accessedout{}" of results), each a float and left out where it is 0.  The body of a loop counts once.
+
+        Examples:
+          >>> import onax, onax.numpy as jnp
+          >>> onax.jit(lambda x: x @ x).lower(jnp.ones((2, 2))).cost_analysis()["flops"]
+          16.0
+        """
+        return analyze(self._computation.jaxpr, fused=False)
 
     def transfers(self):
         """What a CUDA device lacks: a HostNode for each node of the program that its provider leaves to the CPU.
@@ -187,16 +199,34 @@ class Compiled(Stage):
         return graph_text(self._graph)
 
     def cost_analysis(self):
-        """Returns None, because the runtime reports no costs."""
-        return None
+        """As `Lowered.cost_analysis`, but elementwise equations that run in one pass over memory access no values
+        between them."""
+        return analyze(self._computation.jaxpr, fused=True)
 
     def memory_analysis(self):
-        """Bytes of arguments and results, by name; the temporary memory of the runtime is not known."""
-        s = self._signature
-        return {
-            "argument_size_in_bytes": sum(a.size * a.dtype.itemsize for a in s.in_avals_flat),
-            "output_size_in_bytes": sum(a.size * a.dtype.itemsize for a in s.out_avals_flat),
-        }
+        """Returns the bytes that a call needs, as planned before it runs.
+
+        Returns:
+          A CompiledMemoryStats with `argument_size_in_bytes` (of the arguments that are read), `output_size_in_bytes`,
+          `alias_size_in_bytes` (of results that are arguments), `temp_size_in_bytes` (of intermediate values, the most
+          at a time), `generated_code_size_in_bytes` (of instructions) and `peak_memory_in_bytes`.  Values whose shapes
+          are known only at run time do not count.
+
+        Examples:
+          >>> import onax, onax.numpy as jnp
+          >>> onax.jit(lambda x: x @ x).lower(jnp.ones((2, 2))).compile().memory_analysis().output_size_in_bytes
+          16
+        """
+        s, read = self._signature, self._computation.arguments_read()
+        sizes = [size_in_bytes(a) for a in s.in_avals_flat]
+        code, temporary = memory.plan(self._computation, self._graph)
+        return memory.CompiledMemoryStats(
+            generated_code_size_in_bytes=code,
+            argument_size_in_bytes=sum(sizes if s.options.keep_unused else [sizes[i] for i in read]),
+            output_size_in_bytes=sum(size_in_bytes(a) for a in s.out_avals_flat),
+            alias_size_in_bytes=sum(sizes[out[1]] for out in self._computation.outs if out[0] == "forwarded"),
+            temp_size_in_bytes=temporary,
+        )
 
     def explain(self, *args, **kwargs):
         """An Explanation: where each step of the program runs, and how long if arguments are given (`onax.explain`).

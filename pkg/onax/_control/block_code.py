@@ -25,7 +25,6 @@ from onax._prims.slicing import slice_p
 
 BOOL, F64 = np.dtype(bool), np.dtype(np.float64)
 I32, I64 = np.dtype(np.int32), np.dtype(np.int64)
-SLICED = 4096  # elements of a value of which a slice is a view
 
 codes = Slot(
     "block_code",
@@ -356,9 +355,8 @@ def _squeeze(start, strides, eqn):
 
 @views.rule(slice_p)
 def _slice(start, strides, eqn):
-    """Of few elements: what is cut from a large value leaves its region."""
-    x, out, p = eqn.invars[0].aval, eqn.outvars[0].aval, eqn.params
-    if not 0 < out.size or x.size > SLICED:
+    out, p = eqn.outvars[0].aval, eqn.params
+    if not 0 < out.size:
         return None
     start += sum([s * i for s, i in zip(strides, p["start_indices"])])
     steps = p["strides"] or (1,) * len(strides)

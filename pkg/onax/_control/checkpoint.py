@@ -12,7 +12,7 @@ from onax._control.bodies import arrays_and_avals
 from onax._control.jit_call import jit_p
 from onax._control.policies import name_p, saves
 from onax._core import jaxpr as core
-from onax._core.evaluate import eval_jaxpr, jaxpr_as_fun
+from onax._core.evaluate import bind_with_refs, eval_jaxpr, jaxpr_as_fun
 from onax._core.lists import merge_lists, partition_list, reject, select, split_list
 from onax._core.programs import Call, programs
 from onax._core.rewrite import close, dce_call, eliminate_dead_code, map_equations, prune
@@ -31,6 +31,7 @@ from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims.convert import reduce_precision_p
 from onax._transforms.abstract import CheckedFlatFunction, with_static
 from onax._transforms.batching import batch_jaxpr
+from onax._transforms.discharge import discharge_call
 from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_signature, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.key_reuse import analyze_remat, key_lineage
@@ -77,9 +78,8 @@ def checkpoint(fun, *, prevent_cse=True, policy=None, static_argnums=(), static_
         flat = CheckedFlatFunction(partial, in_tree, "checkpoint / remat")
         closed = trace_to_jaxpr(flat, avals, debug_info("checkpoint / remat", fun, dynamic, dynamic_kwargs))
         closed, hoisted = hoist_tracers(closed)
-        outs = remat_p.bind(
-            *hoisted, *values, jaxpr=closed, prevent_cse=prevent_cse, differentiated=False, policy=policy
-        )
+        params = {"jaxpr": closed, "prevent_cse": prevent_cse, "differentiated": False, "policy": policy}
+        outs = bind_with_refs(remat_p, [*hoisted, *values], params)
         return tree_unflatten(flat.out_tree, outs)
 
     return checkpointed
@@ -254,6 +254,7 @@ remat_p = Primitive(
 )
 key_lineage.set(remat_p, analyze_remat)
 programs.set(remat_p, Call("jaxpr"))
+discharge_call(remat_p)
 
 
 @partial_eval_custom_rules.rule(remat_p)

@@ -10,6 +10,7 @@ from onax._core.rewrite import dce_call
 from onax._core.zeros import drop_zeros, insert_zeros, nonzero_flags
 from onax._native.dispatch import NEVER, Primitive
 from onax._transforms.batching import batch_flat
+from onax._transforms.discharge import discharge_call
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.partial_eval import partial_eval_call_custom, partial_eval_custom_rules
 
@@ -43,5 +44,7 @@ closed_call_p = Primitive(
     dce=dce_call,
     weak=NEVER,
 )
+closed_call_p.call_primitive = True
 programs.set(closed_call_p, Call("call_jaxpr"))
+discharge_call(closed_call_p)
 partial_eval_custom_rules.set(closed_call_p, partial_eval_call_custom)

@@ -14,7 +14,7 @@ from onax._control.batch_by_loop import batch_by_loop, must_loop_over_devices
 from onax._control.bodies import arrays_and_avals, check_branches, restore_weak_types, stage_body
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
-from onax._core.evaluate import eval_jaxpr
+from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.lists import merge_lists, partition_list, reject, select
 from onax._core.programs import BRANCH, HeldProgram, programs
 from onax._core.rewrite import close, eliminate_dead_code, prune
@@ -140,7 +140,7 @@ def _bind(index, names, functions, operands):
     in_traced_order = ([x[i] for i in traced_order] for x in (names, functions, out_trees))
     check_branches(what, *in_traced_order, [jaxprs[i].out_avals for i in traced_order])
     branches, all_consts = _share_constants(jaxprs, consts, traced_order)
-    outs = cond_p.bind(index, *all_consts, *values, branches=branches)
+    outs = bind_with_refs(cond_p, [index, *all_consts, *values], {"branches": branches})
     return tree_unflatten(out_trees[0], outs)
 
 

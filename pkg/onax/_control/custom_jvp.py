@@ -4,7 +4,7 @@ from onax._control.custom_rules import CustomFunction, flatten_call, refuse_clos
 from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import CUSTOM_RULE, Call, programs
 from onax._core.rules import add_tangents
-from onax._core.trace import find_cur_trace, typeof
+from onax._core.trace import find_cur_trace, set_current_trace, typeof
 from onax._core.zeros import SymbolicZero, Zero
 from onax._ground import source
 from onax._native import context
@@ -114,6 +114,23 @@ def _flatten_rule_results(custom, pair):
 
 class CustomJVPCall(Primitive):
     """The primitive that stands for a call of a custom_jvp function in a jaxpr."""
+
+    def bind_with_trace(self, trace, args, avals, params=None):
+        """As for any primitive; with JAX's parameters, `subfuns=(fun, jvp), symbolic_zeros`, a call of the function."""
+        params = avals if params is None else params
+        if "subfuns" not in params:
+            return super().bind_with_trace(trace, args, params)
+        fun, jvp = params["subfuns"]
+
+        def rule(*primals_and_tangents):
+            return jvp.call_wrapped(*primals_and_tangents)
+
+        rule.__name__ = fun_name(jvp)
+        described = {"name": fun.debug_info.func_src_info, "fun": fun.f}
+        with set_current_trace(trace):
+            return find_cur_trace().process_custom_jvp_call(
+                self, fun.call_wrapped, rule, args, symbolic_zeros=params["symbolic_zeros"], params=described
+            )
 
     def stage(self, trace, fun, jvp, args, symbolic_zeros, params):
         """Records a call: stages the function, and keeps its rule as a parameter."""

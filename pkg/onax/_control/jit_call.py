@@ -5,11 +5,11 @@
 
 import functools
 
-from onax._core.evaluate import eval_jaxpr
+from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.jaxpr import Literal
 from onax._core.lists import merge_lists, partition_list, reject, select
 from onax._core.programs import Call, programs
-from onax._core.rewrite import close, dce_call
+from onax._core.rewrite import LIBRARY_CALL, close, dce_call
 from onax._core.sharding import insert_spec_entry
 from onax._core.trace import Tracer, find_cur_trace, typeof
 from onax._core.zeros import Zero, drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
@@ -18,6 +18,7 @@ from onax._native.dispatch import NEVER, Primitive
 from onax._native.library_function import LibraryFunction
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.batching import batch_jaxpr
+from onax._transforms.discharge import discharge_call
 from onax._transforms.flatten import FlatFunction, debug_info, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
@@ -218,6 +219,7 @@ jit_p = Primitive(
 
 
 programs.set(jit_p, Call("jaxpr", divisible=True, resize=_resize))
+discharge_call(jit_p)
 partial_eval_custom_rules.set(jit_p, partial_eval_call_custom)
 
 
@@ -227,12 +229,13 @@ def bind_jit(args, params):
         trace = context.get_trace()
         if trace is not None and trace.staging:
             return eval_jaxpr(params["jaxpr"], params["jaxpr"].consts, *args)
-    return jit_p.bind(*args, **params)
+    return bind_with_refs(jit_p, args, params)
 
 
 # ---- library functions that JAX stages as a named call ----
 
 
+TRANSFORMED_CALLS = 8  # a program and its derivative take some 10 ms, a call saves 0.5 to 5
 LARGE = 4096  # elements of an array below which a few operations cost less than it takes to call their program
 
 
@@ -241,13 +244,15 @@ def staged(name=None, static_argnames=(), compiled_from=LARGE):
 
     A call is one `jit` equation with the given name while a program is staged.  While operations are evaluated it is a
     call of the function, or of its compiled form (`_native/library_function`) if an array among the positional
-    arguments has `compiled_from` elements; None: never.  Arguments in `static_argnames` must be hashable; the others
-    are pytrees of arrays.
+    arguments has `compiled_from` elements; None: never.  With `compiled_from` 1, where any program pays, a call under a
+    transformation is a `jit` equation, too, from the TRANSFORMED_CALLS-th of its types on.  Arguments in
+    `static_argnames` must be hashable; the others are pytrees of arrays.
     """
 
     def decorate(fun):
         staging = _StagedFunction(fun, name or fun.__name__, frozenset(static_argnames))
-        wrapped = _library_function(fun, staging.call, static_argnames, compiled_from)
+        transform = staging.transform if compiled_from == 1 else None
+        wrapped = _library_function(fun, staging.call, static_argnames, compiled_from, transform)
         wrapped.static_argnames = wrapped.static
         return wrapped
 
@@ -259,8 +264,8 @@ def compiled_when_large(static_argnames=(), compiled_from=LARGE):
     return lambda fun: _library_function(fun, None, static_argnames, compiled_from)
 
 
-def _library_function(fun, stage, static, compiled_from):
-    wrapped = LibraryFunction(fun, stage, static, -1 if compiled_from is None else compiled_from)
+def _library_function(fun, stage, static, compiled_from, transform=None):
+    wrapped = LibraryFunction(fun, stage, static, -1 if compiled_from is None else compiled_from, transform)
     return functools.update_wrapper(wrapped, fun)
 
 
@@ -277,7 +282,7 @@ def clear_staged_programs():
 class _StagedFunction:
     """A function that is staged under a name; `cache` holds its programs by types, statics and options."""
 
-    __slots__ = ("cache", "fun", "label", "positions", "static")
+    __slots__ = ("cache", "fun", "label", "positions", "static", "waiting")
 
     def __init__(self, fun, label, static):
         self.fun = fun
@@ -287,10 +292,32 @@ class _StagedFunction:
             None if static else ()
         )  # of the static arguments; found at the first call, because signatures are slow
         self.cache = {}
+        self.waiting = {}  # calls under transformations, by types, statics and options
         _staged_functions.append(self)
 
     def call(self, args, kwargs):
         """Binds one `jit` equation."""
+        leaves, key, pattern = self._read(args, kwargs)
+        return self._bind(leaves, key, pattern)
+
+    def transform(self, args, kwargs):
+        """Binds one `jit` equation if there were calls of these types before; otherwise calls the function."""
+        leaves, key, pattern = self._read(args, kwargs)
+        try:
+            known = key in self.cache
+        except TypeError:  # a static argument that cannot be hashed
+            return self.fun(*args, **kwargs)
+        if not known:
+            calls = self.waiting.pop(key, 0) + 1
+            if calls < TRANSFORMED_CALLS:
+                if len(self.waiting) >= _STAGED_CACHE_SIZE:
+                    self.waiting.clear()
+                self.waiting[key] = calls
+                return self.fun(*args, **kwargs)
+        return self._bind(leaves, key, pattern)
+
+    def _read(self, args, kwargs):
+        """(leaves, key of the program, what it is staged from) of a call."""
         static = self.static
         if self.positions is None:
             self.positions = frozenset(normalize_argnums(self.fun, None, static)[0])
@@ -301,14 +328,27 @@ class _StagedFunction:
         leaves, tree = tree_flatten((dynamic, dynamic_kwargs))
         avals = tuple([typeof(x) for x in leaves])
         key = (tree, avals, static_values, tuple(sorted(fixed.items())), context.option_word())
+        return leaves, key, (tree, avals, static_values, fixed)
+
+    def _bind(self, leaves, key, pattern):
         staged_call = self.cache.get(key)
         if staged_call is None:
-            staged_call = _stage_call(self.fun, tree, avals, static_values, fixed)
+            staged_call = _stage_call(self.fun, *pattern)
             if len(self.cache) >= _STAGED_CACHE_SIZE:
                 clear_staged_programs()
             self.cache[key] = staged_call
+            staged_call[0].cache[LIBRARY_CALL] = self.label, *pattern[2:]
         jaxpr, out_tree = staged_call
         return tree_unflatten(out_tree, jit_p.bind(*leaves, **call_params(jaxpr, self.label)))
+
+
+def library_call(jaxpr, name):
+    """The static arguments of the library function of this name whose body a program is; None if it is none.
+
+    A program that a transformation derives from the body is another one.
+    """
+    label, values, fixed = jaxpr.cache.get(LIBRARY_CALL, (None, (), {}))
+    return [*[s[0] for s in values if s is not None], *fixed.values()] if label == name else None
 
 
 def _stage_call(fun, tree, avals, static_values, fixed):
@@ -327,4 +367,4 @@ def _stage_call(fun, tree, avals, static_values, fixed):
     return jaxpr, flat_fun.out_tree
 
 
-__all__ = ["bind_jit", "call_params", "compiled_when_large", "jit_p", "staged"]
+__all__ = ["bind_jit", "call_params", "compiled_when_large", "jit_p", "library_call", "staged"]

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from onax._control.bodies import arrays_and_avals, carry_name, check_carry, promote_weak_types, stage_body
 from onax._control.scan_bodies import drop_forwarded
 from onax._control.scan_rules import scan_p
+from onax._core.evaluate import bind_with_refs
 from onax._core.lists import merge_lists, reject, select
+from onax._core.refs import is_ref
 from onax._core.trace import as_array, find_cur_trace, typeof
 from onax._ground import dims, source
 from onax._ground.config import DISABLE_JIT
@@ -36,6 +38,8 @@ def scan_adapted(f, init, xs, length, reverse, unroll, what="scan", adapt=None, 
     """`scan` for functions that derive the body from the user's function; `stage_body` explains the last parameters."""
     xs_leaves, xs_tree = tree_flatten(xs)
     xs_values, xs_avals = arrays_and_avals(xs_leaves)
+    if any(map(is_ref, xs_values)):
+        raise ValueError("scan goes over arrays, not over mutable array references; read the array with `ref[...]`.")
     length = common_length(xs_avals, xs_leaves, length)
     if context.option_word() & DISABLE_JIT:
         return _call_each_step(
@@ -67,16 +71,9 @@ def _bind_scan(jaxpr, consts, values, xs_values, params):
     carried, fixed = reject(values, same), select(values, same)
     outs = []
     if body.outvars or body.effects or find_cur_trace().staging:
-        outs = scan_p.bind(
-            *fixed,
-            *consts,
-            *carried,
-            *xs_values,
-            jaxpr=body,
-            num_consts=len(fixed) + n_consts,
-            num_carry=len(carried),
-            **params,
-        )
+        counts = {"num_consts": len(fixed) + n_consts, "num_carry": len(carried)}
+        operands = [*fixed, *consts, *carried, *xs_values]
+        outs = bind_with_refs(scan_p, operands, {"jaxpr": body, **counts, **params})
     ys = iter(outs[len(carried) :])
     return [
         *merge_lists(same, outs[: len(carried)], fixed),

@@ -23,7 +23,7 @@ from onax._control.loops import fixed_point
 from onax._control.scan import scan_adapted
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
-from onax._core.evaluate import eval_jaxpr
+from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.lists import merge_lists, reject, select, split_list
 from onax._core.programs import CONDITION, LOOP, HeldProgram, programs
 from onax._core.rewrite import close, eliminate_dead_code, prune, rename_variables
@@ -86,16 +86,13 @@ def _while(cond_fun, body_fun, init_val, what="while_body", adapt=None, names=No
     check_carry("while_loop body function", name, init_tree, out_tree, avals, body.out_avals)
     cond, cond_consts, cond_tree = stage_body(cond_fun, in_tree, avals, "while_cond")
     _check_condition(cond, cond_tree)
-    outs = while_p.bind(
-        *cond_consts,
-        *body_consts,
-        *values,
-        cond_jaxpr=cond,
-        cond_nconsts=len(cond_consts),
-        body_jaxpr=body,
-        body_nconsts=len(body_consts),
-    )
-    return tree_unflatten(out_tree, outs)
+    params = {
+        "cond_jaxpr": cond,
+        "cond_nconsts": len(cond_consts),
+        "body_jaxpr": body,
+        "body_nconsts": len(body_consts),
+    }
+    return tree_unflatten(out_tree, bind_with_refs(while_p, [*cond_consts, *body_consts, *values], params))
 
 
 def _call_each_step(cond_fun, body, carry, holds):

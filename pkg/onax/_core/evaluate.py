@@ -1,6 +1,7 @@
 """Evaluates jaxprs: in compiled code when nothing is being transformed, by binding each equation otherwise."""
 
 from onax._core.jaxpr import DropVar, Literal
+from onax._core.refs import apply_with_refs, creates_or_takes_ref, is_ref, uses_refs
 from onax._core.trace import find_cur_trace
 from onax._ground.source import here
 from onax._native import context
@@ -17,7 +18,7 @@ def interpreter_of(jaxpr):
 
 def eval_jaxpr(jaxpr, consts, *args):
     """The results (a list) of a jaxpr on the given constants and arguments."""
-    if context.get_trace() is None:
+    if context.get_trace() is None and not uses_refs(jaxpr.effects):
         return interpreter_of(jaxpr).run(consts, args)
     return _eval_by_binding(jaxpr, consts, args)
 
@@ -34,7 +35,11 @@ def _eval_by_binding(jaxpr, consts, args):
     try:
         for eqn in jaxpr.eqns:
             here.record = eqn.source_info or outer
-            out = trace.process_primitive(eqn.primitive, [read(a) for a in eqn.invars], eqn.params)
+            operands = [read(a) for a in eqn.invars]
+            if eqn.effects and uses_refs(eqn.effects) and creates_or_takes_ref(eqn.primitive, operands):
+                out = apply_with_refs(trace, eqn.primitive, operands, eqn.params)
+            else:
+                out = trace.process_primitive(eqn.primitive, operands, eqn.params)
             if eqn.primitive.multiple_results:
                 env.update(zip(eqn.outvars, out))
             elif type(eqn.outvars[0]) is not DropVar:
@@ -42,6 +47,13 @@ def _eval_by_binding(jaxpr, consts, args):
     finally:
         here.record = outer
     return [read(a) for a in jaxpr.outvars]
+
+
+def bind_with_refs(primitive, args, params):
+    """`primitive.bind` for a primitive that takes mutable array references, or holds programs that may take them."""
+    if any(map(is_ref, args)):
+        return apply_with_refs(find_cur_trace(), primitive, args, params)
+    return primitive.bind(*args, **params)
 
 
 def jaxpr_as_fun(closed):

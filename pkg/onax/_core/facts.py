@@ -12,12 +12,14 @@ MAKES_NAN = "makes_nan"  # can make a NaN from operands without one; checkify's 
 BRINGS_VALUES = "brings_values"  # brings values from outside: debug_nans and debug_infs do not blame it for them
 NAMED_AXIS = "named_axis"  # names axes, in its parameter `axes` or `axis_name`
 CALLS_PYTHON = "calls_python"  # calls a function of the user
+CREATES_REF = "creates_ref"  # its result is a new mutable array reference
 
 LINEAR_MOVEMENT = frozenset({LINEAR, DATA_MOVEMENT})
 
 __all__ = [
     "BRINGS_VALUES",
     "CALLS_PYTHON",
+    "CREATES_REF",
     "DATA_MOVEMENT",
     "ELEMENTWISE",
     "LINEAR",

@@ -4,7 +4,8 @@ Two layers: a small document language (text, breaks, groups) laid out after Wadl
 Lindig, "Strictly pretty" (2000); and the documents of jaxprs and equations.
 
 A primitive's `pretty` field selects the parameters that are printed: `pretty(eqn, names) -> dict` returns them in
-order; `names.share(pairs)` lets variables of an inner program take the outer names.
+order; `names.share(pairs)` lets variables of an inner program take the outer names.  A list is the document of the
+whole equation, in which `typed_results(eqn, names)` stands for its results.
 """
 
 import collections
@@ -201,6 +202,11 @@ def _vars(variables, names, typed=True):
     return Nest(2, Group(join(Group(BREAK), texts)))
 
 
+def typed_results(eqn, names):
+    """The results of an equation with their types."""
+    return _vars(eqn.outvars, names)
+
+
 def _param_value(value, names):
     if isinstance(value, Printable):
         return _program(value, names)
@@ -234,13 +240,14 @@ def _shown_params(eqn, names):
 
 def _equation(eqn, names):
     shown = _shown_params(eqn, names)  # called first, because it may share names
-    results = _vars(eqn.outvars, names)
-    params = _params(shown, names)
     notes = []
     if names.options["source_info"] and eqn.source_info is not None:
         notes.append(Note(source.summarize(eqn.source_info)))
     if names.options["name_stack"]:
         notes.append(Note("[]"))
+    if type(shown) is list:
+        return [*notes, *shown]
+    results, params = typed_results(eqn, names), _params(shown, names)
     line = [*notes, eqn.primitive.name, params, " ", _vars(eqn.invars, names, typed=False)]
     return [results, " = ", *line] if eqn.outvars else line
 

@@ -17,6 +17,9 @@ from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, convert_constvars
 from onax._core.lists import select
 from onax._core.programs import called_program, programs
 
+# In the cache of a program that is the body of a library function: (its name, its static arguments).
+LIBRARY_CALL = "library call"
+
 
 def close(jaxpr, invars, outvars, eqns=None):
     """The closed program of these arguments, results and (if given) equations, with the constants of `jaxpr`."""
@@ -157,7 +160,10 @@ def prune(jaxpr, used_outputs, instantiate=False):
     if key not in jaxpr.cache:
         pruned, used_inputs = dce_jaxpr(jaxpr, used_outputs, instantiate)
         whole = all(used_inputs) and all(used_outputs) and _same(pruned.eqns, jaxpr.eqns)
-        jaxpr.cache[key] = None if whole else _close_over_used(pruned, jaxpr.consts), used_inputs
+        new = None if whole else _close_over_used(pruned, jaxpr.consts)
+        if new is not None and LIBRARY_CALL in jaxpr.cache and all(used_inputs) and all(used_outputs):
+            new.cache[LIBRARY_CALL] = jaxpr.cache[LIBRARY_CALL]
+        jaxpr.cache[key] = new, used_inputs
     pruned, used_inputs = jaxpr.cache[key]
     return pruned or jaxpr, used_inputs
 

@@ -426,13 +426,28 @@ class use_abstract_mesh:
 
 
 def resolve_spec(sharding, error, text):
-    """Makes a PartitionSpec a sharding over the mesh in context; raises error(text) without a mesh."""
+    """Makes a PartitionSpec, or a sharding over an AbstractMesh, a sharding over the mesh in context.
+
+    Raises error(text) for a spec without a mesh, ValueError for an AbstractMesh that is not that of the mesh.
+    """
+    if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
+        return _over_devices(sharding)
     if not isinstance(sharding, PartitionSpec):
         return sharding
     mesh = get_mesh()
     if mesh.empty:
         raise error(text)
     return NamedSharding(mesh, sharding)
+
+
+def _over_devices(sharding):
+    """A sharding over an AbstractMesh as one over the devices of the mesh in context."""
+    if sharding.mesh.empty:
+        raise ValueError(f"got an empty NamedSharding: {sharding} which is not allowed.")
+    mesh = get_mesh()
+    if isinstance(mesh, AbstractMesh) or mesh.abstract_mesh != sharding.mesh:
+        raise ValueError(f"{sharding} needs devices: the mesh in context, {mesh}, is another one; see `onax.set_mesh`")
+    return NamedSharding(mesh, sharding.spec, memory_kind=sharding.memory_kind)
 
 
 def make_mesh(axis_shapes, axis_names, axis_types=None, *, devices=None):
@@ -460,6 +475,7 @@ class Sharding:
     has_addressable_devices = property(lambda self: True)
     num_devices = property(lambda self: len(self.device_set))
     addressable_devices = property(lambda self: self.device_set)
+    _addressable_device_assignment = property(lambda self: tuple(self.addressable_devices))  # Orbax reads it
 
     def addressable_devices_indices_map(self, global_shape):
         """For each device of this process, the slices of the array that it holds."""

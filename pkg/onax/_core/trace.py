@@ -10,11 +10,13 @@ import operator
 
 import numpy as np
 
+from onax._core.refs import AbstractRef, Ref
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes, errors, source
 from onax._native import context
 from onax._native.array import Array, ArrayImpl, make_array
 from onax._native.avals import ShapedArray
+from onax._native.buffers import check_mask
 from onax._native.context import set_current_trace
 from onax._native.dispatch import evaluate
 
@@ -50,6 +52,26 @@ class Trace:
     def new_const(self, x):
         """Makes an array that the user creates a value of the program that is being staged."""
         return self.parent_trace.new_const(x)
+
+    def stage_value(self, val):
+        """As `new_const`, under the name that traces of other packages call."""
+        return self.new_const(val)
+
+    def records_refs(self, args):
+        """Whether operations on these references become equations; else they are discharged."""
+        return False
+
+    def make_ref(self, init):
+        """A new reference to a value."""
+        raise NotImplementedError(f"{type(self).__name__} makes no mutable array references")
+
+    def read_ref(self, ref):
+        """The value of a reference."""
+        return self.parent_trace.read_ref(ref)
+
+    def write_ref(self, ref, value):
+        """Gives a reference a value of its type."""
+        self.parent_trace.write_ref(ref, value)
 
     def invalidate(self):
         """Called when the trace ends; its tracers must not be used afterwards."""
@@ -89,6 +111,19 @@ class EvalTrace(Trace):
 
     def new_const(self, x):
         return x
+
+    def make_ref(self, init):
+        return Ref(as_array(init))
+
+    def read_ref(self, ref):
+        if type(ref) is not Ref:
+            raise escaped_tracer_error(ref)
+        return ref._value
+
+    def write_ref(self, ref, value):
+        if isinstance(value, Tracer):
+            raise escaped_tracer_error(value)
+        ref._value = value
 
     def __repr__(self):
         return "EvalTrace"
@@ -135,6 +170,10 @@ class FoldingTrace(Trace):
     def new_const(self, x):
         return x
 
+    def make_ref(self, init):
+        trace = self.parent_trace if _has_tracer([init]) else eval_trace
+        return trace.make_ref(init)
+
 
 def _has_tracer(args):
     return any(isinstance(x, Tracer) for x in args)
@@ -166,7 +205,7 @@ def trace_state_clean():
 class Tracer(Array):
     """A value that stands for others while a function is being transformed."""
 
-    __slots__ = ("_location", "_trace", "aval")
+    __slots__ = ("__weakref__", "_location", "_trace", "aval")
 
     def __init__(self, trace, aval, location=None):
         self._trace = trace
@@ -264,6 +303,17 @@ class Tracer(Array):
         """The bytes of the concrete value; an error if there is none."""
         return self._concrete(errors.ConcretizationTypeError, _sentence(self, "tobytes() method")).tobytes(order)
 
+    def __getitem__(self, index):
+        if type(self.aval) is AbstractRef:
+            return Ref.read_item(self, index)
+        return super().__getitem__(index)
+
+    def __setitem__(self, index, value):
+        if type(self.aval) is AbstractRef:
+            Ref.write_item(self, index, value)
+        else:
+            super().__setitem__(index, value)
+
     def __hash__(self):
         raise TypeError(f"unhashable type: {type(self).__name__!r}")
 
@@ -334,6 +384,8 @@ for _name in ("addressable_shards", "committed", "global_shards", "is_fully_addr
     setattr(Tracer, _name, _concrete_only(_name, False))
 for _name in ("block_until_ready", "copy_to_host_async"):
     setattr(Tracer, _name, _missing_property(_name, "method is not available on"))
+Tracer.addressable_data = _missing_property("addressable_data", "method is not available on")
+Tracer.device = _missing_property("device", "attribute is not available on")
 Tracer.sharding = _missing_property("sharding", "attribute (ask `onax.typeof(x)`) is not available on")
 
 
@@ -383,15 +435,19 @@ def typeof(x):
     if kind in dtypes.python_scalar_dtypes:
         return ShapedArray((), dtypes.canonicalize_dtype(dtypes.scalar_dtype(kind)), weak_type=kind is not bool)
     if isinstance(x, (np.ndarray, np.generic)):
+        if kind is not np.ndarray:
+            check_mask(x)
         if x.dtype.kind in "OSUMm":
             raise TypeError(
                 f"Dtype {x.dtype} is not a valid JAX array type. Only arrays of numeric types are supported by JAX."
             )
         return ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype))
-    if isinstance(x, Zero):
+    if isinstance(x, Zero) or type(x) is Ref:
         return x.aval
     if hasattr(x, "__jax_array__"):
         return typeof(x.__jax_array__())
+    if dtypes.is_scalar_type(kind):
+        return typeof(x)
     raise TypeError(f"Argument '{x}' of type {kind} is not a valid JAX type")
 
 
@@ -408,8 +464,11 @@ def valid_jaxtype(x):
 
 
 def as_array(x):
-    """Converts a value to an Array or tracer: NumPy values are copied, Python scalars become weakly typed."""
-    if isinstance(x, Array):
+    """Converts a value to an Array or tracer: NumPy values are copied, Python scalars become weakly typed.
+
+    Mutable array references stay what they are.
+    """
+    if isinstance(x, Array) or type(x) is Ref:
         return x
     if hasattr(type(x), "__jax_array__"):
         return as_array(x.__jax_array__())

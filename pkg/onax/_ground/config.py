@@ -252,6 +252,14 @@ class Option:
         return f"<option {self._row.name} = {self.value!r}>"
 
 
+class DisableJit(Option):
+    """The context manager `disable_jit`, whose argument has a name of its own."""
+
+    @api_boundary
+    def __call__(self, disable=True):
+        return _Scope(self._row, self._row.validated(disable))
+
+
 def _define_flag(row):
     """Defines absl's flag for an option, once."""
     if row.name in absl_flags.FLAGS:
@@ -550,7 +558,7 @@ def _all_rows():
 
 enable_x64 = Option(_x64)
 numpy_dtype_promotion = Option(_promotion)
-disable_jit = Option(_disable_jit)
+disable_jit = DisableJit(_disable_jit)
 debug_nans = Option(_debug_nans)
 debug_infs = Option(_debug_infs)
 check_tracer_leaks = checking_leaks = Option(_leaks)

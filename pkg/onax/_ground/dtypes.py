@@ -70,6 +70,19 @@ def register_weak_scalar_type(type_, like):
     _WEAK_NODES[type_] = _WEAK_NODES[like]
 
 
+def is_scalar_type(type_):
+    """Whether values of a class are Python scalars; subclasses of int, float and complex are registered when met."""
+    if type_ in python_scalar_dtypes:
+        return True
+    if issubclass(type_, np.generic):  # np.float64 is a float, too
+        return False
+    for like in (int, float, complex):
+        if issubclass(type_, like):
+            register_weak_scalar_type(type_, like)
+            return True
+    return False
+
+
 def scalar_dtype(type_):
     """The dtype that a Python scalar of this type gets."""
     return (python_scalar_dtypes if option_word() & X64 else _DEFAULTS_32)[type_]
@@ -226,6 +239,8 @@ def dtype(x, *, canonicalize=True):
         try:
             result = x.dtype
         except AttributeError:
+            if is_scalar_type(kind):
+                return dtype(x, canonicalize=canonicalize)
             raise TypeError(f"Cannot determine dtype of {x!r}") from None
         if isinstance(result, ExtendedDType):
             return result
@@ -239,7 +254,8 @@ def is_weakly_typed(x):
         return type(x) is not bool
     if isinstance(x, (np.ndarray, np.generic)):
         return False
-    return bool(getattr(x, "weak_type", False))  # values of other libraries may lack it
+    weak = getattr(x, "weak_type", None)  # values of other libraries may lack it
+    return is_scalar_type(type(x)) if weak is None else bool(weak)
 
 
 # --- promotion ----------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ class LazyModule:
         self.__dict__["_package"] = package
 
     def __getattr__(self, attribute):
-        if attribute.startswith("__") and attribute not in ("__version__", "__pyx_capi__"):
+        if attribute.startswith("__") and attribute not in ("__version__", "__file__", "__pyx_capi__"):
             raise AttributeError(attribute)
         try:
             module = import_module(self._name)
@@ -47,11 +47,10 @@ absl_app = LazyModule("absl.app", "absl-py")
 absl_flags = LazyModule("absl.flags", "absl-py")
 scipy_special = LazyModule("scipy.special", "scipy")
 scipy_cython_special = LazyModule("scipy.special.cython_special", "scipy")
-scipy_linalg_lapack = LazyModule("scipy.linalg.lapack", "scipy")
-scipy_linalg_blas = LazyModule("scipy.linalg.blas", "scipy")
-scipy_linalg_cython_blas = LazyModule("scipy.linalg.cython_blas", "scipy")
 scipy_linalg_cython_lapack = LazyModule("scipy.linalg.cython_lapack", "scipy")
 scipy_signal_windows = LazyModule("scipy.signal.windows", "scipy")
+scipy_sparse = LazyModule("scipy.sparse", "scipy")
+scipy_sparse_linalg = LazyModule("scipy.sparse.linalg", "scipy")
 opt_einsum = LazyModule("opt_einsum", "opt_einsum")
 mpmath = LazyModule("mpmath", "mpmath")
 jinja2 = LazyModule("jinja2", "jinja2")

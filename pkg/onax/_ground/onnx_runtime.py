@@ -63,6 +63,21 @@ def _describe(folder):
     return RuntimeInstallation(name, version, os.path.join(folder, "capi", library), providers)
 
 
+def _thread_count():
+    """How many threads the runtime's pool has; 0: one for each core, each bound to its own.
+
+    A process that is confined to some cores gets no more threads than these: one that waits for another would keep it
+    from running.
+    """
+    wanted = os.environ.get("ONAX_NUM_THREADS")
+    if wanted is not None:
+        return int(wanted)
+    if sys.platform != "linux":
+        return 0
+    allowed = len(os.sched_getaffinity(0))
+    return allowed if allowed < (os.cpu_count() or 1) else 0
+
+
 def attach_runtime():
     """Loads ONNX Runtime's library into this process once; `ONAX_NUM_THREADS` sets the size of its thread pool.
 
@@ -71,6 +86,6 @@ def attach_runtime():
     if ort.attached() is None:
         runtime = find_runtime()
         try:
-            ort.attach(runtime.library, int(os.environ.get("ONAX_NUM_THREADS", "0")))
+            ort.attach(runtime.library, _thread_count())
         except RuntimeError as error:
             raise BackendError(f"ONNX Runtime could not be attached. {error}") from error

@@ -40,9 +40,10 @@ class Frame:
 class SourceTraceback:
     """The source location of an equation: up to 5 of the user's frames, innermost first."""
 
-    __slots__ = ("frames",)
+    __slots__ = ("frames", "record")
 
     def __init__(self, record):
+        self.record = record
         self.frames = [Frame(*resolve(r)) for r in (record, *(record.callers or ()))]
 
     def __str__(self):
@@ -99,6 +100,17 @@ def register_exclusion(path):
     """Leaves a file out of locations and tracebacks, as if it were part of onax."""
     _files.add(path)
     _is_internal.clear()
+
+
+def unregister_exclusion(path):
+    """Shows a file that was registered again."""
+    _files.discard(path)
+    _is_internal.clear()
+
+
+def is_registered(path):
+    """Whether a file was registered."""
+    return path in _files
 
 
 def register_folder(path):

@@ -1,7 +1,7 @@
 """The instructions that factorise and solve stacks of matrices (`tape_linalg.c`), as `_instructions.py` wants them.
 
-Kernels of our own, which have one thread, serve matrices up to MOST_ROWS rows and columns and single right-hand sides;
-larger ones, eigenvalues and singular values are LAPACK's, of which SciPy's library has threads.
+Kernels of our own factorise and solve, large matrices in blocks, with the threads of the program at most.  Eigenvalues,
+singular values, condensed forms and pivoted QR are LAPACK's, as SciPy's compiled modules hand it out.
 """
 
 from math import prod
@@ -14,9 +14,9 @@ from onax._native.tape import TYPES
 from onax._prims import linalg_lapack as lapack
 from onax._prims._instructions import Instruction
 
-MOST_ROWS = 64  # above, LAPACK is quicker than loops along rows (tape_linalg.c has the same numbers)
-MOST_QR_ROWS = 128
-LOWER, TRANSPOSE, CONJUGATE, UNIT_DIAGONAL, LEFT_SIDE, PERTURB, VECTORS, LEFT_VECTORS = (1 << i for i in range(8))
+LOWER, TRANSPOSE, CONJUGATE, UNIT_DIAGONAL, LEFT_SIDE, PERTURB, VECTORS, LEFT_VECTORS, QR_ITERATION, SKIP_Q = (
+    1 << i for i in range(10)
+)
 _DTYPES = frozenset(map(np.dtype, (np.float32, np.float64, np.complex64, np.complex128)))
 _INT32 = np.dtype(np.int32)
 
@@ -29,24 +29,16 @@ def _square(x):
     return lead, n
 
 
-def _instruction(name, x, results, m, n, k=0, flags=0, most=MOST_ROWS):
-    """The instruction for the matrices in x, LAPACK's above `most` rows; None for dtypes without a kernel."""
+def _instruction(name, x, results, m, n, k=0, flags=0):
+    """The instruction for the matrices in x; None for dtypes without a kernel."""
     if x.dtype not in _DTYPES:
         return None
-    if max(m, n) > most:
-        lapack.attach()
-    count = prod(x.shape[:-2])
-    return Instruction(name, (TYPES[x.dtype], count, m, n, k, flags), tuple(results))
+    return Instruction(name, (TYPES[x.dtype], prod(x.shape[:-2]), m, n, k, flags), tuple(results))
 
 
 def cholesky(x):
     _, n = _square(x)
     return _instruction("cholesky", x, [(x.shape, x.dtype)], n, n)
-
-
-def small_cholesky(x):
-    """The instruction for matrices that a kernel of ours takes."""
-    return cholesky(x) if max(x.shape[-2:]) <= MOST_ROWS else None
 
 
 def lu(x):
@@ -69,27 +61,22 @@ def triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_d
     flags = LOWER * lower | TRANSPOSE * transpose_a | CONJUGATE * conjugate_a
     flags |= UNIT_DIAGONAL * unit_diagonal | LEFT_SIDE * left_side
     k = b.shape[-1 if left_side else -2]
-    return _instruction("triangular_solve", a, [(b.shape, b.dtype)], 0, n, k, flags, n if k == 1 else MOST_ROWS)
+    return _instruction("triangular_solve", a, [(b.shape, b.dtype)], 0, n, k, flags)
 
 
-def qr(x, *, pivoting, full_matrices, use_magma=None):
-    if pivoting:
-        return None
+def qr(x, *, pivoting, full_matrices, use_magma=None, with_q=True):
     *lead, m, n = x.shape
     k = m if full_matrices else min(m, n)
     results = [((*lead, m, k), x.dtype), ((*lead, k, n), x.dtype)]
-    return _instruction("qr", x, results, m, n, k, most=MOST_QR_ROWS)
-
-
-def small_qr(x, **params):
-    """The instruction for matrices that a kernel of ours takes."""
-    return qr(x, **params) if max(x.shape[-2:]) <= MOST_QR_ROWS else None
+    if not pivoting:
+        return _instruction("qr", x, results, m, n, k, 0 if with_q else SKIP_Q)
+    return _spectral("pivoted_qr", x, [*results, ((*lead, n), _INT32)], k) if m and n else None
 
 
 def geqrf(x):
     *lead, m, n = x.shape
     results = [(x.shape, x.dtype), ((*lead, min(m, n)), x.dtype)]
-    return _instruction("geqrf", x, results, m, n, most=MOST_QR_ROWS)
+    return _instruction("geqrf", x, results, m, n)
 
 
 def householder_product(a, taus):
@@ -97,6 +84,20 @@ def householder_product(a, taus):
     if a.dtype != taus.dtype or n > m or taus.shape[-1] > n or taus.shape[:-1] != a.shape[:-2]:
         raise InvalidOperands
     return _instruction("householder_product", a, [(a.shape, a.dtype)], m, n, taus.shape[-1])
+
+
+def ormqr(a, taus, c, *, left, transpose):
+    rows, columns = a.shape[-2:]
+    *lead, m, n = c.shape
+    k = taus.shape[-1]
+    if not a.dtype == taus.dtype == c.dtype or not list(a.shape[:-2]) == list(taus.shape[:-1]) == lead:
+        raise InvalidOperands
+    if rows != (m if left else n) or k > min(rows, columns):
+        raise InvalidOperands
+    if c.dtype not in _DTYPES:
+        return None
+    numbers = (columns, TYPES[c.dtype], prod(lead), m, n, k, LEFT_SIDE * left | TRANSPOSE * transpose)
+    return Instruction("multiply_reflections", numbers, ((c.shape, c.dtype),))
 
 
 def tridiagonal_solve(dl, d, du, b, *, perturb_singular):
@@ -128,15 +129,14 @@ def eigh(x, *, lower, **_):
 
 
 def svd(x, *, full_matrices, compute_uv, algorithm=None, **_):
-    if algorithm is not None and algorithm.name == "QR":
-        return None
     *lead, m, n = x.shape
     few = min(m, n)
     left, right = (m, n) if full_matrices else (few, few)
     values = ((*lead, few), dtypes.real_dtype(x.dtype))
     vectors = [((*lead, m, left), x.dtype), ((*lead, right, n), x.dtype)] if compute_uv else []
     k = max(m, n) if full_matrices and compute_uv else few
-    return _spectral("svd", x, [values, *vectors], k, VECTORS * compute_uv)
+    by_qr = algorithm is not None and algorithm.name == "QR"
+    return _spectral("svd", x, [values, *vectors], k, VECTORS * compute_uv | QR_ITERATION * by_qr)
 
 
 def eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, **_):
@@ -152,3 +152,17 @@ def schur(x, *, compute_schur_vectors, **_):
     return _spectral(
         "schur", x, [(x.shape, x.dtype)] * (1 + compute_schur_vectors), flags=VECTORS * compute_schur_vectors
     )
+
+
+def hessenberg(x):
+    lead, n = _square(x)
+    return _spectral("hessenberg", x, [(x.shape, x.dtype), ((*lead, n - 1), x.dtype)])
+
+
+def tridiagonal(x, *, lower):
+    lead, n = _square(x)
+    if n == 0:
+        raise InvalidOperands
+    real = dtypes.real_dtype(x.dtype)
+    results = [(x.shape, x.dtype), ((*lead, n), real), ((*lead, n - 1), real), ((*lead, n - 1), x.dtype)]
+    return _spectral("tridiagonal", x, results, flags=LOWER * lower)

@@ -11,6 +11,7 @@ import numpy as np
 
 from onax._core.facts import BRINGS_VALUES, LINEAR, LINEAR_MOVEMENT, MAKES_NAN
 from onax._core.rules import defjvp_zero, deflinear
+from onax._core.sharding import NamedSharding
 from onax._core.trace import Tracer, as_array, typeof
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
@@ -72,8 +73,8 @@ def check_sequence(name, values):
 
 
 def refuse_sharding(name, out_sharding):
-    """Raises NotImplementedError for an `out_sharding`, which is meant for meshes with explicit axes."""
-    if out_sharding is not None:
+    """Raises NotImplementedError for an `out_sharding` over a mesh with axes, which would have to be explicit."""
+    if out_sharding is not None and not (isinstance(out_sharding, NamedSharding) and out_sharding.mesh.empty):
         raise NotImplementedError(
             f"{name}: out_sharding is for meshes with explicit axes, which onax does not have; "
             "place the result with onax.device_put(x, sharding)."
@@ -651,7 +652,7 @@ def full(shape, fill_value, dtype=None):
     scalar.
     """
     kind = type(fill_value)
-    is_scalar = kind in dtypes.python_scalar_dtypes
+    is_scalar = dtypes.is_scalar_type(kind)
     if not is_scalar and len(shape_of(fill_value)):
         raise TypeError(f"full must be called with scalar fill_value, got fill_value.shape {shape_of(fill_value)}.")
     if dtype is not None:

@@ -112,6 +112,7 @@ class Builder:
         self._constants = {}
         self._inputs = []
         self._outputs = []
+        self._is_read = ()  # for each result of the current equation, whether anything reads it
         self._dying = ()  # buffers that no variable needs after the current equation
 
     # ---- buffers
@@ -184,6 +185,10 @@ class Builder:
         """Whether nothing reads x after the current equation."""
         return x.root in self._dying
 
+    def is_read(self, result):
+        """Whether anything reads a result, by its number, of the current equation."""
+        return self._is_read[result]
+
     def is_carry(self, root):
         """Whether a view is a carry that its step may overwrite."""
         return root.argument == CARRY
@@ -252,6 +257,7 @@ class Builder:
         for i, eqn in enumerate(jaxpr.eqns):
             reads = [self.constant(literal_array(x)) if type(x) is Literal else env[x] for x in eqn.invars]
             self._dying = _release(env, eqn.invars, last, i)
+            self._is_read = [v in last for v in eqn.outvars]
             for v, b in zip(eqn.outvars, self.apply(eqn, reads)):
                 _hold(env, v, b)
         self._dying = outer

@@ -2,16 +2,19 @@
 
 import numpy as np
 
-from onax._control.jit_call import jit_p
+from onax._control.jit_call import jit_p, library_call
 from onax._core.jaxpr import Literal
 from onax._ground import dims
+from onax._native.tape import TYPES
 from onax._prims.random import is_key_dtype
 from onax._prims.random_generators import threefry_impl
 from onax._prims.shaping import broadcast_in_dim_p
-from onax._tape.rules import tape
+from onax._tape.rules import tape, type_number
 
 F32 = np.dtype(np.float32)
+I32 = np.dtype(np.int32)
 _NORMAL = "_normal_real"  # the name under which `random.normal` is staged
+_SEARCH = "_binary_search"
 
 
 @tape.rule(jit_p)
@@ -20,12 +23,28 @@ def _call(b, outs, *operands, jaxpr, name, **_):
         keys, result = operands[0], b.buffer(outs[0])
         b.emit("random_normal", [result], [keys], (keys.size, result.size // keys.size))
         return [result]
+    if _is_search(jaxpr):
+        result, (side,) = b.buffer(outs[0]), library_call(jaxpr, _SEARCH)
+        array, _ = operands
+        b.emit("binary_search", [result], operands, (type_number(array.dtype), array.size, int(side == "right")))
+        return [result]
     return b.program(jaxpr, operands)
 
 
 def is_one_instruction(eqn):
     """Whether a call is of a function that is one instruction, and so must not be inlined before it is on a tape."""
-    return eqn.primitive is jit_p and eqn.params["name"] == _NORMAL and _is_normal(eqn.params["jaxpr"])
+    if eqn.primitive is not jit_p:
+        return False
+    name, jaxpr = eqn.params["name"], eqn.params["jaxpr"]
+    return (name == _NORMAL and _is_normal(jaxpr)) or (name == _SEARCH and _is_search(jaxpr))
+
+
+def _is_search(jaxpr):
+    """Whether a program is the binary search of `jnp.searchsorted`, for numbers that its instruction knows."""
+    if library_call(jaxpr, _SEARCH) is None:
+        return False
+    (array, _), (out,) = jaxpr.in_avals, jaxpr.out_avals
+    return array.dtype in TYPES and array.dtype.kind not in "cb" and out.dtype == I32
 
 
 def _is_literal(atom, value):

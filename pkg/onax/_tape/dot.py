@@ -26,6 +26,14 @@ def product_types(lhs, rhs, out):
     return [TYPES[lhs], TYPES[rhs], TYPES[out]]
 
 
+def has_product(lhs, rhs, out):
+    """Whether there is an instruction for products of these dtypes."""
+    try:
+        return bool(product_types(lhs, rhs, out))
+    except Unsupported:
+        return False
+
+
 @tape.rule(dot_general_p)
 def _dot_general(b, out, lhs, rhs, *, dimension_numbers, **_):
     (lc, rc), (lb, rb) = dimension_numbers

@@ -8,6 +8,7 @@ import numpy as np
 from onax._native.tape import ARENA, CONSTANT, MAGIC, Tape
 
 ALIGNMENT = 64
+MOST_BYTES = 1 << 56  # of a buffer, beyond which numbers of the machine would overflow
 WASTE = 2  # a free block may be so many times as large as what is put into it
 
 
@@ -20,6 +21,9 @@ def make_tape(builder, name="tape"):
     for i, b in enumerate(inputs):
         b.argument = i
     arena = _place(builder)
+    largest = max([arena, *[b.bytes for b in buffers]], default=0)
+    if largest > MOST_BYTES:
+        raise MemoryError(f"{largest:,} bytes for a value of a compiled program cannot be allocated")
     constants = _constants(buffers)
     header = [MAGIC, len(inputs), len(outputs), len(buffers), len(builder.parts), arena, len(constants)]
     table = chain.from_iterable([(b.kind, b.argument, b.bytes) for b in buffers])

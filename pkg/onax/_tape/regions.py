@@ -9,12 +9,12 @@ Equations over many elements join those of the same shape that they exchange val
 smaller than operands, so what is cut between a small region and a large one always points from small to large.
 *Folds* (reductions of trailing axes) run over their operand's elements, and what they give is *narrow*: who reads it is
 in the same region, over the same rows, or one level on.
-*Does it pay?*  A region of one equation stays as it is.  Large regions share no node, so none keeps another's values
-alive; a value between two equations of a region is never stored.
+*Does it pay?*  A region of one equation stays as it is, unless it reads slices, which need no copies then.  Large
+regions share no node, so none keeps another's values alive; a value between two equations of a region is never stored.
 *Order.*  A region stands where its last equation stood, or earlier where somebody waits for it.
 
-Views (broadcasts, axes of length 1) are read through where they feed a region, and stay outside for other readers.
-What is computed from constants alone stays outside too: the lowering folds it.
+Views (broadcasts, slices, axes of length 1) are read through where they feed a region, and stay outside for other
+readers.  What is computed from constants alone stays outside too: the lowering folds it.
 """
 
 import functools
@@ -30,6 +30,8 @@ from onax._ground import dims
 from onax._native.tape import TYPES
 from onax._prims.elementwise import pow_p
 from onax._prims.shaping import iota_p
+from onax._prims.slicing import slice_p
+from onax._tape.index_expressions import absorb_index_arithmetic
 
 SMALL = 4096  # elements below which a node's own cost outweighs its work
 FOLDED_BYTES = 1024  # constants up to this size are folded by the lowering
@@ -49,12 +51,17 @@ def fuse(jaxpr):
     """The ClosedJaxpr with regions as equations; its own calls are inlined, and it has no dead code."""
     if len(jaxpr.eqns) < 2 or _FUSED in jaxpr.cache:
         return jaxpr
-    return _Regions(jaxpr).rebuilt()
+    return _Regions(absorb_index_arithmetic(jaxpr)).rebuilt()
 
 
 def mark_fused(jaxpr):
     """States that a program is a part of one whose regions are equations already."""
     jaxpr.cache[_FUSED] = True
+
+
+def has_regions(jaxpr):
+    """Whether `mark_fused` stated that of a program."""
+    return _FUSED in jaxpr.cache
 
 
 # ---- what can join
@@ -203,7 +210,7 @@ class _Regions:
                     level = max(level, levels.get(x, 0))
             for v in eqn.outvars:
                 self.makers[v] = place, eqn
-            if is_view(eqn):
+            if is_view(eqn) and not self._leaves_region(eqn, levels, level):
                 self.views[eqn.outvars[0]] = eqn
                 if is_known:
                     known.update(eqn.outvars)
@@ -277,6 +284,13 @@ class _Regions:
             x = self.views[x].invars[0]
         return x
 
+    def _leaves_region(self, eqn, levels, level):
+        """Whether a part is cut from a large value of a region of this level, which it thus comes after."""
+        if eqn.primitive is not slice_p or elements(eqn.invars[0].aval.shape) < SMALL:
+            return False
+        base = self._base(eqn.invars[0])
+        return base in self.makers and self.makers[base][0] in self.region_of and levels[base] == level
+
     # ---- what becomes of them
 
     def _choose(self):
@@ -286,7 +300,7 @@ class _Regions:
         self.region_of = {}
         self.fused = {}
         while pieces:
-            pieces = [r for r in pieces if len(r.eqns) > 1]
+            pieces = [r for r in pieces if len(r.eqns) > 1 or self._reads_slices(r)]
             self.region_of.update([(place, r) for r in pieces for place, _ in r.eqns])
             read, halves = self._read_outside(), []
             for region in pieces:
@@ -298,6 +312,13 @@ class _Regions:
                 if eqn is not None:
                     self.fused.update(dict.fromkeys([place for place, _ in region.eqns], (region.last, eqn)))
             pieces = halves
+
+    def _reads_slices(self, region):
+        """Whether equations over many elements read parts of other values."""
+        if region.key is None:
+            return False
+        operands = [x for _, eqn in region.eqns for x in eqn.invars if type(x) is not Literal]
+        return any(x in self.views and self.views[x].primitive is slice_p for x in operands)
 
     def _read_outside(self):
         """The variables that somebody other than their own region's equations reads, views looked through."""

@@ -116,11 +116,6 @@ def _checked_aval(x):
         np.asarray(x, dtype=dtypes.canonicalize_dtype(int))
     elif isinstance(x, (np.ndarray, np.generic)):
         dtypes.canonicalize_dtype(dtypes.dtype(x))
-        if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
-            raise ValueError(
-                "numpy masked arrays are not supported as direct inputs to JAX functions. Use arr.filled() to "
-                "convert the value to a standard numpy array."
-            )
     elif hasattr(type(x), "__jax_array__") and not (isinstance(x, Array) or type(x) in dtypes.python_scalar_dtypes):
         raise ValueError(
             "Triggering __jax_array__() during abstractification is no longer supported. Convert the object with "

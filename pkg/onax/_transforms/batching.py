@@ -5,6 +5,7 @@ from onax._core.axes import names_of
 from onax._core.evaluate import eval_jaxpr
 from onax._core.facts import NAMED_AXIS
 from onax._core.jaxpr import jaxprs_in_params
+from onax._core.refs import RefWriteError
 from onax._core.trace import (
     Trace,
     Tracer,
@@ -41,6 +42,17 @@ class BatchTracer(Tracer):
     def _origin_msg(self):
         """That of the batched value."""
         return (isinstance(self.val, Tracer) and self.val._origin_msg()) or super()._origin_msg()
+
+
+class BatchRefTracer(BatchTracer):
+    """A mutable array reference that a mapped function made; it gets a mapped axis with the first mapped value."""
+
+    __slots__ = ()
+
+    @property
+    def aval(self):
+        """The type of one example."""
+        return typeof(self.val) if self.batch_dim is None else super().aval
 
 
 class BatchTrace(Trace):
@@ -84,6 +96,27 @@ class BatchTrace(Trace):
         if dims_out is None or isinstance(dims_out, int):
             dims_out = [dims_out] * len(out)
         return [self.pack(v, d) for v, d in zip(out, dims_out)]
+
+    def make_ref(self, init):
+        value, dim = self.unpack(init)
+        return BatchRefTracer(self, self.parent_trace.make_ref(value), dim)
+
+    def read_ref(self, ref):
+        ref, dim = self.unpack(ref)
+        return self.pack(self.parent_trace.read_ref(ref), dim)
+
+    def write_ref(self, ref, value):
+        target, dim = self.unpack(ref)
+        value, value_dim = self.unpack(value)
+        if dim is not None:
+            with set_current_trace(self.parent_trace):
+                value = move_mapped_axis(value, value_dim, dim, self.axis_data.size)
+        elif value_dim is not None:
+            if target is ref:
+                raise RefWriteError("vmapped", "an unbatched", "to the vmapped", ref)
+            ref.val, ref.batch_dim = self.parent_trace.make_ref(value), value_dim
+            return
+        self.parent_trace.write_ref(target, value)
 
     def _uses_own_axis(self, primitive, params):
         """Whether the operation, or one in a program that it holds, uses the axis name of this trace."""

@@ -148,13 +148,13 @@ def debug_info(traced_for, fun, args=(), kwargs=None, static_argnums=(), static_
     Names are computed when they are read, since only error messages need them.
     """
     # Only the structure and the signature: a DebugInfo must not keep arguments or functions with their programs alive.
-    signature, skeleton = fun_signature(fun), _drop_leaves((tuple(args), kwargs or {}))
-    return LazyDebugInfo(traced_for, fun, lambda: argument_names(signature, *skeleton, static_argnums, static_argnames))
+    signature, treedef = fun_signature(fun), tree_flatten((tuple(args), kwargs or {}))[1]
 
+    def find_names():  # containers are made of integers here, which not all accept: that must not happen on every call
+        skeleton = tree_unflatten(treedef, [0] * treedef.num_leaves)
+        return argument_names(signature, *skeleton, static_argnums, static_argnames)
 
-def _drop_leaves(tree):
-    leaves, treedef = tree_flatten(tree)
-    return tree_unflatten(treedef, [0] * len(leaves))
+    return LazyDebugInfo(traced_for, fun, find_names)
 
 
 class LazyDebugInfo(DebugInfo):
@@ -198,9 +198,13 @@ def record_results(info, out_tree):
 
 def normalize_argnums(fun, static_argnums, static_argnames):
     """(positions, names) of static arguments; the signature supplies each kind from the other."""
-    argnums = _int_tuple(static_argnums)
-    argnames = _str_tuple(static_argnames)
-    signature = fun_signature(fun)
+    return infer_argnums_and_argnames(fun_signature(fun), static_argnums, static_argnames)
+
+
+def infer_argnums_and_argnames(signature, argnums, argnames):
+    """(positions, names) of arguments; the signature, unless it is None, supplies each kind from the other."""
+    argnums = _int_tuple(argnums)
+    argnames = _str_tuple(argnames)
     if signature is None:
         return argnums or (), argnames or ()
     parameters = list(signature.parameters.values())

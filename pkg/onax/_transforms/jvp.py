@@ -2,6 +2,7 @@
 
 from onax._core import leaks
 from onax._core.evaluate import eval_jaxpr
+from onax._core.refs import RefWriteError
 from onax._core.trace import (
     Trace,
     Tracer,
@@ -11,6 +12,7 @@ from onax._core.trace import (
     typeof,
 )
 from onax._core.zeros import SymbolicZero, Zero
+from onax._ground.dtypes import float0
 from onax._native.array import Array
 from onax._native.source_info import user_location
 from onax._prims.shaping import instantiate_zeros
@@ -72,6 +74,31 @@ class JVPTrace(Trace):
         if primitive.multiple_results:
             return [self.pack(p, t) for p, t in zip(out, tangent_out)]
         return self.pack(out, tangent_out)
+
+    def make_ref(self, init):
+        primal, tangent = self.unpack(init)
+        ref = self.parent_trace.make_ref(primal)
+        if tangent.aval.dtype == float0:
+            return ref
+        with set_current_trace(self.rule_trace()):
+            tangent = instantiate_zeros(tangent)
+        return self.tracer(self, ref, self.rule_trace().make_ref(tangent))
+
+    def read_ref(self, ref):
+        ref, tangent = self.unpack(ref)
+        value = self.parent_trace.read_ref(ref)
+        return value if type(tangent) is Zero else self.pack(value, self.rule_trace().read_ref(tangent))
+
+    def write_ref(self, ref, value):
+        ref, ref_tangent = self.unpack(ref)
+        value, tangent = self.unpack(value)
+        if type(ref_tangent) is not Zero:
+            with set_current_trace(self.rule_trace()):
+                tangent = instantiate_zeros(tangent)
+            self.rule_trace().write_ref(ref_tangent, tangent)
+        elif type(tangent) is not Zero:
+            raise RefWriteError("a differentiated", "a non-differentiated", "of the differentiated", ref)
+        self.parent_trace.write_ref(ref, value)
 
     def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
         pairs = [self.unpack(x) for x in args]

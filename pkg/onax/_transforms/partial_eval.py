@@ -33,6 +33,7 @@ from onax._core.rewrite import close, eliminate_dead_code, flags_of
 from onax._core.slots import Slot
 from onax._core.trace import find_cur_trace, set_current_trace
 from onax._native.context import option_word
+from onax._transforms.discharge import discharge_refs
 from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, derive_jaxpr
 
 
@@ -83,6 +84,18 @@ class PartialEvalTrace(DynamicJaxprTrace):
     def new_const(self, x):
         return self.parent_trace.new_const(x)
 
+    def records_refs(self, args):
+        return any(self.is_own(x) for x in args)
+
+    def read_ref(self, ref):
+        return super().read_ref(ref) if self.is_own(ref) else self.parent_trace.read_ref(ref)
+
+    def write_ref(self, ref, value):
+        if self.is_own(ref):
+            super().write_ref(ref, value)
+        else:
+            self.parent_trace.write_ref(ref, value)
+
     def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
         if any(self.is_own(x) for x in args):
             return self.custom_call(
@@ -116,6 +129,9 @@ class TangentTrace(PartialEvalTrace):
         super().__init__(debug_info, parent_trace)
         self.staging = parent_trace.staging
         self.locates = self.staging or bool(option_word() & SPECIAL)  # for the line in errors of the backward pass
+
+    def to_jaxpr(self, outs):
+        return discharge_refs(super().to_jaxpr(outs))
 
     def custom_call(self, record, primitive, fun, *rest, **params):
         """Inlines the function: it is linear in its tangents already, so its rule is not needed."""

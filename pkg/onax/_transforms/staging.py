@@ -5,6 +5,7 @@ import numpy as np
 from onax._core import jaxpr as core
 from onax._core import leaks
 from onax._core.evaluate import eval_jaxpr
+from onax._core.refs import REF_EFFECTS, AbstractRef, Ref
 from onax._core.trace import Trace, Tracer, as_array, escaped_tracer_error, set_current_trace, typeof, valid_jaxtype
 from onax._core.zeros import Zero
 from onax._ground import source
@@ -12,6 +13,7 @@ from onax._ground.config import is_strict
 from onax._native.array import Array, ArrayImpl
 from onax._native.dispatch import evaluate
 from onax._prims.convert import convert_element_type_p
+from onax._prims.refs import get_p, new_ref_p, swap_p
 from onax._prims.shaping import instantiate_zeros
 
 
@@ -82,7 +84,7 @@ class DynamicJaxprTrace(Trace):
             if hasattr(type(x), "__jax_array__"):  # a symbolic dimension becomes an operation
                 return self.atom(x.__jax_array__())
             aval = typeof(x)
-            return core.Literal(x, aval) if not aval.shape else self._constant(x, aval)
+            return self._constant(x, aval) if aval.shape or type(x) is Ref else core.Literal(x, aval)
         aval = x.aval
         if kind is not ArrayImpl and isinstance(x, Tracer):
             if not x._trace.alive:
@@ -97,7 +99,7 @@ class DynamicJaxprTrace(Trace):
         if known is None:
             var = core.Var(aval)
             self.constvars.append(var)
-            self.consts.append(x if isinstance(x, Array) else as_array(x))
+            self.consts.append(x if isinstance(x, Array) or type(x) is Ref else as_array(x))
             known = self._consts_by_id[id(x)] = (var, x)  # keeps x alive, so that no other object gets its id
         return known[0]
 
@@ -114,7 +116,10 @@ class DynamicJaxprTrace(Trace):
 
     def record(self, primitive, atoms, params):
         """Appends one equation; returns its result tracer, or a list of them."""
-        avals, effects = primitive.abstract(*[a.aval for a in atoms], **params)
+        in_avals = [a.aval for a in atoms]
+        avals, effects = primitive.abstract(*in_avals, **params)
+        if AbstractRef in map(type, in_avals):
+            effects = _check_takes_ref(primitive, effects)
         location = source.user_locations() if self.locates else None  # the program runs at once and is not shown
         if not primitive.multiple_results:
             var = core.Var(avals)
@@ -131,9 +136,24 @@ class DynamicJaxprTrace(Trace):
     def process_custom_vjp_call(self, primitive, fun, fwd, bwd, args, *, out_trees, symbolic_zeros, params):
         return primitive.stage(self, fun, fwd, bwd, args, out_trees, symbolic_zeros, params)
 
+    def records_refs(self, args):
+        return True
+
+    def make_ref(self, init):
+        return self.record(new_ref_p, [self.atom(init)], {"kind": None, "memory_space": None})
+
+    def read_ref(self, ref):
+        return self.record(get_p, [self.atom(ref)], {"index": ()})
+
+    def write_ref(self, ref, value):
+        self.record(swap_p, [self.atom(ref), self.atom(value)], {"index": ()})
+
     def to_jaxpr(self, outs):
         """The closed jaxpr of everything recorded, with the given values as results."""
         outvars = [self.atom(x) for x in outs]
+        for var in outvars:
+            if type(var.aval) is AbstractRef:
+                raise _returned_ref_error(self.debug_info, var, self.invars)
         if not self.staging:  # the program runs at once and is not shown, so its dead code may stay
             return core.Jaxpr(self.constvars, self.invars, outvars, self.eqns, None, self.debug_info, self.consts)
         used = {a for eqn in self.eqns for a in eqn.invars if type(a) is not core.Literal}
@@ -190,6 +210,26 @@ def _check_operands(primitive, args):
             ) from None
 
 
+def _check_takes_ref(primitive, effects):
+    """The effects of an operation on a reference.  Raises TypeError for an operation on arrays."""
+    if not primitive.multiple_results and not effects:
+        raise TypeError(
+            f"{primitive.name} takes arrays, not mutable array references; read the array with `ref[...]` first"
+        )
+    return effects | REF_EFFECTS
+
+
+def _returned_ref_error(info, var, invars):
+    """The error for a function that returns a mutable array reference."""
+    names = dict(zip(invars, info.arg_names or ()))
+    origin = f"passed in as the argument {names[var]}" if names.get(var) else "created in the function"
+    return ValueError(
+        f"function {info.func_src_info} traced for {info.traced_for} returned a mutable array reference of type "
+        f"{var.aval.str_short()}, but mutable array references cannot be returned.\n\nThe returned mutable array was "
+        f"{origin}."
+    )
+
+
 def _drop_unused_results(eqns, used):
     for eqn in eqns:
         for i, var in enumerate(eqn.outvars):
@@ -234,11 +274,14 @@ def trace_shared(fun, in_avals, debug_info):
 
 
 def hoist_tracers(closed):
-    """Splits a closed jaxpr: (jaxpr closed over arrays only, the tracers it now takes as first arguments)."""
-    if not any(isinstance(c, Tracer) for c in closed.consts):
+    """Splits a closed jaxpr: (jaxpr closed over arrays only, what it now takes as first arguments).
+
+    These are tracers and mutable array references.
+    """
+    if not any(isinstance(c, (Tracer, Ref)) for c in closed.consts):
         return closed, []
-    hoisted = [(v, c) for v, c in zip(closed.constvars, closed.consts) if isinstance(c, Tracer)]
-    arrays = [(v, c) for v, c in zip(closed.constvars, closed.consts) if not isinstance(c, Tracer)]
+    hoisted = [(v, c) for v, c in zip(closed.constvars, closed.consts) if isinstance(c, (Tracer, Ref))]
+    arrays = [(v, c) for v, c in zip(closed.constvars, closed.consts) if not isinstance(c, (Tracer, Ref))]
     open_jaxpr = core.Jaxpr(
         [v for v, _ in arrays],
         [*(v for v, _ in hoisted), *closed.invars],

@@ -2,13 +2,15 @@
 
 import numpy as np
 
+from onax._core.layout import Format
 from onax._core.sharding import PartitionSpec, Sharding, SingleDeviceSharding, resolve_spec
 from onax._core.shards import shard_array
 from onax._core.trace import Tracer, as_array, valid_jaxtype
 from onax._core.trees import tree_broadcast
 from onax._ground import dtypes
-from onax._ground.devices import Device
+from onax._ground.devices import Device, devices
 from onax._native.array import Array, ArrayImpl
+from onax._native.array_sources import all_arrays
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.placement import REUSE_INPUT, device_put_p
 from onax._prims.shaping import canonical_shape
@@ -20,8 +22,9 @@ _NEEDS_MESH = "Please set a mesh via `jax.set_mesh` if a PartitionSpec is passed
 def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
     """The tree with every leaf as an Array on the given device or sharding; committed to it when one is given.
 
-    `device`: None, a Device, a Sharding, or a tree of these that is a prefix of `x`.  Raises TypeError for leaves
-    that are not arrays and ValueError for shardings that do not fit.
+    `device`: None, a Device, a Sharding, a Format, or a tree of these that is a prefix of `x`.  Raises TypeError for
+    leaves that are not arrays, ValueError for shardings that do not fit, and NotImplementedError for a Format whose
+    layout is not row-major.
     """
     leaves, tree = tree_flatten(x)
     targets = [resolve_spec(p, ValueError, _NEEDS_MESH) for p in broadcast_devices(device, tree)]
@@ -35,7 +38,7 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
 
 def broadcast_devices(device, tree, name="device_put device"):
     """The device or sharding of each leaf of a tree structure; ValueError if `device` is not a prefix of it."""
-    if device is None or isinstance(device, (Device, PartitionSpec, Sharding)):
+    if device is None or isinstance(device, (Device, PartitionSpec, Sharding, Format)):
         return [device] * tree.num_leaves
     return flatten_axes(name, tree, device)
 
@@ -50,6 +53,8 @@ def broadcast_device_prefix(device, tree, name="device_put device"):
 
 
 def _put_leaf(leaf, device):
+    if isinstance(device, Format):
+        device = device.sharding_for(as_array(leaf).shape)
     if isinstance(device, Sharding) and not isinstance(device, SingleDeviceSharding):
         return _shard(leaf, device)
     if isinstance(device, Sharding):
@@ -80,6 +85,25 @@ def _get_leaf(leaf):
 def block_until_ready(x):
     """Returns the tree: results are complete when an operation returns."""
     return tree_map(lambda leaf: leaf.block_until_ready() if hasattr(leaf, "block_until_ready") else leaf, x)
+
+
+def live_arrays(platform=None):
+    """Returns the arrays that exist, the newest first.
+
+    Args:
+      platform: "cpu" or "gpu" for the arrays on devices of that kind alone; by default those of the default backend.
+
+    Returns:
+      A list of the `Array`s that somebody holds and that were not deleted.
+
+    Examples:
+      >>> import onax, onax.numpy as jnp
+      >>> x = jnp.arange(5)
+      >>> onax.live_arrays()[0] is x
+      True
+    """
+    platform = devices(platform)[0].platform
+    return [x for x in all_arrays() if any(device.platform == platform for device in x.devices())]
 
 
 def copy_to_host_async(x):

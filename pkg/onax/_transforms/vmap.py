@@ -14,8 +14,9 @@ def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_n
     """Maps a function over array axes, all examples at once.
 
     `in_axes`, `out_axes`: an int, None (not mapped), or trees of these that are prefixes of the arguments' tuple and
-    of the result.  Keyword arguments are mapped over axis 0.  Raises ValueError for sizes that disagree and axes that
-    do not exist, TypeError for malformed axes.
+    of the result.  What is not mapped reaches the function as it is, so it may be anything.  Keyword arguments are
+    mapped over axis 0.  Raises ValueError for sizes that disagree and axes that do not exist, TypeError for malformed
+    axes.
     """
     check_callable(fun)
     if isinstance(in_axes, list):
@@ -42,7 +43,7 @@ def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_n
         leaves, tree = tree_flatten((args, kwargs))
         axes = tuple(in_axes) if isinstance(in_axes, tuple) else in_axes
         dims = flatten_axes("vmap in_axes", tree, (axes, 0), (args, kwargs))
-        leaves = [_as_argument(x) for x in leaves]
+        leaves = [x if d is None else _as_argument(x) for x, d in zip(leaves, dims)]
         size = _mapped_size(fun, args, kwargs, leaves, dims, axis_size)
         dims = [None if d is None else d % typeof(x).ndim for x, d in zip(leaves, dims)]
         axis_data = AxisData(axis_name, size, spmd_axis_name)

@@ -4,7 +4,9 @@ Equations know their source location, not the name scopes around them (see `onax
 change the name stack do not exist.
 """
 
-from onax._ground.source import NameStack, SourceInfo, register_exclusion, user_location
+import contextlib
+
+from onax._ground.source import NameStack, SourceInfo, here, register_exclusion, user_location
 from onax._ground.source import summarize as _summarize
 
 
@@ -18,4 +20,18 @@ def summarize(source_info, num_frames=1):
     return _summarize(source_info)
 
 
-__all__ = ["NameStack", "SourceInfo", "current", "register_exclusion", "summarize"]
+@contextlib.contextmanager
+def user_context(traceback, *, name_stack=None):
+    """Context in which equations get the location of `traceback`, as an equation's `source_info.traceback` has it.
+
+    With None they get their own.  `name_stack` is ignored.
+    """
+    outer = here.record
+    here.record = None if traceback is None else traceback.record
+    try:
+        yield
+    finally:
+        here.record = outer
+
+
+__all__ = ["NameStack", "SourceInfo", "current", "register_exclusion", "summarize", "user_context"]

@@ -259,8 +259,27 @@ PROPERTIES = {
     "real": _ufuncs.real,
 }
 
+# What the subclasses of Array define: the class itself has these names too, as in JAX.
+ABSTRACT_METHODS = ("addressable_data", "copy_to_host_async", "item")
+ABSTRACT_PROPERTIES = (
+    *("addressable_shards", "committed", "device", "dtype", "global_shards", "is_fully_addressable"),
+    *("is_fully_replicated", "ndim", "shape", "sharding", "size"),
+)
+
+
+def _abstract(name):
+    def refuse(self, *args, **kwargs):
+        raise NotImplementedError(f"Cannot call abstract method {name}")
+
+    refuse.__name__ = name
+    return refuse
+
 
 def _install():
+    for name in ABSTRACT_METHODS:
+        install_method(Array, name, _abstract(name))
+    for name in ABSTRACT_PROPERTIES:
+        install_method(Array, name, property(_abstract(name)))
     functions = {name: getattr(module, name) for module in reversed(MODULES) for name in SAME if hasattr(module, name)}
     for name, function in {**functions, **METHODS}.items():
         install_method(Array, name, api_boundary(function))

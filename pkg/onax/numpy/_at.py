@@ -23,10 +23,10 @@ from onax._prims.indexing import scatter_p
 from onax._prims.indexing_kernels import combine
 from onax._transforms.staging import trace_to_jaxpr
 from onax.numpy._arithmetic import power
-from onax.numpy._creation import broadcast_to
+from onax.numpy._creation import asarray, broadcast_to
 from onax.numpy._index_expressions import basic_index, leading_arrays, parse
 from onax.numpy._indexing import Indexer, array_like, is_committed_elsewhere, read
-from onax.numpy._promotion import as_operand, check_arraylike, promote_dtypes
+from onax.numpy._promotion import as_operand, check_arraylike, is_arraylike, promote_dtypes
 from onax.numpy._ufuncs import divide
 
 
@@ -184,6 +184,7 @@ def update(
     Warns (FutureWarning) when values cannot be converted safely to x's dtype; raises ValueError when they do not
     broadcast to the shape of `x[index]`.
     """
+    values = values if is_arraylike(values) else asarray(values)  # lists are values, as in JAX
     check_arraylike(name, x, values)
     mode = lax.GatherScatterMode.from_any(mode)
     parsed = parse(x.shape, index)

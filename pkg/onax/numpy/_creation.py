@@ -94,7 +94,7 @@ def _from_object(x, dtype, copy):
     if isinstance(x, Array):
         out = lax.copy_p.bind(x) if copy else x
         return out if dtype is None else to_dtype(out, dtype)
-    if type(x) in dtypes.python_scalar_dtypes:
+    if dtypes.is_scalar_type(type(x)):
         if dtype is None:
             return python_scalar(x, dtypes.dtype(x), dtypes.is_weakly_typed(x))
         return make_array(_numpy_array(x, dtype), dtype)

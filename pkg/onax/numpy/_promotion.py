@@ -13,6 +13,7 @@ from onax._ground import dtypes, source
 from onax._ground.config import config
 from onax._native import context
 from onax._native.array import Array, ArrayImpl, from_user, make_array
+from onax._native.buffers import check_mask
 from onax._native.context import get_trace
 from onax._prims.convert import cast, convert
 
@@ -32,6 +33,8 @@ def check_arraylike(name, *args):
             continue
         if not is_arraylike(x):
             raise TypeError(f"{name} requires ndarray or scalar arguments, got {type(x)} at position {position}.")
+        if isinstance(x, np.ndarray) and type(x) is not np.ndarray:
+            check_mask(x)
         if isinstance(x, np.ndarray) and x.dtype.kind in "OSUMm":
             raise TypeError(
                 f"{name}: dtype {x.dtype} is not a valid JAX array type. Only arrays of numeric types are supported "
@@ -63,11 +66,11 @@ def as_operand(x):
 
 def python_scalar(x, dtype, weak_type):
     """The Array of shape () for a Python scalar.  Raises OverflowError for an int that does not fit."""
-    if type(x) is int and dtypes.is_integer(dtype):
+    if isinstance(x, int) and dtypes.is_integer(dtype):
         info = dtypes.iinfo(dtype)
         if not info.min <= x <= info.max:
             raise OverflowError(f"Python int {x} too large to convert to {dtype.name}")
-    elif type(x) not in (bool, int, float, complex):
+    elif not isinstance(x, (int, float, complex)):
         return lax.convert_element_type(x, dtype)  # a symbolic dimension
     return make_array(np.asarray(x).astype(dtype), weak_type=weak_type)
 

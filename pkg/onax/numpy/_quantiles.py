@@ -9,6 +9,7 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._ground import dims, dtypes
+from onax._prims.shaping import refuse_sharding
 from onax.numpy._cumulative import cumsum
 from onax.numpy._gathering import take_along_axis
 from onax.numpy._indexing import getitem
@@ -252,8 +253,7 @@ def percentile(
     out_sharding=None,
 ):  # fmt: skip
     """The quantiles at q percent along the axes (None: all)."""
-    if out_sharding is not None:
-        raise NotImplementedError("percentile: out_sharding is not supported; move the result with device_put")
+    refuse_sharding("percentile", out_sharding)
     a, q, weights = _percent_to_quantile("percentile", a, q, weights)
     return quantile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
 

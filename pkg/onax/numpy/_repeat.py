@@ -7,7 +7,7 @@ import numpy as np
 from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dims
-from onax.numpy._creation import asarray, broadcast_to, lower_mask
+from onax.numpy._creation import asarray, broadcast_to
 from onax.numpy._gathering import take_in_bounds
 from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arraylike
 from onax.numpy._shaping import ravel
@@ -59,13 +59,11 @@ def _repeat_each(a, repeats, axis):
 
 
 def _repeat_to_length(a, repeats, axis, length):
-    """Repeats to a known length; cumulative counts give the source slice of each index."""
-    length = operator.index(length)
-    repeats = broadcast_to(asarray(repeats), (a.shape[axis],))
-    n = a.shape[axis]
-    ends = lax.reduce_sum(lax.mul(lower_mask(n, n, 0, repeats.dtype), lax.expand_dims(repeats, (0,))), (1,))
-    indices = lax.iota(ends.dtype, length)
-    before = lax.le(lax.expand_dims(ends, (1,)), lax.expand_dims(indices, (0,)))
-    which = lax.reduce_sum(lax.convert_element_type(before, np.int32), (0,))
-    which = lax.min(which, np.int32(max(n - 1, 0)))
-    return take_in_bounds(a, which, axis)
+    """Repeats to a known length: a slice's number is how many slices after the first begin up to a position."""
+    length, n = operator.index(length), a.shape[axis]
+    repeats = broadcast_to(asarray(repeats), (n,))
+    if repeats.dtype == bool:
+        repeats = lax.convert_element_type(repeats, np.int32)
+    starts = lax.sub(lax.cumsum(repeats), repeats)
+    begun = lax.full((length,), 0, np.int32).at[starts].add(1)
+    return take_in_bounds(a, lax.sub(lax.cumsum(begun), np.int32(1)), axis)

@@ -257,8 +257,9 @@ def _as_sortable(x):
     return value if value.dtype.kind in "biuf" and value.dtype.isbuiltin == 1 else value.astype(np.float32)
 
 
+@staged("_binary_search", static_argnames=("side",), compiled_from=None)
 def _binary_search(a, v, side):
-    """Binary search for all elements of v at once."""
+    """Binary search for all elements of v at once; on a tape one instruction, which does the same."""
     index = dtypes.int_dtype_for_dim(a.shape[0])
     last, one = index.type(a.shape[0] - 1), index.type(1)
 

@@ -177,14 +177,31 @@ def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fini
     return _qr(*_as_inexact_matrices("qr", a), mode=mode, pivoting=pivoting)
 
 
+@staged("_schur", ("output",), compiled_from=1)
+def _schur(a, output):
+    if output == "complex" and not dtypes.is_complex(a.dtype):
+        a = a.astype(np.result_type(a.dtype, np.complex64))
+    return factors.schur(a)
+
+
 def schur(a, output="real"):
     """(T, Z) with a = Z T Z^H; output "complex" makes T of a real matrix triangular."""
     if output not in ("real", "complex"):
         raise ValueError(f"Expected 'output' to be either 'real' or 'complex', got output={output!r}.")
     (a,) = _promote_inexact("schur", a)
-    if output == "complex" and not dtypes.is_complex(a.dtype):
-        a = a.astype(np.result_type(a.dtype, np.complex64))
-    return factors.schur(a)
+    return _schur(a, output)
+
+
+@staged("hessenberg", ("calc_q",), compiled_from=1)
+def _hessenberg(a, calc_q):
+    n = a.shape[-1]
+    packed, taus = factors.hessenberg(a)
+    h = jnp.triu(packed, -1)
+    if not calc_q:
+        return h
+    q = factors.householder_product(packed[..., 1:, : n - 1], taus)
+    unit = jnp.broadcast_to(jnp.eye(n, dtype=a.dtype), a.shape)
+    return h, unit.at[..., 1:, 1:].set(q)
 
 
 def hessenberg(a, *, calc_q=False, overwrite_a=False, check_finite=True):
@@ -193,16 +210,9 @@ def hessenberg(a, *, calc_q=False, overwrite_a=False, check_finite=True):
     if a.ndim < 2:
         raise TypeError(f"Input 0 to hessenberg must have rank at least 2, but got shape={a.shape}")
     require_square("hessenberg", a)
-    n = a.shape[-1]
-    if n == 0:
+    if a.shape[-1] == 0:
         return (a, lax.full_like(a, 0)) if calc_q else a
-    packed, taus = factors.hessenberg(a)
-    h = jnp.triu(packed, -1)
-    if not calc_q:
-        return h
-    q = factors.householder_product(packed[..., 1:, : n - 1], taus)
-    unit = jnp.broadcast_to(jnp.eye(n, dtype=a.dtype), a.shape)
-    return h, unit.at[..., 1:, 1:].set(q)
+    return _hessenberg(a, calc_q)
 
 
 @staged("rsf2csf", compiled_from=1)
@@ -379,33 +389,49 @@ def expm_frechet(A, E, *, method=None, compute_expm=True):
     return (out, change) if compute_expm else change
 
 
-@staged("_sqrtm_triangular", compiled_from=1)
+def _solve_leading(upper, diagonal, b, j):
+    """The solution of the first j equations of a triangular system, whose diagonal is given and counts as 1 where it is
+    0, followed by zeros."""
+    inside = jnp.arange(b.shape[0]) < j
+    diagonal = jnp.where(inside & (diagonal != 0), diagonal, 1)
+    system = jnp.where(jnp.eye(b.shape[0], dtype=bool), diagonal, upper)
+    return factors.triangular_solve(system, jnp.where(inside, b, 0), left_side=True)
+
+
 def _sqrtm_triangular(t):
-    """Computes rows from the diagonal upwards: Bjorck and Hammarling, "A Schur method for the square root" (1983)."""
-    n = t.shape[0]
+    """Solves for one column after the other: Bjorck and Hammarling, "A Schur method for the square root" (1983)."""
     diagonal = jnp.sqrt(jnp.diag(t))
-    indices = jnp.arange(n)
 
     def column(u, j):
-        def element(u, k):
-            i = j - 1 - k
-            inner = jnp.sum(jnp.where((indices > i) & (indices < j), u[i] * u[:, j], 0))
-            denominator = u[i, i] + u[j, j]
-            value = (t[i, j] - inner) / jnp.where(denominator == 0, 1, denominator)
-            return jnp.where(i >= 0, u.at[i, j].set(value), u), None
+        return u.at[:, j].add(_solve_leading(u, diagonal + diagonal[j], t[:, j], j)), None
 
-        return scan(element, u, indices)[0], None
+    return scan(column, jnp.diag(diagonal), jnp.arange(t.shape[0]))[0]
 
-    return scan(column, jnp.diag(diagonal), indices)[0]
+
+@staged("_sqrtm", compiled_from=1)
+def _sqrtm(a):
+    t, z = schur(a, output="complex")
+    return jnp.matmul(jnp.matmul(z, _sqrtm_triangular(t)), adjoint(z))
 
 
 def sqrtm(A, blocksize=1):
     """The principal square root of a matrix, complex.  Raises NotImplementedError for another blocksize."""
     if blocksize > 1:
         raise NotImplementedError("Blocked version is not implemented yet.")
-    (a,) = _promote_inexact("sqrtm", A)
-    t, z = schur(a, output="complex")
-    return jnp.matmul(jnp.matmul(z, _sqrtm_triangular(t)), adjoint(z))
+    return _sqrtm(*_promote_inexact("sqrtm", A))
+
+
+@staged("_funm_triangular", compiled_from=1)
+def _funm_triangular(t, values):
+    """Solves f t = t f for one column of f after the other: Parlett's recurrence (1976)."""
+    eigenvalues = jnp.diag(t)
+
+    def column(f, j):
+        known = jnp.where(jnp.arange(t.shape[0]) < j, t[:, j], 0)
+        b = known * values[j] - jnp.matmul(f, known, precision="highest")
+        return f.at[:, j].add(_solve_leading(-t, t[j, j] - eigenvalues, b, j)), None
+
+    return scan(column, jnp.diag(values), jnp.arange(t.shape[0]))[0]
 
 
 def funm(A, func, disp=True):
@@ -416,47 +442,44 @@ def funm(A, func, disp=True):
     (a,) = _promote_inexact("funm", A)
     require_square("funm", a)
     t, z = schur(a, output="complex")
-    n = a.shape[0]
-    f, smallest_gap = jnp.diag(func(jnp.diag(t))), jnp.abs(t[0, 0])
-    for p in range(1, n):
-        for i in range(1, n - p + 1):
-            j = i + p
-            inner = slice(i, j - 1)
-            s = t[i - 1, j - 1] * (f[j - 1, j - 1] - f[i - 1, i - 1])
-            s = s + jnp.dot(t[i - 1, inner], f[inner, j - 1]) - jnp.dot(f[i - 1, inner], t[inner, j - 1])
-            gap = t[j - 1, j - 1] - t[i - 1, i - 1]
-            f = f.at[i - 1, j - 1].set(jnp.where(gap == 0, s, s / jnp.where(gap == 0, 1, gap)))
-            smallest_gap = jnp.minimum(smallest_gap, jnp.abs(gap))
+    f = _funm_triangular(t, func(jnp.diag(t)))
     out = jnp.matmul(jnp.matmul(z, f), adjoint(z))
     if disp:
         return out
     eps = dtypes.finfo(out.dtype).eps
+    eigenvalues = jnp.diag(t)
+    gaps = jnp.where(jnp.tri(a.shape[0], k=-1, dtype=bool), jnp.abs(eigenvalues[:, None] - eigenvalues), np.inf)
+    smallest_gap = jnp.minimum(jnp.min(gaps), jnp.abs(t[0, 0]))
     smallest_gap = jnp.where(smallest_gap == 0, eps, smallest_gap)
     upper_norm = jnp.linalg.norm(jnp.triu(t, 1), 1)
     error = jnp.minimum(1, jnp.maximum(eps, (eps / smallest_gap) * upper_norm))
     return out, jnp.where(jnp.isfinite(out).all(), error, np.inf)
 
 
+@staged("polar", ("side",), compiled_from=1)
+def _polar(a, side):
+    w, s, vh = jnp.linalg.svd(lax.convert_element_type(a, a.dtype), full_matrices=False)
+    u, s = jnp.matmul(w, vh), s[..., None, :].astype(w.dtype)
+    return u, jnp.matmul(adjoint(vh) * s, vh) if side == "right" else jnp.matmul(w * s, adjoint(w))
+
+
 def polar(a, side="right", *, method="qdwh", eps=None, max_iterations=None):
     """(u, p) with a = u p, or p u for side "left": u with orthonormal columns, p Hermitian and not negative.
 
-    Both methods, "qdwh" and "svd", use the singular values here.  Raises ValueError for another method.
+    a[..., m, n] gives u[..., m, n] and p[..., n, n], or p[..., m, m].  Both methods, "qdwh" and "svd", use the singular
+    values here.  Raises ValueError for another method.
     """
     (a,) = _promote_inexact("polar", a)
-    if a.ndim != 2:
-        raise ValueError("The input `a` must be a 2-D array.")
+    if a.ndim < 2:
+        raise ValueError("The input `a` must be at least a 2-D array.")
     if side not in ("right", "left"):
         raise ValueError(f"The argument `side` must be either 'right' or 'left', not {side!r}.")
     if method not in ("qdwh", "svd"):
         raise ValueError(f"Unknown polar decomposition method {method}.")
-    m, n = a.shape
+    m, n = a.shape[-2:]
     if method == "qdwh" and ((side == "right" and m < n) or (side == "left" and m > n)):
         raise NotImplementedError(f"method='qdwh' needs {'m >= n' if side == 'right' else 'm <= n'}; use method='svd'.")
-    w, s, vh = jnp.linalg.svd(lax.convert_element_type(a, a.dtype), full_matrices=False)
-    u = jnp.matmul(w, vh)
-    if side == "right":
-        return u, jnp.matmul(adjoint(vh) * s.astype(u.dtype), vh)
-    return u, jnp.matmul(w * s.astype(u.dtype), adjoint(w))
+    return _polar(a, side)
 
 
 def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False, overwrite_a=False, overwrite_c=False):

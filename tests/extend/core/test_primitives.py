@@ -27,3 +27,8 @@ def test_calls_of_programs():
     _, tangents = jax.jvp(lambda x: call(x, 5.0), (2.0,), (1.0,))
     assert [float(r) for r in tangents] == [5, 1]
     assert jax.vmap(call, (0, None))(jnp.arange(3.0), 2.0)[0].tolist() == [0, 2, 4]
+
+
+def test_which_primitives_are_calls_alone():
+    found = {name for name in primitives.__all__ if getattr(primitives, name).call_primitive}
+    assert found == {"call_p", "closed_call_p"}

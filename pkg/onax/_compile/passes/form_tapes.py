@@ -1,6 +1,6 @@
 """Native target: forms the tapes, the parts of a program that run as instructions of ours (`_tape`).
 
-*The whole.*  A program without large products, convolutions and other work that ONNX Runtime shares among its threads
+*The whole.*  A program without convolutions and other work that ONNX Runtime shares among its threads more quickly
 is one tape, whatever its loops hold.
 *Parts.*  Otherwise elementwise equations and reductions first become programs over blocks (`_tape/regions.py`).  An
 equation over many elements is a node, ours or the runtime's, and separates levels: the level of a value is the largest
@@ -13,7 +13,8 @@ from math import prod
 import numpy as np
 
 from onax._compile.passes.bodies import cache_on_program, map_bodies
-from onax._control.block_code import codes
+from onax._compile.passes.recompute import LARGE, recompute
+from onax._control.block_code import codes, folds
 from onax._control.fused import fused_p
 from onax._core.effects import join_effects, no_effects
 from onax._core.facts import DATA_MOVEMENT
@@ -21,10 +22,11 @@ from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from onax._core.programs import BRANCH, CONDITION, FUNCTION, LOOP, Call, held_programs, programs
 from onax._prims.conv import conv_general_dilated_p
 from onax._prims.dot import dot_general_p
-from onax._prims.shaping import reduce_sum_p
 from onax._tape.build import build_tape
 from onax._tape.calls import is_one_instruction
-from onax._tape.regions import UNKNOWN_SIZE, elements, fuse, is_view, joins, mark_fused
+from onax._tape.conv import is_quicker_on_tape
+from onax._tape.dot import has_product
+from onax._tape.regions import UNKNOWN_SIZE, elements, fuse, has_regions, is_view, joins, mark_fused
 from onax._tape.rules import tape
 from onax._tape.tape_call import tape_p
 from onax.export.lower.native import is_preferred
@@ -44,17 +46,32 @@ _CONTROL = BRANCH, LOOP, CONDITION
 def form_tapes(jaxpr):
     """Rewrites what runs as tapes to equations of `tape_p`; there must be no calls or dead code."""
     if jaxpr.eqns and not jaxpr.effects and all(map(_is_for_one_tape, jaxpr.eqns)):
-        return _as_one_tape(jaxpr)
-    return _Levels(fuse(_with_tapes_inside(jaxpr))).rewritten()
+        return _as_one_tape(_with_late_values(jaxpr))
+    return _Levels(recompute(fuse(_with_tapes_inside(jaxpr)))).rewritten()
 
 
 # ---- the whole program
 
 
+def _with_late_values(jaxpr):
+    """The program with regions that recompute what they read late; itself if there are none."""
+    if not any(elements(v.aval.shape) >= LARGE for eqn in jaxpr.eqns for v in eqn.outvars):
+        return jaxpr
+    fused = fuse(jaxpr)
+    new = recompute(fused)
+    if new is fused:
+        return jaxpr
+    mark_fused(new)
+    return new
+
+
 def _as_one_tape(jaxpr):
     inner = Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars, jaxpr.eqns, no_effects, jaxpr.debug_info)
     outvars = [Var(x.aval) for x in jaxpr.outvars]
-    params = {"jaxpr": ClosedJaxpr(inner, jaxpr.consts)}
+    closed = ClosedJaxpr(inner, jaxpr.consts)
+    if has_regions(jaxpr):
+        mark_fused(closed)
+    params = {"jaxpr": closed}
     eqn = JaxprEqn(list(jaxpr.invars), outvars, tape_p, params, no_effects, jaxpr.eqns[0].source_info)
     return ClosedJaxpr(Jaxpr([], jaxpr.invars, outvars, [eqn], no_effects, jaxpr.debug_info))
 
@@ -71,14 +88,16 @@ def obstacle(eqn, in_body=False):
     most = max([elements(x.aval.shape) for x in (*eqn.invars, *eqn.outvars)], default=0)
     if most == UNKNOWN_SIZE:
         return f"shapes of {eqn.primitive.name} are known only at run time"
-    bodies = _bodies(eqn)
+    bodies = [eqn.params["jaxpr"]] if eqn.primitive is tape_p else _bodies(eqn)
     if bodies:
         return next((why for body in bodies for e in body.eqns if (why := obstacle(e, True)) is not None), None)
     if not _can_be_on_a_tape(eqn):
         return f"{eqn.primitive.name} has neither an instruction nor a kernel"
-    if _beats_runtime(eqn):
-        return None
     products = _products(eqn)
+    if _beats_runtime(eqn) and not (in_body and products > LOOP_PRODUCTS):
+        return None
+    if is_one_instruction(eqn) or (eqn.primitive in tape and is_preferred(eqn)):
+        return None
     if products > (LOOP_PRODUCTS if in_body else FEW_PRODUCTS):
         return f"{eqn.primitive.name} is {products:,} multiplications, which the runtime shares among its threads"
     if in_body or most < MODERATE or joins(eqn) or is_view(eqn) or _moves_elements(eqn):
@@ -102,11 +121,12 @@ def _moves_elements(eqn):
 
 
 def _beats_runtime(eqn):
-    """Whether an equation is a sum, or a product with a vector, which take the runtime 2 to 80 times as long."""
+    """Whether an equation is a reduction or a product for which instructions take as long as the runtime, or less."""
     if eqn.primitive is dot_general_p:
-        matrix, vector = (prod(x.aval.shape) for x in eqn.invars)
-        return _products(eqn) == matrix > vector
-    return eqn.primitive is reduce_sum_p
+        return has_product(*[x.aval.dtype for x in (*eqn.invars, *eqn.outvars)])
+    if eqn.primitive is conv_general_dilated_p:
+        return is_quicker_on_tape(eqn)
+    return eqn.primitive in folds
 
 
 def _bodies(eqn):

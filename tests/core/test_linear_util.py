@@ -2,7 +2,7 @@
 
 import pytest
 
-from onax.extend import linear_util as lu
+from onax._core import linear_util as lu
 
 
 @lu.transformation2

@@ -1,0 +1,24 @@
+/* Squares of eight by eight elements, transposed in vectors: ONAX_TRANSPOSE_8(r) for an array r of eight vectors of eight
+   elements, where the compiler has shuffles. */
+#ifndef ONAX_TAPE_TRANSPOSE_H
+#define ONAX_TAPE_TRANSPOSE_H
+
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+/* As many rows as a vector has elements: for each distance d, parts of rows that lie d apart change places. */
+#define ONAX_EXCHANGE(a, b, low, high) do { \
+        const __typeof__(a) x = a, y = b; \
+        a = __builtin_shufflevector(x, y, low); \
+        b = __builtin_shufflevector(x, y, high); } while (0)
+#define ONAX_LOW_8_BY_4 0, 1, 2, 3, 8, 9, 10, 11
+#define ONAX_HIGH_8_BY_4 4, 5, 6, 7, 12, 13, 14, 15
+#define ONAX_LOW_8_BY_2 0, 1, 8, 9, 4, 5, 12, 13
+#define ONAX_HIGH_8_BY_2 2, 3, 10, 11, 6, 7, 14, 15
+#define ONAX_LOW_8_BY_1 0, 8, 2, 10, 4, 12, 6, 14
+#define ONAX_HIGH_8_BY_1 1, 9, 3, 11, 5, 13, 7, 15
+#define ONAX_TRANSPOSE_8(r) do { \
+        for (int k = 0; k < 4; k++) ONAX_EXCHANGE(r[k], r[k + 4], ONAX_LOW_8_BY_4, ONAX_HIGH_8_BY_4); \
+        for (int k = 0; k < 8; k += k % 4 == 1 ? 3 : 1) ONAX_EXCHANGE(r[k], r[k + 2], ONAX_LOW_8_BY_2, ONAX_HIGH_8_BY_2); \
+        for (int k = 0; k < 8; k += 2) ONAX_EXCHANGE(r[k], r[k + 1], ONAX_LOW_8_BY_1, ONAX_HIGH_8_BY_1); } while (0)
+#endif
+
+#endif

@@ -1,0 +1,101 @@
+"""References in loops and branches: how a step that reads and writes them becomes a pure one (slot `discharge`).
+
+A loop carries the values of the references that its step uses.
+"""
+
+from onax._control.cond import cond_p
+from onax._control.scan_rules import scan_p
+from onax._control.while_loop import while_p
+from onax._core.evaluate import eval_jaxpr
+from onax._core.lists import merge_lists, reject, select, split_list
+from onax._core.refs import discharge
+from onax._transforms.discharge import discharge_refs, split_results
+from onax._transforms.staging import derive_jaxpr
+
+
+@discharge.rule(cond_p)
+def _cond(values, refs, *, branches):
+    outs = cond_p.bind(*values, branches=tuple(map(discharge_refs, branches)))
+    return split_results(outs, len(branches[0].outvars), refs)
+
+
+@discharge.rule(scan_p)
+def _scan(values, refs, *, jaxpr, num_consts, num_carry, **params):
+    n, pure = num_consts, discharge_refs(jaxpr)
+    is_ref = [ref is not None for ref in refs[:n]]
+    m = sum(is_ref)
+
+    def step(*args):
+        plain, held, carry, xs = split_list(args, [n - m, m, num_carry])
+        outs = eval_jaxpr(pure, pure.consts, *merge_lists(is_ref, plain, held), *carry, *xs)
+        return [*outs[len(outs) - m :], *outs[: len(outs) - m]]
+
+    constants, rest = values[:n], values[n:]
+    avals = pure.in_avals
+    body = derive_jaxpr(step, [*reject(avals[:n], is_ref), *select(avals[:n], is_ref), *avals[n:]], jaxpr)
+    outs = scan_p.bind(
+        *reject(constants, is_ref),
+        *select(constants, is_ref),
+        *rest,
+        jaxpr=body,
+        num_consts=n - m,
+        num_carry=m + num_carry,
+        **params,
+    )
+    return split_results([*outs[m:], *outs[:m]], len(outs) - m, refs)
+
+
+@discharge.rule(while_p)
+def _while(values, refs, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
+    """The condition and the body may use the same reference, which is carried once."""
+    n = cond_nconsts + body_nconsts
+    carried = {id(ref): value for ref, value in zip(refs, values) if ref is not None}
+    position = {key: i for i, key in enumerate(carried)}
+    m = len(carried)
+    plain = [value for ref, value in zip(refs, values[:n]) if ref is None]
+    n_plain = sum(ref is None for ref in refs[:cond_nconsts])
+
+    def constants_of(part, plain, held):
+        rest = iter(plain)
+        return [next(rest) if ref is None else held[position[id(ref)]] for ref in part]
+
+    condition, step = discharge_refs(cond_jaxpr), discharge_refs(body_jaxpr)
+    cond_refs, body_refs = refs[:cond_nconsts], refs[cond_nconsts:n]
+
+    def holds(*args):
+        given, held, carry = split_list(args, [n_plain, m])
+        return eval_jaxpr(condition, condition.consts, *constants_of(cond_refs, given, held), *carry)[:1]
+
+    def next_carry(*args):
+        given, held, carry = split_list(args, [len(plain) - n_plain, m])
+        outs = eval_jaxpr(step, step.consts, *constants_of(body_refs, given, held), *carry)
+        last, held = iter(outs[len(body_jaxpr.outvars) :]), list(held)
+        for ref in body_refs:
+            if ref is not None:
+                held[position[id(ref)]] = next(last)
+        return [*held, *outs[: len(body_jaxpr.outvars)]]
+
+    avals = _value_avals(condition, cond_refs, step, body_refs, position)
+    carry_avals = [*avals, *step.in_avals[body_nconsts:]]
+    plain_avals = lambda jaxpr, part: [a for a, ref in zip(jaxpr.in_avals, part) if ref is None]
+    outs = while_p.bind(
+        *plain,
+        *carried.values(),
+        *values[n:],
+        cond_jaxpr=derive_jaxpr(holds, [*plain_avals(condition, cond_refs), *carry_avals], cond_jaxpr),
+        cond_nconsts=n_plain,
+        body_jaxpr=derive_jaxpr(next_carry, [*plain_avals(step, body_refs), *carry_avals], body_jaxpr),
+        body_nconsts=len(plain) - n_plain,
+    )
+    last = outs[:m]
+    return outs[m:], [None if ref is None else last[position[id(ref)]] for ref in refs]
+
+
+def _value_avals(condition, cond_refs, step, body_refs, position):
+    """The types of the values of the references, each once."""
+    avals = [None] * len(position)
+    for jaxpr, part in ((condition, cond_refs), (step, body_refs)):
+        for aval, ref in zip(jaxpr.in_avals, part):
+            if ref is not None:
+                avals[position[id(ref)]] = aval
+    return avals

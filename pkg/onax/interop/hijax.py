@@ -1,0 +1,102 @@
+"""Classes of jax.experimental.hijax, for libraries that define types of values beside arrays and seldom use them.
+
+onax traces arrays alone, so values of such types cannot be arguments of its transformations.
+"""
+
+from dataclasses import dataclass
+
+from onax._core.zeros import Zero, is_undefined_primal
+from onax._native.avals import AbstractValue
+from onax._native.dispatch import Primitive
+from onax._prims.shaping import instantiate_zeros
+
+MESSAGE = "onax has no types of values besides arrays (hijax)"
+
+
+class HiType(AbstractValue):
+    """The type of values that are not arrays."""
+
+
+class MutableHiType(AbstractValue):
+    """The type of values that are not arrays and change."""
+
+
+class HiPrimitive(Primitive):
+    """A primitive on values that are not arrays: it can be defined, and not applied."""
+
+    def bind(self, *args, **params):
+        raise NotImplementedError(f"{self.name}: {MESSAGE}")
+
+
+@dataclass(frozen=True, slots=True)
+class AvalQDD:
+    """A type with the state that a value of it is in."""
+
+    aval: AbstractValue
+    qdd: object
+
+
+@dataclass(frozen=True, slots=True)
+class AvalMutableQDD:
+    """A type with a state that changes."""
+
+    aval: AbstractValue
+    mutable_qdd: object
+
+
+@dataclass(slots=True)
+class aval_method:
+    """A function that tracers of a type have as a method."""
+
+    fun: object
+
+
+@dataclass(slots=True)
+class aval_property:
+    """A function that tracers of a type have as a property."""
+
+    fget: object
+
+
+class EffectTypes:
+    """A set of classes of effects."""
+
+    def __init__(self):
+        self._types = set()
+
+    def add_type(self, effect_type):
+        """Adds a class."""
+        self._types.add(effect_type)
+
+    def contains(self, effect):
+        """Whether an effect is of one of the classes."""
+        return isinstance(effect, tuple(self._types))
+
+
+control_flow_allowed_effects = EffectTypes()
+
+
+def register_hitype(cls, typeof):
+    """Accepts a class of values that are not arrays; nothing else follows from it."""
+
+
+def cur_qdd(x):
+    """Raises NotImplementedError: there are no values whose type has a state."""
+    raise NotImplementedError(f"cur_qdd: {MESSAGE}")
+
+
+__all__ = [
+    "AbstractValue",
+    "AvalMutableQDD",
+    "AvalQDD",
+    "HiPrimitive",
+    "HiType",
+    "MutableHiType",
+    "Zero",
+    "aval_method",
+    "aval_property",
+    "control_flow_allowed_effects",
+    "instantiate_zeros",
+    "is_undefined_primal",
+    "register_hitype",
+]

@@ -1,0 +1,244 @@
+"""Mutable array references: `new_ref`, and reading and writing at indices."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from onax._control import refs as _rules  # noqa: F401  it attaches the rules of loops and branches
+from onax._core.evaluate import bind_with_refs
+from onax._core.refs import Ref, discharge, is_ref
+from onax._core.trace import find_cur_trace, is_concrete, typeof
+from onax._ground.source import api_boundary
+from onax._prims.convert import convert
+from onax._prims.refs import ARRAY, Slice, addupdate_p, freeze_p, get_p, swap_p
+from onax._prims.slicing import dynamic_slice, dynamic_update_slice
+from onax.numpy._creation import asarray
+from onax.numpy._indexing import getitem
+
+
+@api_boundary
+def new_ref(init_val, *, memory_space=None):
+    """A mutable reference to an array with a copy of `init_val` (any shape and dtype) as its first value.
+
+    `ref[index]` reads and `ref[index] = value` writes, also inside functions that are transformed or compiled: a
+    function may read and write references that it is given, that it closes over, or that it creates.  It cannot return
+    them.
+
+    Args:
+      init_val: array or number, of any shape and dtype.
+      memory_space: accepted for compatibility.
+
+    Returns:
+      A `Ref` of the shape and dtype of `init_val`.
+
+    Examples:
+      >>> import onax
+      >>> total = onax.new_ref(0.0)
+      >>> @onax.jit
+      ... def add(x):
+      ...     total[...] += x
+      >>> add(2.0)
+      >>> add(3.0)
+      >>> print(total[...])
+      5.0
+    """
+    if is_ref(init_val):
+        raise TypeError(f"new_ref takes an array, got a mutable array reference: {init_val!r}")
+    return find_cur_trace().make_ref(_as_value(init_val))
+
+
+@api_boundary
+def freeze(ref):
+    """The last value of a reference, which must not be used afterwards; an array of its shape and dtype."""
+    return _bind(freeze_p, ref, (), {})
+
+
+@api_boundary
+def get(ref, idx=None):
+    """`ref[idx]`; the whole array without an index."""
+    index, operands = _read_index(ref, ... if idx is None else idx)
+    return _bind(get_p, ref, operands, {"index": index})
+
+
+@api_boundary
+def swap(ref, idx, value):
+    """Does `ref[idx] = value` and returns what was there.
+
+    Raises ValueError for a value of another shape or dtype than `ref[idx]`.
+    """
+    index, operands = _read_index(ref, ... if idx is None else idx)
+    return _bind(swap_p, ref, [_strong(value, ref), *operands], {"index": index})
+
+
+@api_boundary
+def set(ref, idx, value):
+    """Does `ref[idx] = value`.  Raises ValueError for a value of another shape or dtype than `ref[idx]`."""
+    swap(ref, idx, value)
+
+
+@api_boundary
+def addupdate(ref, idx, value):
+    """Adds a value to the elements at an index, each occurrence of an index once.
+
+    Raises ValueError for a value of another shape or dtype than `ref[idx]`.
+    """
+    index, operands = _read_index(ref, ... if idx is None else idx)
+    _bind(addupdate_p, ref, [_as_value(value), *operands], {"index": index})
+
+
+Ref.read_item = staticmethod(get)
+Ref.write_item = staticmethod(set)
+
+
+def _bind(primitive, ref, operands, params):
+    if not is_ref(ref):
+        raise TypeError(f"expected a mutable array reference, got {ref!r} of type {type(ref)}")
+    primitive.abstract(typeof(ref), *map(typeof, operands), **params)  # checks shape and dtype of the value
+    return bind_with_refs(primitive, [ref, *operands], params)
+
+
+def _as_value(x):
+    """NumPy's arrays and scalars as arrays; Python's scalars stay what they are."""
+    return asarray(x) if isinstance(x, (np.ndarray, np.generic)) else x
+
+
+def _strong(value, ref):
+    """The value as an array; one of weak type gets the dtype of the reference if that is of the same kind."""
+    value = _as_value(value)
+    aval = typeof(value)
+    if aval.weak_type and np.result_type(ref.dtype, aval.dtype) == ref.dtype:
+        return convert(value, ref.dtype)
+    return convert(value, aval.dtype)
+
+
+# ---- index expressions ----
+
+
+def _read_index(ref, index):
+    """(index in the form of `_prims/refs.py`, its operands).  Raises ValueError for positions out of bounds."""
+    parts = index if isinstance(index, tuple) else (index,)
+    shape = ref.shape
+    if sum(part is not Ellipsis for part in parts) > len(shape):
+        raise ValueError(f"`indices` must not be longer than `shape`: indices={parts}, shape={shape}")
+    if Ellipsis in [part for part in parts if part is Ellipsis]:
+        at = [part is Ellipsis for part in parts].index(True)
+        rest = len(parts) - at - 1
+        parts = (*parts[:at], *[slice(None)] * (len(shape) - at - rest), *parts[at + 1 :])
+    entries, operands = [], []
+    for part, size in zip(parts, shape):
+        entries.append(_read_part(part, size, operands))
+    while entries and entries[-1] == Slice(0, shape[len(entries) - 1]) and isinstance(index, type(Ellipsis)):
+        entries.pop()
+    return tuple(entries), operands
+
+
+def _read_part(part, size, operands):
+    """The entry of one dimension; appends its operand, if it has one."""
+    if isinstance(part, slice):
+        return _read_slice(part, size)
+    if isinstance(part, ds):
+        return part.entry(size, operands)
+    if part is None or isinstance(part, (bool, np.bool_, str)):
+        raise TypeError(f"a mutable array reference cannot be indexed with {part!r}")
+    if isinstance(part, (list, tuple)):
+        part = np.asarray(part)
+    aval = typeof(part)
+    if not np.issubdtype(aval.dtype, np.integer):
+        raise TypeError(f"a mutable array reference is indexed with integers, got {aval.str_short()}")
+    if not aval.shape and is_concrete(part):
+        position = int(part)
+        if not -size <= position < size:
+            raise ValueError(f"Out of bound indexer: idx={position}, dim={size}.")
+        return position % size
+    operands.append(part)
+    return ARRAY
+
+
+def _read_slice(part, size):
+    start, stop, step = part.indices(size)
+    if step < 1:
+        raise ValueError(f"slice must have a step >= 1 (found: {step})")
+    return Slice(start, max(-(-(stop - start) // step), 0), step)
+
+
+@dataclass(slots=True, eq=False)
+class ds:
+    """An index: `size` elements from `start` on, which may be known at run time only.
+
+    Args:
+      start: integer scalar.  A slice that would leave the array begins earlier.
+      size: a Python integer.
+    """
+
+    start: object
+    size: int
+
+    def entry(self, size, operands):
+        """The entry of a dimension of this size; appends the operand, if there is one."""
+        if is_concrete(self.start):
+            return Slice(int(self.start), self.size)
+        operands.append(self.start)
+        return Slice(None, self.size)
+
+
+# ---- rules ----
+
+
+def _split_index(shape, index, operands):
+    """(starts and sizes of a dynamic slice, or None; the index expression into it)."""
+    rest, starts, sizes, parts, dynamic = iter(operands), [0] * len(shape), list(shape), [], False
+    for axis, entry in enumerate(index):
+        if entry == ARRAY:
+            parts.append(next(rest))
+        elif isinstance(entry, Slice) and entry.start is None:
+            starts[axis], sizes[axis], dynamic = next(rest), entry.size, True
+            parts.append(slice(None))
+        elif isinstance(entry, Slice):
+            parts.append(slice(entry.start, entry.start + entry.size * entry.stride, entry.stride))
+        else:
+            parts.append(entry)
+    return (starts, sizes) if dynamic else None, tuple(parts)
+
+
+def _item(value, index, operands):
+    window, parts = _split_index(value.shape, index, operands)
+    return getitem(value if window is None else dynamic_slice(value, *window), parts)
+
+
+def _replace(value, index, operands, new, op):
+    """The array with the elements at an index replaced by new ones, or combined with them."""
+    window, parts = _split_index(value.shape, index, operands)
+    part = value if window is None else dynamic_slice(value, *window)
+    part = part.at[parts].add(new) if op == "add" else part.at[parts].set(new)
+    return part if window is None else dynamic_update_slice(value, part, window[0])
+
+
+@discharge.rule(get_p)
+def _get(values, refs, *, index):
+    value, *operands = values
+    return (_item(value, index, operands) if index else value), [None] * len(values)
+
+
+@discharge.rule(swap_p)
+def _swap(values, refs, *, index):
+    value, new, *operands = values
+    if not index:
+        return value, [_like(new, value), *[None] * (len(values) - 1)]
+    old = _item(value, index, operands)
+    return old, [_replace(value, index, operands, new, "set"), *[None] * (len(values) - 1)]
+
+
+@discharge.rule(addupdate_p)
+def _addupdate(values, refs, *, index):
+    value, new, *operands = values
+    total = _like(value + new, value) if not index else _replace(value, index, operands, new, "add")
+    return [], [total, *[None] * (len(values) - 1)]
+
+
+def _like(new, old):
+    """The new value with the weak type of the old one, which is that of the reference."""
+    weak = typeof(old).weak_type
+    return new if typeof(new).weak_type == weak else convert(new, old.dtype, weak)
+
+
+__all__ = ["addupdate", "ds", "freeze", "get", "new_ref", "set", "swap"]

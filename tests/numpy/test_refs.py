@@ -1,0 +1,326 @@
+"""Mutable array references: reading and writing eagerly and under every transformation, as JAX does."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import onax
+import onax.export
+import onax.numpy as jnp
+from onax import lax
+from onax.numpy._refs import _read_index
+
+VALUES = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+
+# An index as NumPy reads it.
+INDICES = [
+    ...,
+    (),
+    0,
+    -1,
+    (1, 2),
+    (1, 2, 3),
+    slice(None),
+    slice(1, None),
+    (slice(None), slice(0, 3, 2)),
+    (slice(None), -2),
+    (..., 1),
+    (0, ..., slice(2, 4)),
+    np.array([1, 0]),
+    (slice(None), np.array([0, 2, 2])),
+    (slice(None), np.array([0, 2, 2]), 1),
+    (0, slice(None), np.array([3, 1])),
+    (np.array([0, 1]), slice(None), np.array([1, 0])),
+    (np.array([[0], [1]]), np.array([0, 2])),
+    (slice(0, 0),),
+]
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_an_index_reads_and_writes_what_numpys_does(index, compiled):
+    decorate = onax.jit if compiled else lambda f: f
+    ref = onax.new_ref(jnp.asarray(VALUES))
+    expected = VALUES.copy()
+    np.testing.assert_array_equal(decorate(lambda ref: ref[index])(ref), expected[index])
+    new = np.full(expected[index].shape, 7, np.float32)
+
+    def write(ref):
+        ref[index] = jnp.asarray(new)
+
+    decorate(write)(ref)
+    expected[index] = new
+    np.testing.assert_array_equal(ref[...], expected)
+    decorate(lambda ref: onax.ref.addupdate(ref, index, jnp.asarray(new)))(ref)
+    np.add.at(expected, index, new)
+    np.testing.assert_array_equal(ref[...], expected)
+
+
+def test_swap_returns_what_was_there():
+    ref = onax.new_ref(jnp.arange(3))
+    assert onax.ref.swap(ref, 1, 9) == 1
+    np.testing.assert_array_equal(onax.ref.swap(ref, None, jnp.zeros(3, int)), [0, 9, 2])
+    np.testing.assert_array_equal(onax.ref.get(ref), [0, 0, 0])
+
+
+def test_a_reference_says_what_it_is():
+    ref = onax.new_ref(np.arange(3, dtype=np.float32))
+    assert repr(ref) == "Ref([0., 1., 2.], dtype=float32)"
+    assert str(onax.typeof(ref)) == "Ref{float32[3]}"
+    assert isinstance(ref, onax.Ref) and not isinstance(ref, onax.Array)
+    assert (ref.shape, ref.dtype, ref.ndim, ref.size, len(ref)) == ((3,), np.float32, 1, 3, 3)
+    assert onax.tree.leaves({"a": ref}) == [ref]
+    assert repr(onax.new_ref(3.0)) == "Ref(3., dtype=float32, weak_type=True)"
+
+
+@pytest.mark.parametrize(
+    ("index", "value", "error", "text"),
+    [
+        (0, 5, ValueError, "Invalid shape for `swap`"),
+        (
+            0,
+            jnp.ones((3, 4), jnp.int32),
+            ValueError,
+            "Invalid dtype for `swap`. Ref dtype: float32. Value dtype: int32.",
+        ),
+        (5, 0.0, ValueError, "Out of bound indexer: idx=5, dim=2."),
+        ((0, 0, 0, 0), 0.0, ValueError, "`indices` must not be longer than `shape`"),
+        (slice(None, None, -1), 0.0, ValueError, "step >= 1"),
+        ("a", 0.0, TypeError, "'a'"),
+        (jnp.array([True, False]), 0.0, TypeError, "bool"),
+    ],
+)
+def test_wrong_indices_and_values_are_refused(index, value, error, text):
+    ref = onax.new_ref(jnp.asarray(VALUES))
+    with pytest.raises(error, match=text.replace("[", r"\[").replace("(", r"\(")):
+        ref[index] = value
+    np.testing.assert_array_equal(ref[...], VALUES)
+
+
+def test_the_printed_program_is_jaxs():
+    def f(r, x, i):
+        r[0, :2] = jnp.stack([x, x])
+        onax.ref.addupdate(r, (1, i), x)
+        return r[i], r[..., 1:], onax.ref.swap(r, (0, 0), x)
+
+    ref = onax.new_ref(jnp.zeros((2, 3)))
+    lines = str(onax.make_jaxpr(f)(ref, jnp.float32(1), 1)).splitlines()
+    assert lines[0] == "{ lambda ; a:Ref{f32[2,3]} b:f32[] c:i32[]. let"
+    assert [line.strip() for line in lines if "a[" in line] == [
+        "a[0,:2] <- d",
+        "a[1,c] += b",
+        "e:f32[3] <- a[c,:]",
+        "f:f32[2,2] <- a[:,1:]",
+        "g:f32[], a[0,0] <- a[0,0], b",
+    ]
+    with pytest.raises(TypeError, match="add takes arrays, not mutable array references"):
+        onax.make_jaxpr(lambda r: r + 1)(ref)
+    with pytest.raises(TypeError):
+        ref + 1
+
+
+def accumulated(xs):
+    """The sum of squares, and the partial sums, by a loop that writes a reference."""
+    total = onax.new_ref(0.0)
+
+    def step(count, x):
+        total[...] += x * x
+        return count + 1, total[...]
+
+    _, partial = lax.scan(step, 0, xs)
+    return total[...], partial
+
+
+def powers(x):
+    """x ** 4, by a loop that multiplies a reference."""
+    product = onax.new_ref(x)
+
+    def multiply(_, carry):
+        product[...] = product[...] * x
+        return carry
+
+    lax.fori_loop(0, 3, multiply, None)
+    return product[...]
+
+
+def by_branches(x):
+    """sin(x) if x is positive, else 2 * x; the branches write a reference, and so does a checkpointed function."""
+    ref = onax.new_ref(jnp.zeros(2))
+
+    def positive():
+        ref[0] = jnp.sin(x)
+
+    def negative():
+        ref[0] = 2 * x
+
+    lax.cond(x > 0, positive, negative)
+
+    @onax.checkpoint
+    def copy():
+        ref[1] = ref[0]
+
+    copy()
+    return ref[1]
+
+
+def by_while(x):
+    """The least x * 2**k that is at least 10; condition and body use one reference."""
+    ref = onax.new_ref(x)
+
+    def double(count):
+        ref[...] = ref[...] * 2
+        return count + 1
+
+    lax.while_loop(lambda count: ref[...] < 10, double, 0)
+    return ref[...]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_loops_and_branches_write_references(compiled):
+    decorate = onax.jit if compiled else lambda f: f
+    total, partial = decorate(accumulated)(jnp.arange(4.0))
+    assert float(total) == 14
+    np.testing.assert_array_equal(partial, [0, 1, 5, 14])
+    assert float(decorate(powers)(2.0)) == 16
+    assert float(decorate(by_branches)(-3.0)) == -6
+    assert float(decorate(by_while)(3.0)) == 12
+    np.testing.assert_allclose(decorate(by_branches)(1.0), np.sin(1.0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_derivatives_and_batches_of_functions_that_use_references(compiled):
+    decorate = onax.jit if compiled else lambda f: f
+    assert float(decorate(onax.grad(powers))(2.0)) == 32
+    assert float(decorate(onax.hessian(powers))(2.0)) == 48
+    assert [float(x) for x in decorate(lambda x: onax.jvp(powers, (x,), (1.0,)))(2.0)] == [16, 32]
+    np.testing.assert_array_equal(decorate(onax.vmap(onax.grad(powers)))(jnp.arange(3.0)), [0, 4, 32])
+    np.testing.assert_array_equal(decorate(onax.grad(lambda xs: accumulated(xs)[0]))(jnp.arange(3.0)), [0, 2, 4])
+    np.testing.assert_array_equal(decorate(onax.vmap(by_while))(jnp.array([3.0, 11.0, 5.0])), [12, 11, 10])
+    np.testing.assert_allclose(decorate(onax.grad(by_branches))(1.0), np.cos(1.0), rtol=1e-6)
+    np.testing.assert_allclose(decorate(onax.vmap(by_branches))(jnp.array([1.0, -1.0])), [np.sin(1), -2], rtol=1e-6)
+
+
+def test_functions_write_references_that_they_are_given_or_close_over():
+    ref = onax.new_ref(jnp.zeros(3))
+
+    @onax.jit
+    def add(target, x):
+        target[1:] += x
+        return target[...].sum()
+
+    @onax.jit
+    def scale(x):
+        ref[...] = ref[...] * x
+
+    assert float(add(ref, 1.0)) == 2
+    scale(3.0)
+    scale(2.0)
+    assert float(add(ref, 1.0)) == 14
+    outer = onax.jit(lambda r: add(r, 2.0) + r[0])
+    assert float(outer(ref)) == 18
+    onax.vmap(lambda r, x: r.__setitem__(..., x))(ref, jnp.arange(3.0))
+    np.testing.assert_array_equal(ref[...], [0, 1, 2])
+    np.testing.assert_array_equal(onax.jit(lambda r: 1.0)(ref), 1)
+
+
+def test_a_backward_rule_writes_a_reference():
+    seen = onax.new_ref(0.0)
+
+    @onax.custom_vjp
+    def probe(x, ref):
+        return x
+
+    def backward(ref, cotangent):
+        ref[...] = cotangent
+        return cotangent, None
+
+    probe.defvjp(lambda x, ref: (x, ref), backward)
+    assert float(onax.grad(lambda x: 3 * probe(x, seen))(2.0)) == 3
+    assert float(seen[...]) == 3
+    assert float(onax.jit(onax.grad(lambda x: 5 * probe(x, seen)))(2.0)) == 5
+    assert float(seen[...]) == 5
+
+
+def test_a_transformation_keeps_its_values_out_of_references_from_outside():
+    ref = onax.new_ref(0.0)
+
+    def write(x):
+        ref[...] = x
+        return x * x
+
+    with pytest.raises(Exception, match="a differentiated value on a non-differentiated array reference of type Ref"):
+        onax.grad(write)(1.0)
+    with pytest.raises(Exception, match="vmapped value on an unbatched array reference of type Ref"):
+        onax.vmap(write)(jnp.arange(3.0))
+    assert float(ref[...]) == 0
+
+
+def test_references_are_neither_returned_nor_passed_twice():
+    ref = onax.new_ref(jnp.zeros(3))
+    with pytest.raises(ValueError, match="mutable array references cannot be returned"):
+        onax.jit(lambda: ref)()
+    with pytest.raises(ValueError, match="passed in as the argument r"):
+        onax.make_jaxpr(lambda r: r)(ref)
+    with pytest.raises(ValueError, match=r"only one reference to a mutable array .* appeared at both a and b"):
+        onax.jit(lambda a, b: a[...])(ref, ref)
+    with pytest.raises(ValueError, match="mutable array references"):
+        lax.scan(lambda c, x: (c, 0), 0, ref)
+    with pytest.raises(TypeError, match="takes an array"):
+        onax.new_ref(ref)
+
+
+def test_dynamic_slices():
+    ref = onax.new_ref(jnp.arange(5))
+
+    @onax.jit
+    def move(r, i):
+        r[onax.ds(i, 2)] = r[onax.ds(0, 2)] + 10
+        return r[onax.ds(i, 2)]
+
+    np.testing.assert_array_equal(move(ref, 3), [10, 11])
+    np.testing.assert_array_equal(ref[...], [0, 1, 2, 10, 11])
+    assert "a[b:b+2]" in str(onax.make_jaxpr(lambda r, i: r[onax.ds(i, 2)])(ref, 1))
+
+
+def test_freeze_gives_the_last_value():
+    def f(x):
+        ref = onax.new_ref(jnp.zeros(2))
+        ref[0] = x
+        return onax.freeze(ref)
+
+    np.testing.assert_array_equal(f(3.0), [3, 0])
+    np.testing.assert_array_equal(onax.jit(f)(3.0), [3, 0])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint32", "bfloat16", "float64", "complex64", "bool"])
+def test_every_dtype(dtype):
+    with onax.enable_x64(True):
+        ref = onax.new_ref(jnp.ones(3, dtype))
+        onax.jit(lambda r: r.__setitem__(1, r[0] ^ True if dtype == "bool" else r[0] + r[2]))(ref)
+        assert ref.dtype == jnp.dtype(dtype)
+        np.testing.assert_array_equal(np.asarray(ref[...], complex), [1, 0 if dtype == "bool" else 2, 1])
+
+
+def test_functions_with_references_export_and_those_from_outside_are_refused():
+    model = onax.export.export(powers)(2.0)
+    assert float(model.call(3.0)) == 81
+    ref = onax.new_ref(1.0)
+    with pytest.raises(onax.errors.ExportError, match="from outside"):
+        onax.export.export(lambda x: x + ref[...])(2.0)
+
+
+def test_a_reference_is_freed():
+    ref = onax.new_ref(jnp.zeros(3))
+    watched = weakref.ref(ref)
+    onax.jit(lambda r: r.__setitem__(0, 1.0))(ref)
+    del ref
+    gc.collect()
+    assert watched() is None
+
+
+def test_an_index_expression_becomes_entries_and_operands():
+    ref = onax.new_ref(jnp.zeros((2, 3)))
+    index, operands = _read_index(ref, (-1, jnp.array([0, 1])))
+    assert index == (1, "array") and len(operands) == 1
