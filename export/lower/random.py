@@ -23,6 +23,7 @@ from onax.export.graph import ops
 from onax.export.lower import driver
 from onax.export.lower.convert import convert as convert_value
 from onax.export.lower.convert import refuse
+from onax.export.lower.random_counters import COUNTER_FORMS, COUNTER_SEEDS
 from onax.export.lower.registry import decompose, lowers, lowers_components
 
 # ---- threefry2x32
@@ -85,6 +86,8 @@ def _unwrap(g, out, keys, *, impl=threefry_impl):
 def _seed(g, out, seeds, *, impl):
     if impl.functions is not None:
         refuse(g, f"seeding keys of the generator {impl.name!r} has no ONNX form: give the exported function the key.")
+    if impl in COUNTER_SEEDS:
+        return driver.split(g, driver.lower_function(g, COUNTER_SEEDS[impl], {}, [seeds.aval], [seeds])[0], out)
     low = convert_value(g, seeds, U32)
     if seeds.dtype.itemsize < 8:
         key_data = ops.full(g, out.shape, 0, U32), low
@@ -291,6 +294,7 @@ FORMS = {
     threefry_impl: (_threefry_split, _threefry_fold_in, _threefry_bits),
     rbg_impl: (_rbg_split, _rbg_fold_in, _rbg_bits),
     unsafe_rbg_impl: (_unsafe_split, _unsafe_fold_in, _rbg_bits),
+    **COUNTER_FORMS,
 }
 
 

@@ -380,7 +380,8 @@ _key_reuse = add_row("jax_debug_key_reuse", bool, False, "Consuming a random key
 KEY_REUSE = 1 << _key_reuse.shift
 _custom_prng = add_row("jax_enable_custom_prng", bool, False, "PRNGKey gives typed key arrays.", in_key=True)
 _prng_impl = add_row(
-    "jax_default_prng_impl", ("threefry2x32", "rbg", "unsafe_rbg"), "threefry2x32",
+    "jax_default_prng_impl",
+    ("threefry2x32", "threefry4x32", "rbg", "unsafe_rbg", "philox2x32", "philox4x32"), "threefry2x32",
     "The generator behind new random keys.", in_key=True,
 )  # fmt: skip
 _partitionable = add_row(

@@ -12,6 +12,7 @@ from onax._core.trace import as_array
 from onax._ground import dims, dtypes
 from onax._ground.config import config
 from onax._native.array import Array
+from onax._prims import random_counters  # noqa: F401  it registers its generators
 from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import add
 from onax._prims.random import (
@@ -130,8 +131,8 @@ def key(seed, *, impl=None, dtype=None):
     """A random key, of shape () and dtype `key<fry>`, from an integer.
 
     seed    a scalar integer; with 64 bits off its lower 32 bits count
-    impl    the generator's name, by default the option `jax_default_prng_impl`: "threefry2x32", "rbg",
-            "unsafe_rbg", or a generator
+    impl    the generator's name, by default the option `jax_default_prng_impl`: "threefry2x32", "threefry4x32",
+            "philox2x32", "philox4x32", "rbg", "unsafe_rbg", or a generator
     dtype   instead of `impl`: the dtype of another key
 
     Raises TypeError for a seed that is not a scalar integer, ValueError for an unknown generator.
@@ -151,7 +152,7 @@ def PRNGKey(seed, *, impl=None):
 def wrap_key_data(key_bits_array, *, impl=None, dtype=None):
     """The keys with the given key data, uint32 of shape (..., 2): an array of shape (...) and dtype `key<fry>`.
 
-    The key data of the generators rbg and unsafe_rbg have the shape (..., 4).
+    The key data of the generators rbg, unsafe_rbg and threefry4x32 have the shape (..., 4), of philox2x32 (..., 1).
 
     impl and dtype are those of `key`.  Raises TypeError for another dtype or shape.
     """
