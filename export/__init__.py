@@ -16,6 +16,7 @@ source.register_folder(os.path.dirname(__file__))
 
 # `jit` imports `onax.export.lower` and needs none of these names, so their modules are imported on first access.
 _HOMES = {
+    "DisabledSafetyCheck": "api",
     "Exported": "api",
     "SymbolicScope": "shapes",
     "default_export_platform": "api",
@@ -23,6 +24,8 @@ _HOMES = {
     "export": "api",
     "is_symbolic_dim": "shapes",
     "load": "api",
+    "maximum_supported_calling_convention_version": "api",
+    "minimum_supported_calling_convention_version": "api",
     "register_namedtuple_serialization": "artifact",
     "register_pytree_node_serialization": "artifact",
     "save": "api",
@@ -31,6 +34,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "DisabledSafetyCheck",
     "Exported",
     "SymbolicScope",
     "default_export_platform",
@@ -38,6 +42,8 @@ __all__ = [
     "export",
     "is_symbolic_dim",
     "load",
+    "maximum_supported_calling_convention_version",
+    "minimum_supported_calling_convention_version",
     "register_namedtuple_serialization",
     "register_pytree_node_serialization",
     "save",

@@ -5,28 +5,35 @@ Exported  the result: types, trees, names and the model; `call`, `save`, `serial
 load      reads an Exported from a file, `deserialize` from bytes
 """
 
+import base64
 import os
 import re
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 
+from onax._control.custom_vjp import custom_vjp
+from onax._core.evaluate import jaxpr_as_fun
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
 from onax._core.refs import AbstractRef
 from onax._core.rewrite import eliminate_dead_code
+from onax._core.sharding import AbstractMesh, Mesh
 from onax._core.trace import Tracer, typeof
 from onax._ground import dims as dim_rules
 from onax._ground import lazy, onnx_runtime, source
 from onax._ground.config import config
-from onax._ground.dtypes import ExtendedDType
+from onax._ground.dtypes import ExtendedDType, float0, primal_tangent_dtype
 from onax._ground.errors import BackendError, ExportError
 from onax._ground.util import first_duplicate, function_name
 from onax._native.array import make_array
+from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._native.jit_function import JitFunction
 from onax._native.ort import Session
 from onax._native.tree import tree_flatten
-from onax._transforms.abstract import stage
+from onax._transforms.abstract import ShapeDtypeStruct, stage
+from onax._transforms.autodiff import vjp
 from onax._transforms.discharge import discharge_refs
 from onax.export import artifact, external, shapes
 from onax.export.artifact import Leaf, Signature
@@ -36,6 +43,40 @@ from onax.export.lower import driver
 
 DEFAULT_OPSET = 21
 OPSETS = range(18, 27)
+# The versions of JAX's calling convention for StableHLO modules.  A model has none: onax.format is its version.
+minimum_supported_calling_convention_version, maximum_supported_calling_convention_version = 9, 10
+
+
+@source.api_class
+@dataclass(frozen=True, repr=False)
+class DisabledSafetyCheck:
+    """A check of JAX's exports that the caller turns off; a model has neither, so that both change nothing.
+
+    Made by `platform()`, of the platform on which an export is loaded, and by `custom_call(target_name)`, of a call to
+    a target that is not known to be stable.
+    """
+
+    _impl: str
+
+    @classmethod
+    def platform(cls):
+        """The check that a module runs on the platform for which it was exported."""
+        return cls("platform")
+
+    @classmethod
+    def custom_call(cls, target_name):
+        """The check of calls to the target `target_name`."""
+        return cls(f"custom_call:{target_name}")
+
+    def is_custom_call(self):
+        """The target whose check this turns off; None for the check of the platform."""
+        kind, _, target = self._impl.partition(":")
+        return target or None if kind == "custom_call" else None
+
+    def __str__(self):
+        return self._impl
+
+    __repr__ = __str__
 
 
 @source.api_class
@@ -50,14 +91,14 @@ class Exported:
     onnx_model               the model as an onnx.ModelProto, metadata included
     """
 
-    __slots__ = ("_arrays", "_bytes", "_dim_solver", "_encode", "_entries", "_session", "_signature", "opset")
+    __slots__ = ("_arrays", "_bytes", "_dim_solver", "_encode", "_entries", "_get_vjp", "_session", "_signature",
+                 "disabled_safety_checks", "opset")  # fmt: skip
 
     # what JAX's Exported says of a program for one CPU
     platforms = ("cpu",)
     nr_devices = 1
     ordered_effects = ()
     unordered_effects = ()
-    disabled_safety_checks = ()
     calling_convention_version = artifact.FORMAT
     uses_global_constants = property(lambda self: bool(self._dim_solver.variables))
     in_tree = property(lambda self: self._signature.in_tree)
@@ -71,13 +112,15 @@ class Exported:
     fun_name = property(lambda self: self._entries.get("onax.function", "<unknown>"))
     source = property(lambda self: self._entries.get("onax.source", "<unknown>"))
 
-    def __init__(self, raw, signature, solver, *, entries, opset, arrays=None, encode=None):
+    def __init__(self, raw, signature, solver, *, entries, opset, arrays=None, encode=None, get_vjp=None):
         self._bytes = raw
         self._signature = signature
         self._dim_solver = solver
         self._session = None
         self._entries = entries
         self._arrays = arrays or {}  # constants that the bytes only name
+        self._get_vjp = get_vjp
+        self.disabled_safety_checks = ()
         self._encode = encode  # location -> (bytes without metadata, such constants), for a model over 2 GB
         self.opset = opset
 
@@ -104,17 +147,42 @@ class Exported:
     def serialize(self, vjp_order=0):
         """The artefact as bytes, for `deserialize`.
 
+        vjp_order   how many orders of derivative the bytes hold: with 1, the loaded Exported has a `vjp`
+
         Raises ExportError for a model whose constants are stored in a second file.
         """
         if self._arrays:
             raise ExportError("the constants of this model are in a second file: store it with save(path)")
-        if vjp_order:
-            raise ExportError("derivatives are not stored with an export: export grad or vjp of the function itself")
-        return bytearray(self._bytes)
+        if vjp_order <= 0 or not self.has_vjp():
+            return bytearray(self._bytes)
+        inner = base64.b64encode(self.vjp().serialize(vjp_order - 1)).decode()
+        model = self.onnx_model
+        del model.metadata_props[:]
+        return bytearray(artifact.seal(model.SerializeToString(), {**self._entries, "onax.vjp": inner}))
 
     def has_vjp(self):
-        """Always False: an artefact holds no derivative."""
-        return False
+        """Whether `vjp` is there: for exports of this process, and for artefacts that hold one."""
+        return self._get_vjp is not None
+
+    def vjp(self):
+        """The vector-Jacobian product as an Exported.
+
+        Its arguments are the leaves of the arguments, then one cotangent per leaf of the result; it returns a tuple
+        with one cotangent per argument.  Cotangents of integers have dtype float0.
+
+        Raises ValueError if there is none, as in an artefact written by `serialize` with vjp_order=0.
+        """
+        if self._get_vjp is None:
+            raise ValueError("No VJP is available")
+        return self._get_vjp()
+
+    def in_shardings_jax(self, mesh):
+        """None for each argument: a model runs on one device, so that its arguments have no sharding."""
+        return _no_shardings(mesh, self.in_avals)
+
+    def out_shardings_jax(self, mesh):
+        """None for each result, as for the arguments."""
+        return _no_shardings(mesh, self.out_avals)
 
     def save(self, path, *, external_data=None):
         """Writes the artefact atomically.
@@ -156,7 +224,7 @@ class Exported:
         """
         leaves = self._arguments(args, kwargs)
         if any(isinstance(x, Tracer) for x in leaves):
-            return self.out_tree.unflatten(exported_call_p.bind(*leaves, exported=self))
+            return self.out_tree.unflatten(_differentiable_call(self)(*leaves))
         return self.out_tree.unflatten(self._call_flat(leaves))
 
     def _call_flat(self, leaves):
@@ -167,10 +235,7 @@ class Exported:
             arrays.append(artifact.to_boundary(array, leaf.aval))
         self._dim_solver.solve(sizes)
         results = self._cached_session().run(arrays)
-        return [
-            make_array(artifact.from_boundary(r, leaf.aval), dtype=leaf.aval.dtype, weak_type=leaf.aval.weak_type)
-            for r, leaf in zip(results, self._signature.out_leaves)
-        ]
+        return [_from_buffer(r, leaf.aval) for r, leaf in zip(results, self._signature.out_leaves)]
 
     __call__ = call
 
@@ -227,6 +292,32 @@ class Exported:
         return f"Exported(fun_name={self.fun_name}, ...)"
 
 
+def _no_shardings(mesh, avals):
+    if not isinstance(mesh, (Mesh, AbstractMesh)):
+        raise TypeError(f"a mesh is a Mesh or an AbstractMesh; got {mesh!r}")
+    return (None,) * len(avals)
+
+
+def _differentiable_call(exported):
+    """The call on leaves, whose derivative is the export's `vjp`."""
+
+    @custom_vjp
+    def call_exported(*leaves):
+        return tuple(exported_call_p.bind(*leaves, exported=exported))
+
+    def forward(*leaves):
+        return call_exported(*leaves), leaves
+
+    def backward(leaves, cts):
+        pulled = exported.vjp()
+        types = [leaf.aval for leaf in pulled._signature.in_leaves[len(leaves) :]]
+        cts = [np.zeros(ct.shape, float0) if t.dtype == float0 else ct for ct, t in zip(cts, types)]
+        return tuple(_differentiable_call(pulled)(*leaves, *cts))
+
+    call_exported.defvjp(forward, backward)
+    return call_exported
+
+
 def _exported_call_abstract(*avals, exported):
     """Result types of a call inside a traced function; the operands determine the symbolic dimensions."""
     for value, leaf, label in zip(avals, exported._signature.in_leaves, exported._dim_solver.labels):
@@ -256,6 +347,8 @@ def _port(aval):
 def _to_buffer(value, aval, label):
     """An argument's buffer; ValueError if its dtype is not the exported one."""
     own = typeof(value)
+    if aval.dtype == float0 == own.dtype:
+        return np.zeros(own.shape, bool)
     if own.dtype != aval.dtype:
         if own.weak_type and np.can_cast(own.dtype, aval.dtype, "same_kind"):
             return np.asarray(value, aval.dtype)
@@ -263,6 +356,12 @@ def _to_buffer(value, aval, label):
     if isinstance(aval.dtype, ExtendedDType):
         return value._value
     return np.asarray(value, aval.dtype)
+
+
+def _from_buffer(result, aval):
+    """A result of the model as an array; one of dtype float0 is NumPy's, as in JAX."""
+    array = artifact.from_boundary(result, aval)
+    return array if aval.dtype == float0 else make_array(array, dtype=aval.dtype, weak_type=aval.weak_type)
 
 
 # --- names --------------------------------------------------------------------------------------------------------
@@ -375,9 +474,16 @@ def export(fun, *, opset=DEFAULT_OPSET, platforms=None, disabled_checks=(), inpu
     if opset not in OPSETS:
         raise ExportError(f"opset {opset} is not supported: choose one from {OPSETS[0]} to {OPSETS[-1]}")
 
+    checks = tuple(disabled_checks)
+    for check in checks:
+        if not isinstance(check, DisabledSafetyCheck):
+            raise TypeError(f"disabled_checks holds objects of DisabledSafetyCheck; got {check!r}")
+
     @source.api_boundary
     def export_for(*args, **kwargs):
-        return _export(fun, args, kwargs, opset, input_names, output_names)
+        exported = _export(fun, args, kwargs, opset, input_names, output_names)
+        exported.disabled_safety_checks = checks
+        return exported
 
     return export_for
 
@@ -402,7 +508,8 @@ def _without_refs(jaxpr):
     return discharge_refs(jaxpr)
 
 
-def _export(fun, args, kwargs, opset, input_names, output_names):
+def _export(fun, args, kwargs, opset, input_names=None, output_names=None, as_types=lambda avals, is_output: avals):
+    """`as_types` says how the types of the staged program appear in the signature."""
     fun, static_argnums, static_argnames = _unwrap_jit(fun)
     jaxpr, out_tree, in_tree = stage(fun, args, kwargs, static_argnums, static_argnames, traced_for="export")
     static = {n % len(args) for n in static_argnums if -len(args) <= n < len(args)}
@@ -426,9 +533,9 @@ def _export(fun, args, kwargs, opset, input_names, output_names):
     _warn_of_silent_broadcasts(solver, in_names)
     signature = Signature(
         in_tree,
-        _leaves(in_names, arguments, jaxpr.in_avals),
+        _leaves(in_names, arguments, as_types(jaxpr.in_avals, False)),
         out_tree,
-        _leaves(out_names, result, jaxpr.out_avals),
+        _leaves(out_names, result, as_types(jaxpr.out_avals, True)),
         solver.constraints,
         {"jax_enable_x64": config.jax_enable_x64, "jax_default_prng_impl": config.jax_default_prng_impl},
     )
@@ -439,15 +546,40 @@ def _export(fun, args, kwargs, opset, input_names, output_names):
         "onax.source": where,
         "onax.signature": signature.to_json(),
     }
+    get_vjp = lambda: _export_vjp(jaxpr, [leaf.aval.dtype for leaf in signature.in_leaves], opset)
     if sum(v.const.nbytes for v in graph.initializers.values()) < artifact.LIMIT - _HEADROOM:
         return Exported(artifact.seal(proto.to_model(graph, name=name), entries), signature, solver,
-                        entries=entries, opset=opset)  # fmt: skip
+                        entries=entries, opset=opset, get_vjp=get_vjp)  # fmt: skip
 
     def encode(location):
         return proto.to_parts(graph, external.THRESHOLD, location, name=name)
 
     raw, arrays = encode(external.SUFFIX)
-    return Exported(raw, signature, solver, entries=entries, opset=opset, arrays=arrays, encode=encode)
+    return Exported(raw, signature, solver, entries=entries, opset=opset, arrays=arrays, encode=encode,
+                    get_vjp=get_vjp)  # fmt: skip
+
+
+def _export_vjp(jaxpr, in_dtypes, opset):
+    """The Exported of a program's vector-Jacobian product; `in_dtypes` are the dtypes of the signature's arguments.
+
+    The model takes and returns zeros of bool in the place of float0, for which ONNX has no type.
+    """
+    count, function = len(jaxpr.in_avals), jaxpr_as_fun(jaxpr)
+    dtypes_in = [primal_tangent_dtype(a.dtype) for a in jaxpr.in_avals]
+    dtypes_ct = [primal_tangent_dtype(a.dtype) for a in jaxpr.out_avals]
+
+    def fun_vjp_jax(*args):
+        cts = [np.zeros(ct.shape, float0) if d == float0 else ct for ct, d in zip(args[count:], dtypes_ct)]
+        pulled = vjp(function, *args[:count])[1](cts)
+        return tuple(np.zeros(ct.shape, bool) if d == float0 else ct for ct, d in zip(pulled, dtypes_in))
+
+    def as_types(avals, is_output):
+        stated = dtypes_in if is_output else [*in_dtypes, *dtypes_ct]
+        return [ShapedArray(a.shape, float0) if d == float0 else a for a, d in zip(avals, stated)]
+
+    ports = [*((a.shape, a.dtype) for a in jaxpr.in_avals), *zip((a.shape for a in jaxpr.out_avals), dtypes_ct)]
+    specs = [ShapeDtypeStruct(shape, bool if d == float0 else d) for shape, d in ports]
+    return _export(fun_vjp_jax, specs, {}, opset, as_types=as_types)
 
 
 _HEADROOM = 1 << 26  # bytes reserved for everything in a model but its constants
@@ -496,7 +628,9 @@ def deserialize(blob, verify=True, *, path=None):
     arrays = external.arrays_of(model, path, entries.get("onax.external"), verify)
     names = ("onax.version", "onax.function", "onax.source", "onax.signature")
     metadata = {name: entries[name] for name in names if name in entries}
-    return Exported(raw, signature, solver, entries=metadata, opset=opset, arrays=arrays)
+    pulled = entries.get("onax.vjp")
+    get_vjp = None if pulled is None else lambda: deserialize(base64.b64decode(pulled), verify)
+    return Exported(raw, signature, solver, entries=metadata, opset=opset, arrays=arrays, get_vjp=get_vjp)
 
 
 def _argument_label(path):

@@ -7,6 +7,7 @@
     onax.signature   JSON: for arguments and results the tree, and each leaf's name, path, shape text, dtype, weak type;
                      constraints on symbolic dimensions; the options that were set
     onax.external    JSON: name, size and SHA-256 of the second file, if it holds large constants (see external)
+    onax.vjp         the artefact of the vector-Jacobian product in base64, if it was asked for
     onax.digest      SHA-256 of the whole file with this value written as zeros
 
 Loading unpickles nothing and looks up no class by its Python name.  A node class is written under the name with which
@@ -167,6 +168,8 @@ def aval_to_json(aval):
 
 def _dtype_name(dtype):
     """The name of a dtype in JSON; a key dtype is named after its generator."""
+    if dtype == dtypes.float0:
+        return "float0"
     return f"key<{dtype._impl.name}>" if isinstance(dtype, dtypes.KeyType) else dtype.name
 
 
@@ -183,6 +186,8 @@ def _dtype_from_name(name):
             raise ArtifactError(
                 f"the artefact uses a generator of keys that this onax does not know: {error}"
             ) from None
+    if name == "float0":
+        return dtypes.float0
     for dtype in dtypes.ALL_DTYPES:
         if dtype.name == name:
             return dtype
@@ -374,6 +379,8 @@ def from_boundary(array, aval):
     if isinstance(aval.dtype, dtypes.ExtendedDType):
         shape = array.shape[: array.ndim - len(aval.dtype.element_shape)]
         return np.ascontiguousarray(array).reshape((*shape, -1)).view(aval.dtype.storage).reshape(shape)
+    if aval.dtype == dtypes.float0:
+        return np.zeros(array.shape, dtypes.float0)
     if dtypes.is_complex(aval.dtype):
         return np.ascontiguousarray(array).view(aval.dtype).reshape(array.shape[:-1])
     return array
@@ -383,6 +390,8 @@ def boundary_type(aval):
     """(shape, dtype) of a value at the boundary of the graph."""
     if isinstance(aval.dtype, dtypes.ExtendedDType):
         return (*aval.shape, *aval.dtype.element_shape), aval.dtype.element_dtype
+    if aval.dtype == dtypes.float0:
+        return tuple(aval.shape), np.dtype(bool)
     if dtypes.is_complex(aval.dtype):
         return (*aval.shape, 2), dtypes.real_dtype(aval.dtype)
     return tuple(aval.shape), aval.dtype

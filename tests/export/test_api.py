@@ -12,7 +12,7 @@ from onax import lax
 from onax._ground.errors import ExportError, LoweringError
 from onax._native.dispatch import Primitive
 from onax._transforms.abstract import ShapeDtypeStruct
-from onax.export import deserialize, export, report, symbolic_shape
+from onax.export import DisabledSafetyCheck, deserialize, export, report, symbolic_shape
 from onax.export.api import argument_names, result_names
 
 F32 = np.float32
@@ -85,7 +85,7 @@ def test_description(exported):
     assert repr(exported.in_tree) == "PyTreeDef((({'w': *}, *), {'scale': *}))"
     assert repr(exported.out_tree) == "PyTreeDef({'x': *, 'y': *})"
     assert exported.platforms == ("cpu",) and exported.symbolic_dimensions == ("b",) and exported.opset == 21
-    assert not exported.has_vjp() and exported.module_kept_var_idx == (0, 1, 2)
+    assert exported.module_kept_var_idx == (0, 1, 2)
 
 
 def test_model(exported):
@@ -109,8 +109,53 @@ def test_call(exported, size):
 def test_bytes(exported):
     back = deserialize(exported.serialize())
     np.testing.assert_array_equal(back.call({"w": W}, X, scale=2.0)["y"], exported.call({"w": W}, X, scale=F32(2))["y"])
-    with pytest.raises(ExportError, match="derivatives"):
-        exported.serialize(vjp_order=1)
+
+
+def test_derivatives():
+    def scaled(x, i, *, k):
+        return x * k["a"] * i, i + 1, jnp.sum(x) ** 2
+
+    x, zero = np.ones((2, 3), F32), np.zeros((), onax.dtypes.float0)
+    made = export(scaled)(x, np.int32(3), k={"a": F32(2)})
+    stored = deserialize(made.serialize(vjp_order=2))
+    assert not deserialize(made.serialize()).has_vjp() and stored.vjp().has_vjp()
+    for exported in (made, stored):
+        pulled = exported.vjp()
+        assert [a.dtype.name for a in pulled.in_avals[:3]] == ["float32", "int32", "float32"]
+        assert pulled.in_avals[4].dtype == pulled.out_avals[1].dtype == onax.dtypes.float0
+        by_x, by_i, by_k = pulled.call(x, np.int32(3), F32(2), x, zero, F32(1))
+        np.testing.assert_array_equal(by_x, np.full((2, 3), 18))
+        assert by_i.dtype == onax.dtypes.float0 and by_k == 18
+        last = lambda x, exported=exported: exported.call(x, np.int32(3), k={"a": F32(2)})[2]
+        np.testing.assert_array_equal(onax.grad(last)(x), np.full((2, 3), 12))
+    second = onax.grad(lambda x: onax.grad(lambda x: made.call(x, np.int32(3), k={"a": F32(2)})[2])(x).sum())
+    np.testing.assert_array_equal(second(x), np.full((2, 3), 12))
+    with pytest.raises(ValueError, match="No VJP is available"):
+        deserialize(made.serialize()).vjp()
+
+
+def test_derivatives_of_symbolic_shapes():
+    (b,) = symbolic_shape("b")
+    made = export(lambda x: jnp.sin(x).sum(axis=1))(spec(b, 3))
+    pulled = deserialize(made.serialize(vjp_order=1)).vjp()
+    assert [a.str_short() for a in pulled.in_avals] == ["float32[b,3]", "float32[b]"]
+    (by_x,) = pulled.call(X, np.arange(2, dtype=F32))
+    np.testing.assert_allclose(by_x, np.cos(X) * [[0], [1]], rtol=1e-6)
+
+
+def test_checks_versions_and_shardings(exported):
+    check = DisabledSafetyCheck.custom_call("f")
+    assert (str(check), check.is_custom_call(), DisabledSafetyCheck.platform().is_custom_call()) == (
+        "custom_call:f", "f", None
+    )  # fmt: skip
+    assert check == DisabledSafetyCheck.custom_call("f") != DisabledSafetyCheck.platform()
+    assert export(lax.neg, disabled_checks=[check])(X).disabled_safety_checks == (check,)
+    with pytest.raises(TypeError, match="disabled_checks"):
+        export(lax.neg, disabled_checks=["f"])
+    assert onax.export.minimum_supported_calling_convention_version == 9
+    assert onax.export.maximum_supported_calling_convention_version == 10
+    mesh = onax.make_mesh((1,), ("a",))
+    assert exported.in_shardings_jax(mesh) == (None,) * 3 and exported.out_shardings_jax(mesh) == (None,) * 2
 
 
 @pytest.mark.parametrize(
@@ -226,7 +271,7 @@ def test_calls_inside_of_traced_functions(exported):
         return onax.tree.map(lambda y: y * 2, exported.call({"w": W}, x, scale=F32(1)))
 
     jaxpr = onax.make_jaxpr(twice)(X)
-    assert jaxpr.eqns[0].primitive.name == "call_exported"
+    assert jaxpr.eqns[0].primitive.name == "custom_vjp_call" and "call_exported[" in str(jaxpr)
     for got, want in zip(onax.tree.leaves(onax.jit(twice)(X)), onax.tree.leaves(twice(X))):
         np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
     with pytest.raises(ValueError, match=r"Dtype mismatch for args\[1\]"):
