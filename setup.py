@@ -121,7 +121,7 @@ setup(
     packages=_packages(),
     package_dir={"": "pkg", "onax.export": "export"},
     package_data={
-        "onax": ["py.typed"],
+        "onax": ["py.typed", "include/onax/*.h"],
         "onax._pages": ["*.html", "*.css", "*.js"],
         "onax.export.graph": ["*.json"],
         "onax.interop": ["private_names.txt", "distributions/*.py", "distributions/*/METADATA"],

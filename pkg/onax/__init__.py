@@ -97,6 +97,7 @@ _LAZY_MODULES = frozenset(
         "experimental",
         "export",
         "extend",
+        "ffi",
         "flatten_util",
         "image",
         "interpreters",

@@ -117,6 +117,14 @@ def _flatten_arguments(args, kwargs):
 _VMAP_METHODS = ("sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized")
 
 
+def check_vmap_method(vmap_method):
+    """ValueError unless this is the name of a method, or None."""
+    if vmap_method is not None and vmap_method not in _VMAP_METHODS:
+        raise ValueError(
+            f"vmap_method must be on of the allowed methods {[*_VMAP_METHODS, None]}, but got: {vmap_method}"
+        )
+
+
 def pure_callback(callback, result_shape_dtypes, *args, sharding=None, vmap_method=None, **kwargs):
     """The result of a Python function, called with arrays when the program runs: a tree of the stated types.
 
@@ -127,10 +135,7 @@ def pure_callback(callback, result_shape_dtypes, *args, sharding=None, vmap_meth
     whose results are unused is dropped.  It has no derivative.  Raises what the function raises, and RuntimeError for
     results of other types than stated.  `sharding` is accepted and ignored, since there is one process to call.
     """
-    if vmap_method is not None and vmap_method not in _VMAP_METHODS:
-        raise ValueError(
-            f"vmap_method must be on of the allowed methods {[*_VMAP_METHODS, None]}, but got: {vmap_method}"
-        )
+    check_vmap_method(vmap_method)
     out_tree, result_avals = _result_types("pure_callback", callback, result_shape_dtypes)
     flat, in_tree = _flatten_arguments(args, kwargs)
     outs = pure_callback_p.bind(
@@ -157,27 +162,31 @@ def _pure_jvp(primals, tangents, **_):
     )
 
 
-def _pure_batch(axis_data, operands, dims, *, result_avals, vmap_method, **params):
-    given = {**params, "result_avals": result_avals, "vmap_method": vmap_method}
-    size = axis_data.size
+def batch_by_method(primitive, axis_data, operands, dims, params):
+    """Batches a call of foreign code as its parameter `vmap_method` says; its results are `result_avals`."""
+    size, vmap_method = axis_data.size, params["vmap_method"]
     if axis_data.of_devices:  # each device calls it with its own values; nothing is mapped
-        return batch_by_loop(pure_callback_p, axis_data, operands, dims, given)
+        return batch_by_loop(primitive, axis_data, operands, dims, params)
     if vmap_method is None:
         raise NotImplementedError(
-            "vmap is only supported for the pure_callback primitive when vmap_method is one of 'sequential', "
+            f"vmap is only supported for the {primitive.name} primitive when vmap_method is one of 'sequential', "
             "'sequential_unrolled', 'expand_dims', 'broadcast_all', or 'legacy_vectorized'. Got vmap_method=None."
         )
     if vmap_method.startswith("sequential"):
         unroll = size if vmap_method == "sequential_unrolled" else 1
-        return batch_by_loop(pure_callback_p, axis_data, operands, dims, given, unroll)
+        return batch_by_loop(primitive, axis_data, operands, dims, params, unroll)
     together = [x if d is None else bdim_at_front(x, d, size) for x, d in zip(operands, dims)]
     if vmap_method == "expand_dims":
         together = [expand_dims(x, (0,)) if d is None else x for x, d in zip(together, dims)]
     elif vmap_method == "broadcast_all":
         together = [broadcast_bdim(x, size, 0) if d is None else x for x, d in zip(together, dims)]
-    given["result_avals"] = tuple(a.update(shape=(size, *a.shape)) for a in result_avals)
-    outs = pure_callback_p.bind(*together, **given)
+    result_avals = tuple(a.update(shape=(size, *a.shape)) for a in params["result_avals"])
+    outs = primitive.bind(*together, **{**params, "result_avals": result_avals})
     return outs, [0] * len(outs)
+
+
+def _pure_batch(axis_data, operands, dims, **params):
+    return batch_by_method(pure_callback_p, axis_data, operands, dims, params)
 
 
 pure_callback_p = Primitive(

@@ -1,0 +1,62 @@
+"""Calls of C functions as operations, under the names of jax.ffi.
+
+A function is compiled with the header `onax/ffi.h` in `include_dir()`, or with XLA's headers for its typed foreign
+function interface, registered by `register_ffi_target`, and called by `ffi_call`: eagerly, in compiled programs and
+under `vmap`, with arrays in the memory of the CPU.
+"""
+
+import ctypes
+import os
+
+from onax._control.ffi_call import (
+    ffi_call,
+    register_ffi_target,
+    register_ffi_target_as_batch_partitionable,
+    register_ffi_type,
+    register_ffi_type_id,
+)
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+
+
+def pycapsule(funcptr):
+    """A PyCapsule around a C function that was loaded by ctypes, for `register_ffi_target`."""
+    destructor = ctypes.CFUNCTYPE(None, ctypes.py_object)
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, destructor)
+    return make(funcptr, None, destructor(0))
+
+
+def include_dir():
+    """The folder with the header `onax/ffi.h`, for the compiler's option -I.
+
+    JAX's folder contains XLA's headers in C++; handlers compiled with those run here too.
+    """
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
+
+
+def ffi_lowering(call_target_name, **options):
+    """Raises NotImplementedError: a rule that lowers to MLIR has no meaning here."""
+    raise NotImplementedError(
+        f"ffi_lowering({call_target_name!r}): onax lowers to ONNX and has no MLIR; call the target with "
+        "ffi_call(name, result_types), which works in every function"
+    )
+
+
+def build_ffi_lowering_function(call_target_name, **options):
+    """Raises NotImplementedError, as `ffi_lowering` does."""
+    ffi_lowering(call_target_name)
+
+
+__all__ = [
+    "build_ffi_lowering_function",
+    "ffi_call",
+    "ffi_lowering",
+    "include_dir",
+    "pycapsule",
+    "register_ffi_target",
+    "register_ffi_target_as_batch_partitionable",
+    "register_ffi_type",
+    "register_ffi_type_id",
+]
+
+_wrap_api_functions(globals(), __name__)
