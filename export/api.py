@@ -459,12 +459,23 @@ def _check_distinct(names):
 
 
 @source.api_boundary
-def export(fun, *, opset=DEFAULT_OPSET, platforms=None, disabled_checks=(), input_names=None, output_names=None):
+def export(
+    fun,
+    *,
+    opset=DEFAULT_OPSET,
+    platforms=None,
+    disabled_checks=(),
+    input_names=None,
+    output_names=None,
+    exact=False,
+):
     """Returns a function that takes arguments or their types (ShapeDtypeStruct) and exports `fun` for them.
 
     fun                       any traceable function, jitted or not
     opset                     ONNX opset of the model, 18 to 26
     input_names, output_names names for all leaves, or a dictionary from the default names
+    exact                     True: formulas such as those of softmax and gelu stay formulas; by default they become
+                              the operator that has their meaning, whose kernels round results close to 0 more coarsely
 
     Raises ExportError for what cannot be exported, and LoweringError that lists every operation without an ONNX form.
     `platforms` and `disabled_checks` are accepted for compatibility with JAX: a model runs wherever ONNX Runtime does.
@@ -481,7 +492,7 @@ def export(fun, *, opset=DEFAULT_OPSET, platforms=None, disabled_checks=(), inpu
 
     @source.api_boundary
     def export_for(*args, **kwargs):
-        exported = _export(fun, args, kwargs, opset, input_names, output_names)
+        exported = _export(fun, args, kwargs, opset, input_names, output_names, exact)
         exported.disabled_safety_checks = checks
         return exported
 
@@ -508,7 +519,9 @@ def _without_refs(jaxpr):
     return discharge_refs(jaxpr)
 
 
-def _export(fun, args, kwargs, opset, input_names=None, output_names=None, as_types=lambda avals, is_output: avals):
+def _export(
+    fun, args, kwargs, opset, input_names=None, output_names=None, exact=False, as_types=lambda avals, is_output: avals
+):
     """`as_types` says how the types of the staged program appear in the signature."""
     fun, static_argnums, static_argnames = _unwrap_jit(fun)
     jaxpr, out_tree, in_tree = stage(fun, args, kwargs, static_argnums, static_argnames, traced_for="export")
@@ -529,6 +542,7 @@ def _export(fun, args, kwargs, opset, input_names=None, output_names=None, as_ty
         output_names=out_names,
         dim_solver=solver,
         collect_errors=True,
+        recognize=not exact,
     )
     _warn_of_silent_broadcasts(solver, in_names)
     signature = Signature(

@@ -61,6 +61,9 @@ def _function_options(parser, target):
     option("--static", metavar="NAME=VALUE", help="fix a keyword argument to a Python literal", **several)
     option("--constraint", metavar="TEXT", help='constrain symbolic dimensions, such as "batch >= 2"', **several)
     option("--opset", type=int, default=api.DEFAULT_OPSET, metavar="N", help=opset)
+    option(
+        "--exact", action="store_true", help="keep formulas such as softmax's instead of the operators that mean them"
+    )
     option("--rtol", type=float, help="the largest accepted difference, relative to the largest value")
     option("--atol", type=float, help="the largest absolute difference that is accepted whatever --rtol says")
     _run_and_print_options(parser)
@@ -208,14 +211,14 @@ def _read_job(target, *, specs, example, params, dynamic, static, constraint, em
     return _Job(function, tuple(specs), named, arguments)
 
 
-def _export_job(job, opset, dtype=None, optimize=False):
+def _export_job(job, opset, exact, dtype=None, optimize=False):
     """The Exported of a job; each warning is printed in one line."""
     function, specs, named = job.function, job.specs, job.named
     with _user_code, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if dtype == "bfloat16":
             function, specs, named = conversions.store_as_bfloat16(function, specs, named)
-        exported = api.export(function, opset=opset)(*specs, **named)
+        exported = api.export(function, opset=opset, exact=exact)(*specs, **named)
     for warning in caught:
         print(f"warning: {warning.message}", file=sys.stderr)
     if dtype == "float16":
@@ -228,14 +231,16 @@ def _export_job(job, opset, dtype=None, optimize=False):
 # --- the commands -------------------------------------------------------------------------------------------------
 
 
-def _export(upper, target, output, check, weights, external_data, opset, optimize, dtype, quiet, as_json, **options):
+def _export(
+    upper, target, output, check, weights, external_data, opset, exact, optimize, dtype, quiet, as_json, **options
+):
     """Export a function to an ONNX file."""
     say = _Printer(quiet or as_json)
     output = output or f"{target.rpartition(':')[2].rpartition('.')[2] or 'function'}.onnx"
     _check_writable(output)
     comparison = {name: options.pop(name) for name in ("rtol", "atol", "provider", "seed")}
     job = _read_job(target, embed_params=weights == "embedded", **options)
-    exported = _export_job(job, opset, dtype, optimize)
+    exported = _export_job(job, opset, exact, dtype, optimize)
     if check and not _matches_function(exported, job, dtype, say, **comparison):
         say("the file was not written", always=True)
         return EXIT_DIFFERENT
@@ -273,7 +278,7 @@ def _sizes_text(sizes):
     return ", ".join(f"{name} = {size}" for name, size in sizes.items())
 
 
-def _check(upper, target, rtol, atol, provider, seed, opset, quiet, as_json, **options):
+def _check(upper, target, rtol, atol, provider, seed, opset, exact, quiet, as_json, **options):
     """Compare the ways of running a function or a file."""
     say = _Printer(quiet or as_json)
     rng = np.random.default_rng(seed)
@@ -286,7 +291,7 @@ def _check(upper, target, rtol, atol, provider, seed, opset, quiet, as_json, **o
         rows = checks.compare_ways(exported, args, kwargs, **how, progress=say.progress(len(checks.LEVELS)))
     else:
         job = _read_job(target, **options)
-        exported, function = _export_job(job, opset), job.function
+        exported, function = _export_job(job, opset, exact), job.function
         (args, kwargs), sizes = _arguments(exported, job.example, rng)
         progress = say.progress(len(checks.ways_of(True)))
         with _user_code:

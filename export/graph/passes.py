@@ -4,6 +4,8 @@
     drop_dead_nodes           removes nodes and constants whose values nobody reads
     fold_transposed_products  rewrites the transpose of a matrix product as a Gemm with transposed operands
 
+    expand_formulas           after recognition: builds what remains of `Graph.formula`
+
 and, when the graph is complete,
 
     break_reference_cycles    drops references that only building needs, so that a graph is freed at once
@@ -19,7 +21,7 @@ from onax.export.graph.value import Graph
 _HOLDERS = frozenset(("If", "Loop", "Scan"))
 
 
-def _bodies(node):
+def bodies(node):
     """The subgraphs in a node's attributes."""
     return [x for x in node.attributes.values() if type(x) is Graph] if node.op_type in _HOLDERS else ()
 
@@ -40,7 +42,7 @@ def _key(node, same):
         hash(items)
     except TypeError:  # an ndarray
         return None
-    return None if _bodies(node) else (node.op_type, inputs, items)
+    return None if bodies(node) else (node.op_type, inputs, items)
 
 
 def share_equal_nodes(graph):
@@ -64,7 +66,7 @@ def _replace(graph, values):
     for node in graph.nodes:
         if any(id(v) in values for v in node.inputs):
             node.inputs = tuple([values.get(id(v), v) for v in node.inputs])
-        for body in _bodies(node):
+        for body in bodies(node):
             _replace(body, values)
 
 
@@ -83,7 +85,7 @@ def _live_nodes(graph, used):
             continue
         live.append(node)
         used.update([id(v) for v in node.inputs])
-        for body in _bodies(node):
+        for body in bodies(node):
             _live_nodes(body, used)
     live.reverse()
     graph.nodes = live
@@ -94,6 +96,8 @@ def drop_dead_nodes(graph):
     used = set()
     _live_nodes(graph, used)
     graph.initializers = {name: v for name, v in graph.initializers.items() if id(v) in used}
+    constants = graph.model.constants
+    graph.model.constants = {key: v for key, v in constants.items() if id(v) in used}
 
 
 # ---- transposed products
@@ -112,7 +116,7 @@ def _reads(graph):
     for node in graph.nodes:
         for v in node.inputs:
             count[id(v)] = count.get(id(v), 0) + 1
-        for body in _bodies(node):
+        for body in bodies(node):
             for key, n in _reads(body).items():
                 count[key] = count.get(key, 0) + n
     for v in graph.outputs:
@@ -149,6 +153,33 @@ def run(graph):
     return graph
 
 
+def expand_formulas(graph):
+    """Builds the nodes of the formulas that no rule of recognition took, also in subgraphs."""
+    nodes, graph.nodes = graph.nodes, []
+    model = graph.model
+    for node in nodes:
+        for body in bodies(node):
+            expand_formulas(body)
+        if node.domain != "formula":
+            graph.nodes.append(node)
+            continue
+        before = model.prefix, model.location
+        model.prefix, model.location = node.name.rpartition("_")[0], node.location
+        _take_over(graph, node, node.attributes["build"](graph, *node.inputs))
+        model.prefix, model.location = before
+
+
+def _take_over(graph, node, result):
+    """Makes `result` the value that the readers of a node read."""
+    (old,) = node.outputs
+    last = graph.nodes[-1] if graph.nodes else None
+    fresh = last is not None and result.node is last and not any(result is v for v in node.inputs)
+    if not fresh or last.op_type == "Cast":  # a cast may be in the graph's table
+        result = graph.node("Identity", result, out=result.aval)
+    old.node = result.node
+    result.node.outputs = (old,)
+
+
 def break_reference_cycles(graph):
     """Drops references from values to nodes and graphs, so that reference counting frees large constants."""
     for value in (*graph.inputs, *graph.outputs, *graph.initializers.values()):
@@ -156,7 +187,7 @@ def break_reference_cycles(graph):
     for node in graph.nodes:
         for value in node.outputs:
             value.node = value.graph = None
-        for body in _bodies(node):
+        for body in bodies(node):
             break_reference_cycles(body)
             body.parent = None
     graph.casts.clear()

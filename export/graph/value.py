@@ -92,6 +92,7 @@ class Model:
         "prefix",
         "promised",
         "provider",
+        "recognizes",
         "refusals",
         "resolved",
         "target",
@@ -107,6 +108,7 @@ class Model:
         self.constants = {}  # key -> Value
         self.names = set()  # names that the caller chose
         self.promised = set()  # names that outputs will take
+        self.recognizes = False  # whether `formula` waits for recognition
         self.refusals = None  # collects operations without an ONNX form, if the caller asks for all of them
         self.counter = 0
         self.prefix = None  # the primitive being lowered, after which nodes are named
@@ -307,6 +309,21 @@ class Graph:
         else:
             values = self._typed(op_type, inputs, avals, attributes)
         return values[0] if outs is None else values
+
+    def formula(self, name, *inputs, out, build):
+        """The value `build(graph, *inputs)`, of the type `out`.
+
+        Where functions are recognized it is one node of the domain "formula" at first, which rules can find; the pass
+        `expand_formulas` builds those that remain.
+        """
+        if not self.model.recognizes:
+            return build(self, *inputs)
+        model = self.model
+        node = Node(name, "formula", model.fresh(model.prefix or name), inputs, None, {"build": build}, model.location)
+        value = Value(node.name, as_aval(out), self, node)
+        node.outputs = (value,)
+        self.nodes.append(node)
+        return value
 
     def _typed(self, op_type, inputs, avals, attributes):
         """A node of ONNX's own domain, with casts to another element type if it has no kernel for this one."""

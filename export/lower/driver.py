@@ -35,6 +35,7 @@ from onax.export.lower.registry import (
     lowering,
     refusal,
 )
+from onax.export.recognize.recognize import recognize_operators
 
 # ---- constant folding
 
@@ -294,18 +295,21 @@ def lower_jaxpr(
     output_names=None,
     dim_solver=None,
     collect_errors=False,
+    recognize=False,
 ):
     """The Graph of a ClosedJaxpr, whose dead code should already be eliminated.
 
     input_names, output_names   names at the boundary; "in.0"..., "out.0"... by default
     dim_solver                  `export.shapes.DimSolver` of the arguments when shapes are symbolic; made if None
     collect_errors              lower everything, then raise one LoweringError that lists all operations without a form
+    recognize                   functions that nodes spell out become the operators of ONNX that have their meaning
 
     A complex argument is a float tensor with a trailing axis of 2, a key a uint32 tensor with trailing key axes.
     Raises LoweringError for an operation without an ONNX form; it names the operation and the user's line.
     """
     g = Graph(opset, provider, target)
     g.model.refusals = Refusals() if collect_errors else None
+    g.model.recognizes = recognize
     in_avals = [v.aval for v in jaxpr.invars]
     input_names = input_names or [f"in.{i}" for i in range(len(in_avals))]
     output_names = output_names or [f"out.{i}" for i in range(len(jaxpr.outvars))]
@@ -325,4 +329,7 @@ def lower_jaxpr(
     if g.token is not None:
         g.output(None, g.token)
     g.model.dims = None
-    return break_reference_cycles(run(g))
+    run(g)
+    if recognize:
+        recognize_operators(g)
+    return break_reference_cycles(g)

@@ -241,7 +241,14 @@ _row(prims.exp_p, "Exp")
 _formula(prims.exp2_p, lambda x: Formula(x.g, ops.scalar(x.g, 2, x.value)).pow(x))
 _formula(prims.expm1_p, expm1)
 _row(prims.log_p, "Log")
-_formula(prims.log1p_p, log1p)
+
+
+@lowers(prims.log1p_p)
+def _log1p(g, out, x):
+    build = lambda g, x: log1p(Formula(g, x)).value
+    return g.formula("Log1p", x, out=out, build=build)
+
+
 _formula(prims.logistic_p, lambda x: ((-x).do("Exp") + 1).do("Reciprocal"))
 _row(prims.sqrt_p, "Sqrt")
 _formula(prims.rsqrt_p, lambda x: x.do("Sqrt").do("Reciprocal"))

@@ -117,10 +117,16 @@ def _extreme(g, out, x, axes, op_type):
         return x
     if dim_rules.definitely_empty(out.shape):
         return ops.full(g, out.shape, 0, out.dtype)
+    if not _holds_nan(x.dtype) or dim_rules.definitely_empty([x.shape[i] for i in axes]):
+        return reduce_extreme(g, op_type, x, axes)
+    build = lambda g, x, _: _extreme_or_nan(g, op_type, x, axes)
+    return g.formula(op_type, x, g.const(axes, INT64), out=out, build=build)
+
+
+def _extreme_or_nan(g, op_type, x, axes):
+    """The reduction of floats; NaN where one is NaN."""
     result = reduce_extreme(g, op_type, x, axes)
     counts = [x.shape[i] for i in axes]
-    if not _holds_nan(x.dtype) or dim_rules.definitely_empty(counts):
-        return result
     unordered = ops.is_nan(g, x)
     if not dim_rules.is_constant_shape(counts):  # the runtime fails to reduce zero bools
         unordered = ops.cast(g, unordered, U8)

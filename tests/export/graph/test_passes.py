@@ -151,3 +151,22 @@ def test_optimization_level():
     assert proto.optimization_level(g) == 1
     g.node("Conv", x, g.const(np.ones((1, 1, 3, 3)), F32), out=((1, 1, 3, 3), F32))
     assert proto.optimization_level(g) == 99
+
+
+def test_formulas_are_expanded_in_place():
+    g = Graph()
+    g.model.recognizes = True
+    x = g.input("x", ((2,), F32))
+    twice = g.formula("Twice", x, out=x.aval, build=lambda g, x: ops.add(g, x, x))
+    same = g.formula("Same", twice, out=x.aval, build=lambda g, x: x)
+    g.output("y", g.node("Exp", same))
+    g.output("z", twice)
+    assert [n.domain for n in g.nodes] == ["formula", "formula", ""]
+    passes.expand_formulas(g)
+    assert [n.op_type for n in g.nodes] == ["Add", "Identity", "Exp"]
+    assert not g.model.domains
+    data, ins, outs, shared = proto.to_session(g)
+    ort.attach(onnx_runtime.find_runtime().library)
+    y, z = ort.Session(data, ins, outs, initializers=shared).run([np.array([1, 2], F32)])
+    np.testing.assert_allclose(y, np.exp([2, 4]), rtol=1e-6)
+    np.testing.assert_array_equal(z, [2, 4])

@@ -1,0 +1,13 @@
+"""The pass `recognize_operators`, and the list of all rules in the order in which they are tried."""
+
+from onax.export.graph.passes import expand_formulas
+from onax.export.recognize import activations, softmax
+from onax.export.recognize.rewriting import rewrite
+
+FAMILIES = (activations.RULES, softmax.RULES)
+
+
+def recognize_operators(graph):
+    """Rewrites a graph without dead nodes, in place: each rule makes one operator of several nodes."""
+    rewrite(graph, [row for family in FAMILIES for row in family])
+    expand_formulas(graph)
