@@ -3,7 +3,6 @@
 import gzip
 import json
 
-import numpy as np
 import pytest
 
 import lax_scipy_calls
@@ -18,18 +17,6 @@ LOOSE = {"poch": 1e-5, "loggamma": 1e-5, "poisson.entropy": 3e-5, "kde": 1e-4, "
          "bicgstab": 2e-5, "cg(": 1e-5, "as_": 1e-5, "wofz": 1e-5, "erfcx": 1e-5, "truncnorm": 1e-5}  # fmt: skip
 
 
-def close(got, want, bound):
-    """Whether two plain results agree: equal dtypes and shapes, elements by the bound, relative to the largest."""
-    if not isinstance(want, dict):
-        return got == want
-    if got["dtype"] != want["dtype"] or got["shape"] != want["shape"]:
-        return False
-    x, y = (np.array([float(v) for v in r["data"]]) for r in (got, want))
-    bound = {"bfloat16": 8e-3, "float16": 2e-3}.get(want["dtype"], bound)
-    size = np.abs(y[np.isfinite(y)]).max(initial=0)
-    return np.allclose(x, y, rtol=10 * bound, atol=bound * min(size, 1), equal_nan=True)
-
-
 @pytest.mark.parametrize("run", [lambda f: f(), lambda f: jax.jit(f)()], ids=["eager", "jit"])
 @pytest.mark.parametrize("line", lax_scipy_calls.lines())
 def test_call(line, run):
@@ -41,4 +28,4 @@ def test_call(line, run):
     bound = next((b for word, b in LOOSE.items() if word in line), 2e-6)
     assert len(got) == len(wanted)
     for g, w in zip(got, wanted):
-        assert close(g, w, bound), (g, w)
+        assert lax_scipy_calls.close(g, w, bound), (g, w)

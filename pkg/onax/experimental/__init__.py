@@ -4,7 +4,7 @@ import importlib
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 
-_LAZY_MODULES = frozenset({"checkify", "layout", "mesh_utils", "multihost_utils", "ode", "pjit", "shard_map", "sparse"})
+_LAZY_MODULES = frozenset("checkify jet layout mesh_utils multihost_utils ode pjit rnn shard_map sparse".split())
 _LAZY_ATTRIBUTES = {"io_callback": "onax._control.callbacks"}
 
 

@@ -1,0 +1,157 @@
+"""Long short-term memory on batches of sequences, under the names of jax.experimental.rnn.
+
+The weights of all layers are one flat array: for each pseudo-layer (layer, then direction) the matrices W_ih and W_hh,
+then for each the biases b_ih and b_hh.  Rows of a matrix are the gates input, forget, cell, output, one after another.
+The update is that of `torch.nn.LSTM`.
+"""
+
+import math
+
+from onax import lax, nn, random
+from onax import numpy as jnp
+from onax._compile.jit import jit
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._transforms.vmap import vmap
+
+
+def _shapes(input_size, hidden_size, num_layers, bidirectional):
+    """(shapes of the pairs W_ih, W_hh; shapes of the pairs b_ih, b_hh), one pair for each pseudo-layer."""
+    directions = 2 if bidirectional else 1
+    matrices = []
+    for i in range(num_layers * directions):
+        width = input_size if i < directions else directions * hidden_size
+        matrices.append(((4 * hidden_size, width), (4 * hidden_size, hidden_size)))
+    return matrices, [((4 * hidden_size,), (4 * hidden_size,))] * len(matrices)
+
+
+def get_num_params_in_lstm(input_size, hidden_size, num_layers, bidirectional):
+    """The number of weights of an LSTM, an int."""
+    matrices, biases = _shapes(input_size, hidden_size, num_layers, bidirectional)
+    return sum(math.prod(shape) for pair in matrices + biases for shape in pair)
+
+
+def init_lstm_weight(rng, input_size, hidden_size, num_layers, bidirectional):
+    """Flat weights, float32, uniform between -k and k with k the root of 1 / hidden_size; `rng` is a random key."""
+    count = get_num_params_in_lstm(input_size, hidden_size, num_layers, bidirectional)
+    k = math.sqrt(1.0 / hidden_size)
+    return random.uniform(rng, shape=(count,), dtype=jnp.float32, minval=-k, maxval=k)
+
+
+def unpack_lstm_weights(weights, input_size, hidden_size, num_layers, bidirectional):
+    """The flat weights as (W_ih, W_hh, b_ih, b_hh): dictionaries from the number of the pseudo-layer to its array."""
+    start, unpacked = 0, []
+    for pairs in _shapes(input_size, hidden_size, num_layers, bidirectional):
+        first, second = {}, {}
+        for i, pair in enumerate(pairs):
+            for part, shape in zip((first, second), pair):
+                end = start + math.prod(shape)
+                part[i] = weights[start:end].reshape(shape)
+                start = end
+        unpacked += [first, second]
+    return tuple(unpacked)
+
+
+def swap_lstm_gates(weights, input_size, hidden_size, num_layers, bidirectional):
+    """The flat weights with the cell and output gates exchanged in every array, as another library orders them.
+
+    As in JAX, the arrays are taken in the order of their shapes: two per pseudo-layer, matrices before biases.
+    """
+    weights = jnp.asarray(weights)
+    parts, start = [], 0
+    for pairs in _shapes(input_size, hidden_size, num_layers, bidirectional):
+        for shape in (shape for pair in pairs for shape in pair):
+            end = start + math.prod(shape)
+            gates = weights[start:end].reshape(4, -1)
+            parts.append(gates[jnp.array([0, 1, 3, 2])].reshape(-1))
+            start = end
+    return jnp.concatenate([*parts, weights[start:]])
+
+
+def lstm(
+    x, h_0, c_0, weights, seq_lengths, input_size, hidden_size, num_layers, dropout, bidirectional, precision=None
+):
+    """The outputs and last states of an LSTM, for flat weights.
+
+    JAX has it on GPUs only; here it is `lstm_ref`.  It can be differentiated with respect to x, h_0, c_0 and weights.
+
+    Args:
+      x: (batch, time, input_size).
+      h_0, c_0: first states, (directions * num_layers, batch, hidden_size).
+      weights: (get_num_params_in_lstm(...),).
+      seq_lengths: int32 (batch,); outputs after a sequence's end are 0, and states are those at its end.
+      dropout: 0.
+      precision: accepted for compatibility with JAX; products are computed in full precision.
+
+    Returns:
+      (y, h_n, c_n): y (batch, time, directions * hidden_size), h_n and c_n like h_0.
+    """
+    sizes = (input_size, hidden_size, num_layers)
+    unpacked = unpack_lstm_weights(weights, *sizes, bidirectional)
+    return lstm_ref(x, h_0, c_0, *unpacked, seq_lengths, *sizes, dropout, bidirectional)
+
+
+def lstm_ref(
+    x, h_0, c_0, W_ih, W_hh, b_ih, b_hh, seq_lengths, input_size, hidden_size, num_layers, dropout, bidirectional
+):
+    """The outputs and last states of an LSTM, for the weights that `unpack_lstm_weights` returns; see `lstm`.
+
+    Raises NotImplementedError for a dropout other than 0 and for lengths that are not int32.
+    """
+    if seq_lengths.dtype != jnp.dtype("int32"):
+        raise NotImplementedError("`seq_lengths` can only be int32.")
+    if dropout != 0.0:
+        raise NotImplementedError("lstm: a dropout other than 0; drop elements of x or of the weights instead")
+    return _run_layers(x, h_0, c_0, (W_ih, W_hh, b_ih, b_hh), seq_lengths, num_layers, bidirectional)
+
+
+@jit(static_argnums=(5, 6))
+def _run_layers(x, h_0, c_0, weights, lengths, num_layers, bidirectional):
+    directions = 2 if bidirectional else 1
+    steps, hs, cs = x.transpose(1, 0, 2), [], []
+    for layer in range(num_layers):
+        outputs = []
+        for i in range(layer * directions, (layer + 1) * directions):
+            is_backward = i % directions == 1
+            given = _reverse(steps, lengths) if is_backward else steps
+            y, h, c = _run_direction(given, h_0[i], c_0[i], [w[i] for w in weights], lengths)
+            outputs.append(_reverse(y, lengths) if is_backward else y)
+            hs.append(h)
+            cs.append(c)
+        steps = jnp.concatenate(outputs, axis=-1)
+    return steps.transpose(1, 0, 2), jnp.stack(hs), jnp.stack(cs)
+
+
+def _run_direction(steps, h, c, weights, lengths):
+    """Outputs (time, batch, hidden), zero after the ends of the sequences, and the states at their ends."""
+    W_ih, W_hh, b_ih, b_hh = weights
+    projected = steps @ W_ih.T + (b_ih + b_hh)
+
+    def step(state, row):
+        h, c = state
+        i, f, g, o = jnp.split(row + h @ W_hh.T, 4, axis=1)
+        c = nn.sigmoid(f) * c + nn.sigmoid(i) * jnp.tanh(g)
+        h = nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), (h, c)
+
+    _, (hs, cs) = lax.scan(step, (h, c), projected)
+    last, batch = lengths - 1, jnp.arange(lengths.shape[0])
+    is_inside = lengths[None] > jnp.arange(hs.shape[0], dtype=lengths.dtype)[:, None]
+    return jnp.where(is_inside[..., None], hs, 0), hs[last, batch], cs[last, batch]
+
+
+def _reverse(steps, lengths):
+    """Each sequence in reverse, its padding left at the end: (time, batch, width)."""
+    roll = vmap(lambda sequence, shift: jnp.roll(sequence, shift, axis=0), in_axes=(1, 0), out_axes=1)
+    return roll(steps, steps.shape[0] - lengths)[::-1]
+
+
+__all__ = [
+    "get_num_params_in_lstm",
+    "init_lstm_weight",
+    "lstm",
+    "lstm_ref",
+    "swap_lstm_gates",
+    "unpack_lstm_weights",
+]
+
+_wrap_api_functions(globals(), __name__)

@@ -1,0 +1,27 @@
+"""Functions of jax.experimental return real JAX's values, dtypes and errors, eager and jitted."""
+
+import gzip
+import json
+
+import pytest
+
+import experimental_calls
+import lax_scipy_calls
+import onax as jax
+
+RECORDED = json.loads(gzip.decompress(experimental_calls.RECORDING.read_bytes()))
+KNOWN = experimental_calls.names(jax)
+
+
+@pytest.mark.parametrize("run", [lambda f: f(), lambda f: jax.jit(f)()], ids=["eager", "jit"])
+@pytest.mark.parametrize("line", experimental_calls.lines())
+def test_call(line, run):
+    wanted, got = RECORDED[line], lax_scipy_calls.answer(line, KNOWN, run)
+    if isinstance(wanted, str):
+        assert got == wanted
+        return
+    assert not isinstance(got, str), got
+    assert len(got) == len(wanted)
+    bound = 1e-5 if "jet(" in line else 2e-6  # JAX's rules for the orders of a series lose more digits
+    for g, w in zip(got, wanted):
+        assert lax_scipy_calls.close(g, w, bound), (g, w)
