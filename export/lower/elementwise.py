@@ -10,6 +10,7 @@ import numpy as np
 from onax._prims import elementwise as prims
 from onax._prims.convert import cast as cast_array
 from onax._prims.elementwise_high import mulhi_p, multiply_high
+from onax._prims.elementwise_total import eq_to_p, le_to_p, lt_to_p, ordered_bits
 from onax.export.graph import ops
 from onax.export.graph.bounds import integer_range, known_elements
 from onax.export.graph.formula import Formula
@@ -607,6 +608,15 @@ _comparison(prims.lt_p, "Less", "And", 0)
 _comparison(prims.le_p, "LessOrEqual", "Or", 0)
 _comparison(prims.gt_p, "Greater", "And", 1)
 _comparison(prims.ge_p, "GreaterOrEqual", "Or", 1)
+
+
+def _in_total_order(compare):
+    return lambda x, y: compare(ordered_bits(x), ordered_bits(y))
+
+
+decompose(eq_to_p, _in_total_order(prims.eq))
+decompose(le_to_p, _in_total_order(prims.le))
+decompose(lt_to_p, _in_total_order(prims.lt))
 
 
 # ---- selects

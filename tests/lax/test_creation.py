@@ -6,6 +6,7 @@ import pytest
 import onax as jax
 from onax import lax
 from onax import numpy as jnp
+from onax.export import export, symbolic_shape
 from virtual_devices import eight_devices
 
 X = jnp.ones((2, 3), jnp.int8)
@@ -56,3 +57,12 @@ def test_placement():
 def test_refusals(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_shapes_as_values():
+    assert type(lax.shape_as_value((2, 3))) is np.ndarray and lax.shape_as_value((2, 3)).tolist() == [2, 3]
+    assert lax.shape_as_value((2, 3)).dtype == np.int32
+    assert repr(lax.shape_as_value(())) == "Array([], shape=(0,), dtype=int32)"
+    spec = jax.ShapeDtypeStruct(symbolic_shape("n, 3"), np.float32)
+    exported = export(jax.jit(lambda x: lax.shape_as_value(x.shape)))(spec)
+    assert exported.call(np.ones((5, 3), np.float32)).tolist() == [5, 3]

@@ -6,6 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import onax
+import onax.numpy as jnp
 from onax import lax
 from onax._ground import dims
 from onax._native.avals import ShapedArray
@@ -234,3 +236,17 @@ def test_symbolic_dimensions():
     assert [a.shape for a in make_jaxpr(lax.dot)(x, y).out_avals] == [(b, 3)]
     with pytest.raises(TypeError, match="contracting dimensions to have the same shape"):
         make_jaxpr(lambda x, y: lax.dot_general(x, y, (((0,), (0,)), ((), ()))))(x, y)
+
+
+def test_algorithms_say_what_they_take():
+    presets = lax.DotAlgorithmPreset
+    assert presets.DEFAULT.supported_lhs_types is None and presets.DEFAULT.accumulation_type is None
+    assert presets.ANY_F8_ANY_F8_F32_FAST_ACCUM.accumulation_type is np.float32
+    assert presets.ANY_F8_ANY_F8_ANY.accumulation_type is None
+    assert presets.BF16_BF16_F32.supported_rhs_types == (jnp.bfloat16, np.float32)
+    assert presets.BF16_BF16_F32_X6.supported_lhs_types == presets.TF32_TF32_F32.supported_lhs_types == (np.float32,)
+    assert presets.F16_F16_F16.accumulation_type is presets.F16_F16_F32.supported_lhs_types[0] is np.float16
+    algorithm = lax.DotAlgorithm(np.float32, np.float32, np.float32)
+    assert algorithm.num_primitive_operations == 1 and not algorithm.allow_imprecise_accumulation
+    x = jnp.arange(3.0)
+    assert lax.dot(x, x, precision=algorithm) == onax.jit(lambda x: lax.dot(x, x, precision=algorithm))(x) == 5

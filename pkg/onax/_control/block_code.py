@@ -21,6 +21,7 @@ from onax._prims import elementwise as e
 from onax._prims import reductions, shaping, special
 from onax._prims.convert import bitcast_convert_type_p, convert_element_type_p, reduce_precision_p
 from onax._prims.elementwise_high import mulhi_p
+from onax._prims.elementwise_total import eq_to_p, le_to_p, lt_to_p
 from onax._prims.slicing import slice_p
 
 BOOL, F64 = np.dtype(bool), np.dtype(np.float64)
@@ -242,6 +243,26 @@ def _complex(code, out, x, y):
 @codes.rule(e.conj_p)
 def _conj(code, out, x, **_):
     return code.emit("conj", x) if code.dtypes[x].kind == "c" else code.convert(x, out)
+
+
+def _ordered_bits(code, x):
+    """Integers whose order is the total order of floats; integers and bools as they are."""
+    dtype = code.dtypes[x]
+    if dtype.kind in "biu":
+        return x
+    word = np.dtype(f"i{dtype.itemsize}")
+    bits = code.emit("move", x, out=word)
+    sign = code.emit("shift_right_arithmetic", bits, code.constant(8 * dtype.itemsize - 1, word))
+    return code.emit("xor", bits, code.emit("shift_right_logical", sign, code.constant(1, word)))
+
+
+def _total_row(primitive, name):
+    codes.set(primitive, lambda code, out, x, y: code.emit(name, _ordered_bits(code, x), _ordered_bits(code, y)))
+
+
+_total_row(eq_to_p, "eq")
+_total_row(le_to_p, "le")
+_total_row(lt_to_p, "lt")
 
 
 @codes.rule(reduce_precision_p)

@@ -7,6 +7,7 @@ the 8-bit ones) are multiplied and summed in float32 and rounded once; integers 
 import enum
 import math
 import operator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +42,22 @@ class Precision(enum.Enum):
         return self.name
 
 
+class DotAlgorithm(NamedTuple):
+    """How hardware that offers a choice multiplies and sums; on a CPU all algorithms mean the same.
+
+    The operands are rounded to `lhs_precision_type` and `rhs_precision_type` and split into so many components, sums
+    have the `accumulation_type`, and `num_primitive_operations` products of components are summed.
+    """
+
+    lhs_precision_type: Any
+    rhs_precision_type: Any
+    accumulation_type: Any
+    lhs_component_count: int = 1
+    rhs_component_count: int = 1
+    num_primitive_operations: int = 1
+    allow_imprecise_accumulation: bool = False
+
+
 class DotAlgorithmPreset(enum.Enum):
     """Named algorithms for a product; they are accepted, and the dtypes alone decide how the product is computed."""
 
@@ -67,7 +84,28 @@ class DotAlgorithmPreset(enum.Enum):
     def __str__(self):
         return self.name
 
+    @property
+    def supported_lhs_types(self):
+        """The dtypes that the algorithm takes; None for any."""
+        inputs = self.name.split("_")[0]
+        if inputs in ("DEFAULT", "ANY"):
+            return None
+        if self.name.startswith("BF16") and "_X" not in self.name:
+            return dtypes.bfloat16, np.float32
+        return (_ALGORITHM_TYPES["F32" if inputs in ("BF16", "TF32") else inputs],)
 
+    supported_rhs_types = supported_lhs_types
+
+    @property
+    def accumulation_type(self):
+        """The dtype in which the algorithm sums; None for the one of the result."""
+        parts = self.name.split("_")
+        if parts[0] == "ANY":
+            return None if parts[4] == "ANY" else np.float32
+        return None if parts[0] == "DEFAULT" else _ALGORITHM_TYPES[parts[2]]
+
+
+_ALGORITHM_TYPES = {"F16": np.float16, "BF16": dtypes.bfloat16, "F32": np.float32, "F64": np.float64}
 _PRECISIONS = {
     "highest": Precision.HIGHEST,
     "float32": Precision.HIGHEST,
@@ -82,8 +120,8 @@ _PRECISIONS = {
 
 
 def canonical_precision(precision):
-    """Converts to None, a pair of Precision, or a preset; raises ValueError for anything else."""
-    if precision is None or isinstance(precision, DotAlgorithmPreset):
+    """Converts to None, a pair of Precision, an algorithm or a preset; raises ValueError for anything else."""
+    if precision is None or isinstance(precision, (DotAlgorithmPreset, DotAlgorithm)):
         return precision
     if isinstance(precision, str):
         if precision in DotAlgorithmPreset.__members__:

@@ -16,6 +16,7 @@ from onax._tape import (  # noqa: F401  they attach rules
     random,
     reductions,
     shaping,
+    sinks,
     slicing,
     solves,
     sorting,

@@ -63,6 +63,7 @@ from onax._prims.cumulative import (
     cumsum_p,
 )
 from onax._prims.dot import (
+    DotAlgorithm,
     DotAlgorithmPreset,
     Precision,
     batch_matmul,
@@ -202,6 +203,7 @@ from onax._prims.elementwise import (
 )
 from onax._prims.elementwise_high import mulhi, mulhi_p
 from onax._prims.elementwise_rows import AccuracyMode, Tolerance
+from onax._prims.elementwise_total import eq_to_p, le_to_p, lt_to_p
 from onax._prims.fft import FftType, fft_p
 from onax._prims.indexing import (
     GatherDimensionNumbers,
@@ -265,6 +267,7 @@ from onax._prims.shaping import (
     transpose,
     transpose_p,
 )
+from onax._prims.sinks import after_all, create_token, dce_sink, dce_sink_p, stage
 from onax._prims.slicing import (
     concatenate,
     concatenate_p,
@@ -344,10 +347,12 @@ from onax.lax._collectives import (
     psum_scatter,
     pswapaxes,
 )
-from onax.lax._creation import broadcast_like, empty, full, full_like
+from onax.lax._conv import conv_general_dilated_local
+from onax.lax._creation import broadcast_like, empty, full, full_like, shape_as_value
 from onax.lax._fft import fft
 from onax.lax._generators import RandomAlgorithm, rng_bit_generator
 from onax.lax._platforms import platform_dependent
+from onax.lax._scatter import scatter_apply
 from onax.lax._sharding import with_sharding_constraint
 from onax.lax._slicing import (
     dynamic_index_in_dim,

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from onax._prims.conv import ConvDimensionNumbers
-from onax._prims.dot import DotAlgorithmPreset, Precision
+from onax._prims.dot import DotAlgorithm, DotAlgorithmPreset, Precision
 
 DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
-PrecisionLike = None | str | Precision | tuple[str, str] | tuple[Precision, Precision] | DotAlgorithmPreset
+PrecisionLike = (
+    None | str | Precision | tuple[str, str] | tuple[Precision, Precision] | DotAlgorithm | DotAlgorithmPreset
+)
 ConvGeneralDilatedDimensionNumbers = tuple[str, str, str] | ConvDimensionNumbers | None

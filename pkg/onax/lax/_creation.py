@@ -1,7 +1,13 @@
-"""Creation with placement: lax.full and lax.full_like."""
+"""Creation with placement: lax.full and lax.full_like; shapes as arrays."""
 
+import numpy as np
+
+from onax._core.trace import as_array
+from onax._ground import dims, dtypes
 from onax._native.array import ArrayImpl
 from onax._prims import shaping
+from onax._prims.convert import convert_element_type
+from onax._prims.slicing import concatenate
 from onax._transforms.transfer import device_put
 
 
@@ -49,3 +55,17 @@ def broadcast_like(arr, like_arr):
     if len(have) > len(shape) or shaping.broadcast_shapes(have, shape) != shape:
         raise ValueError(f"Incompatible shapes for broadcasting: {have} and requested shape {shape}")
     return shaping.broadcast_in_dim(arr, shape, tuple(range(len(shape) - len(have), len(shape))))
+
+
+def shape_as_value(shape):
+    """The sizes of a shape as integers of shape (rank,): an ndarray, or an array if some sizes are symbolic.
+
+    The dtype is int32; int64 if 64 bits are on and a size does not fit into 32.
+    """
+    wide = any(dims.is_constant(d) and d > np.iinfo(np.int32).max for d in shape)
+    dtype = dtypes.canonicalize_dtype(np.int64 if wide else np.int32)
+    if not shape:
+        return shaping.full((0,), 0, dtype)
+    if dims.is_constant_shape(shape):
+        return np.asarray(shape, dtype)
+    return concatenate([shaping.reshape(convert_element_type(as_array(d), dtype), (1,)) for d in shape], 0)

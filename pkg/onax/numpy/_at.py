@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onax import lax
-from onax._core.trace import Tracer, as_array, typeof
+from onax._core.trace import typeof
 from onax._ground import dims, dtypes, source
 from onax._ground.config import config
 from onax._ground.errors import TypePromotionError
@@ -19,9 +19,8 @@ from onax._native import context
 from onax._native.array import ArrayImpl
 from onax._native.avals import ShapedArray
 from onax._prims.convert import convert
-from onax._prims.indexing import scatter_p
 from onax._prims.indexing_kernels import combine
-from onax._transforms.staging import trace_to_jaxpr
+from onax.lax._scatter import scatter_apply
 from onax.numpy._arithmetic import power
 from onax.numpy._creation import asarray, broadcast_to
 from onax.numpy._index_expressions import basic_index, leading_arrays, parse
@@ -142,14 +141,15 @@ class _IndexUpdateRef:
     ):
         """x with `func`, a function of a scalar, applied at the index, once for each time an index occurs."""
 
-        def scatter_apply(operand, indices, updates, numbers, **options):
-            return _scatter_apply(operand, indices, updates, func, numbers, **options)
+        def apply_at(operand, indices, updates, numbers, **options):
+            shape = typeof(updates).shape
+            return scatter_apply(operand, indices, func, numbers, update_shape=shape, **options)
 
         return update(
             self.array,
             self.index,
             lax.full_like(self.array, 0, shape=()),
-            scatter_apply,
+            apply_at,
             "apply",
             indices_are_sorted=indices_are_sorted,
             unique_indices=unique_indices,
@@ -245,38 +245,6 @@ def _broadcast(values, shape):
             f"type={requested.str_short()}"
         )
     return broadcast_to(values, shape)
-
-
-def _scatter_apply(operand, indices, updates, func, numbers, *, indices_are_sorted, unique_indices, mode):
-    """A scatter that replaces each old element by func(element); only the shape of `updates` matters."""
-    aval = ShapedArray((), operand.dtype)
-
-    def combine(old, new):
-        out = as_array(func(old))
-        if out.shape or out.dtype != old.dtype:
-            raise TypeError(
-                "x.at[].apply needs a function from a scalar to a scalar of the same dtype; got "
-                f"{out.aval.str_short()} for {aval.str_short()}."
-            )
-        return [out]
-
-    closed = trace_to_jaxpr(combine, [aval, aval])
-    if any(isinstance(c, Tracer) for c in closed.consts):
-        raise NotImplementedError(
-            "x.at[].apply with a function that closes over traced values is not supported; use "
-            "x.at[index].set(func(x[index])) instead."
-        )
-    return scatter_p.bind(
-        operand,
-        indices,
-        lax.full_like(updates, 0),  # only its shape matters
-        dimension_numbers=numbers,
-        indices_are_sorted=indices_are_sorted,
-        unique_indices=unique_indices,
-        mode=mode,
-        update_jaxpr=closed.jaxpr,
-        update_consts=tuple(closed.consts),
-    )
 
 
 # ---- concrete arrays: a copy, written to by NumPy ----
