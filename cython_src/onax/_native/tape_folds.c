@@ -1,14 +1,28 @@
 /* The folds of tape_reductions.h, type by type. */
 #include "tape_reductions.h"
+#include "tape_sums.h"
 
 #include <math.h>
 
-/* T: type of elements; A: of totals; P: in which two elements are joined first; `joined`: the total of the totals x and y. */
+/* T: type of elements; A: of totals; P: in which four elements are joined first; `joined`: the total of the totals x and y. */
 #define ONAX_JOIN(name, T, A, P, joined) \
     ONAX_INLINE A join_##name(A x, A y) { return (A)(joined); } \
-    ONAX_INLINE A pair_##name(P x, P y) { return (A)(P)(joined); } \
+    ONAX_INLINE P pair_##name(P x, P y) { return (P)(joined); } \
     ONAX_INLINE A four_##name(A t, T p, T q, T u, T v) { \
-        return join_##name(t, join_##name(pair_##name(p, q), pair_##name(u, v))); \
+        return join_##name(t, (A)pair_##name(pair_##name(p, q), pair_##name(u, v))); \
+    }
+
+#define ONAX_SAME(x) (x)
+#define ONAX_COLUMNS_OF(name, join, T, A, number) \
+    ONAX_CLONES static void columns_##name(void *totals, const void *from, int64_t rows, int64_t stride, int64_t n) { \
+        A *restrict t = totals; \
+        const T *a = from; \
+        int64_t r = 0; \
+        for (; r + 4 <= rows; r += 4) { \
+            const T *p = a + r * stride, *q = p + stride, *u = q + stride, *v = u + stride; \
+            ONAX_OVER(j, n) t[j] = four_##join(t[j], number(p[j]), number(q[j]), number(u[j]), number(v[j])); \
+        } \
+        for (; r < rows; r++) ONAX_OVER(j, n) t[j] = join_##join(t[j], (A)number(a[r * stride + j])); \
     }
 
 /* `first`: the total of nothing. */
@@ -47,16 +61,7 @@
             d[k] = (T)x; \
         } \
     } \
-    ONAX_CLONES static void columns_##name(void *totals, const void *from, int64_t rows, int64_t stride, int64_t n) { \
-        A *restrict t = totals; \
-        const T *a = from; \
-        int64_t r = 0; \
-        for (; r + 4 <= rows; r += 4) { \
-            const T *p = a + r * stride, *q = p + stride, *u = q + stride, *v = u + stride; \
-            ONAX_OVER(j, n) t[j] = four_##name(t[j], p[j], q[j], u[j], v[j]); \
-        } \
-        for (; r < rows; r++) ONAX_OVER(j, n) t[j] = join_##name(t[j], (A)a[r * stride + j]); \
-    }
+    ONAX_COLUMNS_OF(name, name, T, A, ONAX_SAME)
 
 #define ONAX_OWN_FOLD(name, T, first) \
     ONAX_FOLDS_OF(name, T, T, first) \
@@ -65,11 +70,8 @@
 #define ONAX_PLAIN_FOLD(name, T, first, joined) ONAX_JOIN(name, T, T, T, joined) ONAX_OWN_FOLD(name, T, first)
 
 /* Float32 in float64. */
-#define ONAX_WIDE_FOLD(name, wide, P, first, joined) \
-    ONAX_JOIN(name, float, double, P, joined) \
-    ONAX_FOLDS_OF(name, float, double, first) \
-    static const onax_fold fold_##name = {start_##name, row_##name, rows_##name, columns_##name, columns_##wide, \
-                                           round_totals, 4, 8};
+#define ONAX_WIDE_FOLD(name, wide, row, rows) \
+    static const onax_fold fold_##name = {start_##name, row, rows, columns_##name, columns_##wide, round_totals, 4, 8};
 
 ONAX_CLONES static void round_totals(void *to, const void *totals, int64_t n) {
     float *d = to;
@@ -77,10 +79,15 @@ ONAX_CLONES static void round_totals(void *to, const void *totals, int64_t n) {
     ONAX_OVER(i, n) d[i] = (float)t[i];
 }
 
-ONAX_PLAIN_FOLD(sum_f64, double, 0, x + y)
+ONAX_JOIN(sum_f64, double, double, double, x + y) ONAX_FOLDS_OF(sum_f64, double, double, 0)
+ONAX_JOIN(sum_f32, float, double, float, x + y) ONAX_FOLDS_OF(sum_f32, float, double, 0)
+ONAX_JOIN(prod_f32, float, double, double, x * y) ONAX_FOLDS_OF(prod_f32, float, double, 1)
+ONAX_VECTOR_SUMS(f64, double, ONAX_SAME) ONAX_VECTOR_SUMS(f32, float, (float))
+static const onax_fold fold_sum_f64 = {start_sum_f64, ONAX_SUM_ROW(f64), ONAX_SUM_ROWS(f64), columns_sum_f64, columns_sum_f64,
+                                       NULL, 8, 8};
 ONAX_PLAIN_FOLD(prod_f64, double, 1, x * y)
-ONAX_WIDE_FOLD(sum_f32, sum_f64, float, 0, x + y)
-ONAX_WIDE_FOLD(prod_f32, prod_f64, double, 1, x * y)
+ONAX_WIDE_FOLD(sum_f32, sum_f64, ONAX_SUM_ROW(f32), ONAX_SUM_ROWS(f32))
+ONAX_WIDE_FOLD(prod_f32, prod_f64, row_prod_f32, rows_prod_f32)
 
 /* The largest of five numbers is found without a look at NaN, and is NaN if one of them is. */
 #define ONAX_BETTER(x, is, y) ((x) is (y) ? (x) : (y))
@@ -170,8 +177,22 @@ ONAX_PAIR_FOLD(min_c128, onax_c128, onax_c128, HUGE_VAL, ONAX_PAIR_EXTREME(onax_
 
 /* ---- float16 and bfloat16, a piece at a time as float32 */
 
-#define PIECE 256
+#define PIECE 1024
+#define PART (PIECE / 4)
 
+#define ONAX_HALF_COLUMNS(name, type, wide)  /* parts of four rows at a time */ \
+    static void columns_##name(void *totals, const void *from, int64_t rows, int64_t stride, int64_t n) { \
+        const uint16_t *a = from; \
+        float piece[PIECE]; \
+        for (int64_t j = 0, m; j < n; j += m) { \
+            m = n - j < PART ? n - j : PART; \
+            for (int64_t r = 0, few; r < rows; r += few) { \
+                few = rows - r < 4 ? rows - r : 4; \
+                for (int64_t k = 0; k < few; k++) onax_widen(type, a + (r + k) * stride + j, piece + k * m, m); \
+                columns_##wide((char *)totals + j * fold_##wide.total, piece, few, m, m); \
+            } \
+        } \
+    }
 #define ONAX_HALF_FOLD(name, type, wide) \
     static void row_##name(void *total, const void *from, int64_t n) { \
         const uint16_t *a = from; \
@@ -179,18 +200,8 @@ ONAX_PAIR_FOLD(min_c128, onax_c128, onax_c128, HUGE_VAL, ONAX_PAIR_EXTREME(onax_
         for (int64_t m; n > 0; n -= m, a += m) { \
             m = n < PIECE ? n : PIECE; \
             onax_widen(type, a, piece, m); \
-            row_##wide(total, piece, m); \
+            fold_##wide.row(total, piece, m); \
         } \
-    } \
-    static void columns_##name(void *totals, const void *from, int64_t rows, int64_t stride, int64_t n) { \
-        const uint16_t *a = from; \
-        float piece[PIECE]; \
-        for (int64_t r = 0; r < rows; r++, a += stride) \
-            for (int64_t j = 0, m; j < n; j += m) { \
-                m = n - j < PIECE ? n - j : PIECE; \
-                onax_widen(type, a + j, piece, m); \
-                columns_##wide((char *)totals + j * fold_##wide.total, piece, 1, 0, m); \
-            } \
     } \
     static void finish_##name(void *to, const void *totals, int64_t n) { \
         float piece[PIECE]; \
@@ -210,7 +221,7 @@ ONAX_PAIR_FOLD(min_c128, onax_c128, onax_c128, HUGE_VAL, ONAX_PAIR_EXTREME(onax_
             m = n > PIECE ? 1 : PIECE / n < count - k ? PIECE / n : count - k; \
             if (n <= PIECE) { \
                 onax_widen(type, a, piece, m * n); \
-                rows_##wide(few, piece, m, n); \
+                fold_##wide.rows(few, piece, m, n); \
                 onax_narrow(type, few, d, m); \
                 continue; \
             } \
@@ -219,13 +230,24 @@ ONAX_PAIR_FOLD(min_c128, onax_c128, onax_c128, HUGE_VAL, ONAX_PAIR_EXTREME(onax_
             finish_##name(d, &total, 1); \
         } \
     }
-#define ONAX_HALF_FOLDS(o, t, type, total, size) \
-    ONAX_HALF_FOLD(o##_##t, type, o##_f32) \
-    static const onax_fold fold_##o##_##t = {start_##o##_f32, row_##o##_##t, rows_##o##_##t, columns_##o##_##t, \
-                                             columns_##o##_##total, finish_##o##_##t, 2, size};
-#define ONAX_HALVES(o, total, size) \
-    ONAX_HALF_FOLDS(o, f16, ONAX_F16, total, size) ONAX_HALF_FOLDS(o, bf16, ONAX_BF16, total, size)
-ONAX_HALVES(sum, f64, 8) ONAX_HALVES(prod, f64, 8) ONAX_HALVES(max, f32, 4) ONAX_HALVES(min, f32, 4)
+#define ONAX_HALF_FOLDS(o, t, row, rows, wide, size) \
+    static const onax_fold fold_##o##_##t = {start_##o##_f32, row, rows, columns_##o##_##t, columns_##o##_##wide, \
+                                             finish_##o##_##t, 2, size};
+#define ONAX_F16_FOLD(o, wide, size) \
+    ONAX_HALF_FOLD(o##_f16, ONAX_F16, o##_f32) \
+    ONAX_HALF_COLUMNS(o##_f16, ONAX_F16, o##_f32) \
+    ONAX_HALF_FOLDS(o, f16, row_##o##_f16, rows_##o##_f16, wide, size)
+ONAX_F16_FOLD(sum, f64, 8) ONAX_F16_FOLD(prod, f64, 8) ONAX_F16_FOLD(max, f32, 4) ONAX_F16_FOLD(min, f32, 4)
+
+#define ONAX_BF16_FOLD(o, A) \
+    ONAX_HALF_FOLD(o##_bf16, ONAX_BF16, o##_f32) ONAX_COLUMNS_OF(o##_bf16, o##_f32, uint16_t, A, onax_from_bf16)
+ONAX_BF16_FOLD(sum, double) ONAX_BF16_FOLD(prod, double) ONAX_BF16_FOLD(max, float) ONAX_BF16_FOLD(min, float)
+#define ONAX_BF16_OF(x) onax_to_bf16((float)(x))
+ONAX_VECTOR_SUMS(bf16, uint16_t, ONAX_BF16_OF)
+ONAX_HALF_FOLDS(sum, bf16, ONAX_SUM_ROW(bf16), ONAX_SUM_ROWS(bf16), f64, 8)
+ONAX_HALF_FOLDS(prod, bf16, row_prod_bf16, rows_prod_bf16, f64, 8)
+ONAX_HALF_FOLDS(max, bf16, row_max_bf16, rows_max_bf16, f32, 4)
+ONAX_HALF_FOLDS(min, bf16, row_min_bf16, rows_min_bf16, f32, 4)
 
 /* ---- the table, by type: f32 f64 i32 u32 i64 u64 bool i8 u8 i16 u16 f16 bf16 c64 c128 */
 

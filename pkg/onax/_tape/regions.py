@@ -31,6 +31,7 @@ from onax._native.tape import TYPES
 from onax._prims.elementwise import pow_p
 from onax._prims.shaping import iota_p
 from onax._prims.slicing import slice_p
+from onax._tape.half_reductions import reduce_halves
 from onax._tape.index_expressions import absorb_index_arithmetic
 
 SMALL = 4096  # elements below which a node's own cost outweighs its work
@@ -51,7 +52,7 @@ def fuse(jaxpr):
     """The ClosedJaxpr with regions as equations; its own calls are inlined, and it has no dead code."""
     if len(jaxpr.eqns) < 2 or _FUSED in jaxpr.cache:
         return jaxpr
-    return _Regions(absorb_index_arithmetic(jaxpr)).rebuilt()
+    return _Regions(absorb_index_arithmetic(reduce_halves(jaxpr))).rebuilt()
 
 
 def mark_fused(jaxpr):
