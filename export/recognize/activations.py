@@ -18,15 +18,11 @@ from onax.export.recognize.match import (
     other_operand,
     producer,
     products_of_three,
+    same_type,
 )
 from onax.export.recognize.rewriting import Rewrite
 
 _ROOT_HALF = math.sqrt(0.5)
-
-
-def _x_of(node):
-    """The type of a node's result."""
-    return node.outputs[0].aval
 
 
 # ---- Relu and Clip
@@ -35,7 +31,7 @@ def _x_of(node):
 def relu(m, node):
     """max(x, 0)"""
     for x, zero in orders(node):
-        if is_number(zero, 0.0) and x.aval == _x_of(node) and x.dtype in FLOATS and m.runs("Relu", x.dtype):
+        if is_number(zero, 0.0) and same_type(x, node.outputs[0]) and x.dtype in FLOATS and m.runs("Relu", x.dtype):
             return Rewrite("Relu", (x,))
     return None
 
@@ -50,7 +46,7 @@ def clip(m, node):
         pairs = ((source.inputs[0], None),) if source.op_type == "Relu" else orders(source)
         for x, a in pairs:
             inner_bound = 0.0 if a is None else number(a)
-            if inner_bound is None or x.aval != _x_of(node) or x.dtype not in FLOATS or x.dtype in HALVES:
+            if inner_bound is None or not same_type(x, node.outputs[0]) or x.dtype not in FLOATS or x.dtype in HALVES:
                 continue
             low, high = (inner_bound, outer_bound) if node.op_type == "Min" else (outer_bound, inner_bound)
             if low <= high and m.runs("Clip", x.dtype):
@@ -63,7 +59,12 @@ def leaky_relu(m, node):
     """x where x >= 0 (or x > 0), else k x"""
     condition, x, other = node.inputs
     test = producer(condition, "GreaterOrEqual", "Greater")
-    if test is None or test.inputs[0] is not x or not is_number(test.inputs[1], 0.0) or x.aval != _x_of(node):
+    if (
+        test is None
+        or test.inputs[0] is not x
+        or not is_number(test.inputs[1], 0.0)
+        or not same_type(x, node.outputs[0])
+    ):
         return None
     product = producer(other, "Mul")
     for a, b in orders(product) if product is not None and x.dtype == F32 else ():
@@ -99,7 +100,7 @@ def sigmoid(m, node):
     if negative is None:
         return None
     x = negative.inputs[0]
-    if x.aval != _x_of(node) or x.dtype in HALVES or not m.runs("Sigmoid", x.dtype):
+    if not same_type(x, node.outputs[0]) or x.dtype in HALVES or not m.runs("Sigmoid", x.dtype):
         return None
     return None if _needs_digits(m, node.outputs[0]) else Rewrite("Sigmoid", (x,), interior=(total,))
 
@@ -113,7 +114,7 @@ def softplus(m, node):
     for a, b in orders(total):
         positive, power = producer(a, "Relu"), formula(b, "Log1p")
         x = positive.inputs[0] if positive is not None else None
-        if power is None or x is None or x.dtype != F32 or x.aval != _x_of(node):
+        if power is None or x is None or x.dtype != F32 or not same_type(x, node.outputs[0]):
             continue
         size = _size_below(power.inputs[0])
         if size is not None and _is_shifted(size, x) and _is_shifted(_tested_for_nan(condition), x):
@@ -186,7 +187,7 @@ def _is_tanh_gelu(x, y):
 def gelu(m, node):
     """x / 2 times erfc(-x / sqrt(2)), or times 1 + erf(...), or times 1 + tanh(...), in any order"""
     for k, x, y in products_of_three(node):
-        if abs(k - 0.5) > 1e-6 or x.aval != _x_of(node) or x.dtype != F32:
+        if abs(k - 0.5) > 1e-6 or not same_type(x, node.outputs[0]) or x.dtype != F32:
             continue
         if _is_erf_gelu(x, y):
             if m.runs("Gelu", F32):
@@ -248,7 +249,7 @@ def hard_sigmoid(m, node):
         if source is None or not (is_number(source.inputs[1], 0.0) and is_number(source.inputs[2], 6.0)):
             continue
         x = other_operand(source.inputs[0], "Add", 3.0)
-        if x is not None and x.dtype == F32 and x.aval == _x_of(node) and m.runs("HardSigmoid", F32):
+        if x is not None and x.dtype == F32 and same_type(x, node.outputs[0]) and m.runs("HardSigmoid", F32):
             return Rewrite("HardSigmoid", (x,), {"alpha": 1 / 6, "beta": 0.5}, interior=(a,))
     return None
 

@@ -13,6 +13,11 @@ _MOST_ELEMENTS = 4096  # of a constant array that is looked at
 _UNIT_AXES = ("Reshape", "Unsqueeze", "Squeeze")
 
 
+def same_type(a, b):
+    """Whether two values have equal shapes and element types."""
+    return a.shape == b.shape and a.dtype == b.dtype
+
+
 def producer(value, *op_types):
     """The node that computes a value if it is one of these operators of ONNX's own domain, else None."""
     node = None if value is None else value.node

@@ -10,7 +10,7 @@ from onax.export.graph.passes import bodies, drop_dead_nodes
 
 @dataclass(slots=True, eq=False)
 class Rewrite:
-    """What a node becomes.
+    """What a node becomes; an Identity disappears, unless its result is an output of the graph.
 
     interior   values that nothing else may read, else the rewrite would compute them a second time
     saves      the number of nodes that it saves beyond those which disappear
@@ -109,7 +109,31 @@ class Matcher:
             return False
         node.op_type, node.domain = rewrite.op_type, ""
         node.inputs, node.attributes = tuple(rewrite.inputs), rewrite.attributes
+        if rewrite.op_type == "Identity":
+            self._drop_identity(node)
         return True
+
+    def _drop_identity(self, node):
+        """Makes the readers of an Identity read its operand, or its operand be the output that the Identity is."""
+        (source,), (result,) = node.inputs, node.outputs
+        if None not in self.readers(result):
+            self._redirect(result, source)
+            self._remove(node)
+        elif source.graph is result.graph and source.node is not None and len(source.node.outputs) == 1:
+            if None in self.readers(source) or source.node.op_type == "Cast":  # casts are in a table of the graph
+                return
+            self._remove(node)
+            self._redirect(source, result)
+            result.node, source.node.outputs = source.node, (result,)
+            node.outputs = (source,)
+            source.node = node
+
+    def _redirect(self, old, new):
+        """Makes the readers of a value read another one; the node that computes it is left without readers."""
+        readers = self._readers.pop(id(old), [])
+        for reader in set(readers):
+            reader.inputs = tuple([new if v is old else v for v in reader.inputs])
+        self._readers.setdefault(id(new), []).extend(readers)
 
     def _remove(self, node):
         for value in node.inputs:

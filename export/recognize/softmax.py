@@ -5,7 +5,16 @@ maximum the formulas overflow where the operators do not, so they stay as they a
 and inf it gives inf, and it takes twice as long as the formula.
 """
 
-from onax.export.recognize.match import axes_of, formula, is_number, orders, producer, reduced_axes, without_unit_axes
+from onax.export.recognize.match import (
+    axes_of,
+    formula,
+    is_number,
+    orders,
+    producer,
+    reduced_axes,
+    same_type,
+    without_unit_axes,
+)
 from onax.export.recognize.rewriting import Rewrite
 
 
@@ -23,7 +32,7 @@ def _is_maximum(value, x, axes):
 def _shifted(value, axes):
     """x if a value is x minus its maximum over these axes, else None."""
     node = producer(value, "Sub")
-    if node is None or node.inputs[0].aval != value.aval:
+    if node is None or not same_type(node.inputs[0], value):
         return None
     x, maximum = node.inputs
     return x if _is_maximum(maximum, x, axes) else None

@@ -1,0 +1,55 @@
+"""Axes of reductions, operands that broadcast, selections with known conditions."""
+
+import numpy as np
+import pytest
+
+import onax.numpy as jnp
+from recognition import assert_close, assert_recognized, model_of
+
+X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+ROW, COLUMN = np.arange(4, dtype=np.float32), np.arange(3, dtype=np.float32)[:, None]
+
+
+@pytest.mark.parametrize("fun, operators", [
+    (lambda x, _: x - x.sum(-1, keepdims=True), "ReduceSum Sub"),
+    (lambda x, _: x - x.sum((0, 2), keepdims=True), "ReduceSum Sub"),
+    (lambda x, _: (x.sum(1, keepdims=True), x.sum(1)), "ReduceSum ReduceSum"),
+    (lambda x, row: x + row, "Add"),
+    (lambda x, row: row[None, None] * x, "Mul"),
+    (lambda x, row: x + jnp.broadcast_to(row, x.shape), "Add"),
+    (lambda x, row: row[:2, None, None] + x, "Slice Reshape Add"),  # not in front
+    (lambda x, row: jnp.where(x > row, jnp.zeros(x.shape), row), "Greater Where"),
+    (lambda x, row: jnp.broadcast_to(row, (3, 4)) + row, "Add Expand"),
+])  # fmt: skip
+def test_axes(fun, operators):
+    found, exported = model_of(fun, X, ROW)
+    assert sorted(found) == sorted(operators.split()) or operators.endswith("Expand")
+    assert_close(exported, fun, (X, ROW))
+
+
+def test_operands_that_give_the_result_its_shape_stay():
+    fun = lambda row: jnp.broadcast_to(row, (5, 4)) + 1
+    found, exported = model_of(fun, ROW)
+    assert "Expand" in found
+    assert_close(exported, fun, (ROW,))
+
+
+def test_known_conditions():
+    fun = lambda x: jnp.var(x, -1) + 1  # selects NaN if there are too few elements
+    found, exported = model_of(fun, X)
+    assert "Where" not in found and "Identity" not in found
+    assert_close(exported, fun, (X,))
+    none = lambda x: jnp.where(np.zeros(X.shape, bool), x, 2 * x)
+    assert_recognized(none, (X,), "Mul")
+
+
+def test_selections_of_bools():
+    mask = lambda x: jnp.where(jnp.tril(jnp.ones((40, 40), bool)), x, 0)
+    x = np.ones((40, 40), np.float32)
+    found, exported = model_of(mask, x)
+    assert not {"And", "Or"} & set(found)
+    assert_close(exported, mask, (x,))
+    both = lambda x: (jnp.where(x > 1, True, False), jnp.where(x > 1, False, True))
+    found, exported = model_of(both, X)
+    assert set(found) <= {"Greater", "Not", "Identity"}
+    assert_close(exported, both, (X,))
