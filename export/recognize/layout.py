@@ -1,5 +1,7 @@
-"""Axes of reductions and of operands that broadcast; selections whose condition is known."""
+"""Axes of reductions, of operands that broadcast and of length one; selections whose condition is known."""
 
+from onax._ground import dims as dim_rules
+from onax.export.graph import ops
 from onax.export.graph.ops import broadcast_shape
 from onax.export.recognize.match import axes_of, kept_shape, number, orders, producer, same_type
 from onax.export.recognize.rewriting import Rewrite
@@ -81,7 +83,73 @@ def condition_itself(m, node):
     return None
 
 
+# ---- reshapes and transposes
+
+
+def one_reshape(m, node):
+    """A reshape of a reshape: one, or none."""
+    source = node.inputs[0]
+    while (inner := producer(source, "Reshape", "Unsqueeze", "Squeeze")) is not None:
+        source = inner.inputs[0]
+    shape = node.outputs[0].shape
+    if not dim_rules.is_constant_shape((*shape, *source.shape)):
+        return None
+    if shape == source.shape:
+        return Rewrite("Identity", (source,))
+    if source is node.inputs[0] or 0 in shape:
+        return None
+    return Rewrite("Reshape", (source, m.g.shape_const(shape)))
+
+
+def _long(shape):
+    """The positions of the axes that are not of length one."""
+    return [i for i, d in enumerate(shape) if not dim_rules.equal(d, 1)]
+
+
+def unit_axes_last(m, node):
+    """A transpose that moves axes of length one: a reshape, after a transpose of the other axes if they move."""
+    x, perm = node.inputs[0], tuple(node.attributes["perm"])
+    long_axes = _long(x.shape)
+    shape = node.outputs[0].shape
+    if len(long_axes) == x.ndim or not dim_rules.is_constant_shape(shape) or 0 in shape:
+        return None
+    order = [i for i in perm if i in long_axes]
+    if order == long_axes:
+        return Rewrite("Reshape", (x, m.g.shape_const(shape)))
+    merged = producer(x, "Reshape", "Unsqueeze", "Squeeze")
+    source = merged.inputs[0] if merged is not None else None
+    if source is None or [x.shape[i] for i in long_axes] != [source.shape[i] for i in _long(source.shape)]:
+        return None
+    places = dict(zip(long_axes, _long(source.shape)))  # a long axis of x -> of the source
+    moved = iter([places[i] for i in order])
+    kept = [next(moved) if i in places.values() else i for i in range(source.ndim)]
+    turned = ops.transpose(m.g, source, kept)
+    return Rewrite("Reshape", (turned, m.g.shape_const(shape)), interior=(x,))
+
+
+def unit_axes_first(m, node):
+    """A reshape that drops axes of length one after a transpose: it drops them before."""
+    shape, turned = node.outputs[0].shape, producer(node.inputs[0], "Transpose")
+    if (
+        turned is None
+        or not dim_rules.is_constant_shape(shape)
+        or 0 in shape
+        or _long(shape) != list(range(len(shape)))
+    ):
+        return None
+    x, perm = turned.inputs[0], turned.attributes["perm"]
+    long_axes = _long(x.shape)
+    order = [long_axes.index(i) for i in perm if i in long_axes]
+    if tuple(x.shape[long_axes[i]] for i in order) != shape or len(shape) == x.ndim:
+        return None
+    narrow = ops.reshape(m.g, x, [x.shape[i] for i in long_axes])
+    return Rewrite("Transpose", (narrow,), {"perm": tuple(order)}, interior=(node.inputs[0],))
+
+
 RULES = (
+    ("Reshape", one_reshape),
+    ("Reshape", unit_axes_first),
+    ("Transpose", unit_axes_last),
     ("Reshape Unsqueeze", keep_axes),
     (_BROADCASTING, broadcast_operands),
     ("Where", known_selection),

@@ -1,10 +1,10 @@
 """The pass `recognize_operators`, and the list of all rules in the order in which they are tried."""
 
 from onax.export.graph.passes import expand_formulas
-from onax.export.recognize import activations, layout, norms, softmax
+from onax.export.recognize import activations, layout, norms, products, softmax
 from onax.export.recognize.rewriting import rewrite
 
-FAMILIES = (layout.RULES, activations.RULES, softmax.RULES, norms.RULES)
+FAMILIES = (layout.RULES, activations.RULES, softmax.RULES, norms.RULES, products.RULES)
 
 
 def recognize_operators(graph):

@@ -62,13 +62,16 @@ class Matcher:
 
     def _apply(self, graph, rules):
         outer, self.g = self.g, graph
-        done, nodes = [], graph.nodes
-        for node in nodes:
+        done, waiting = [], graph.nodes[::-1]
+        while waiting:
+            node = waiting.pop()
             for body in bodies(node):
                 self._apply(body, rules)
-            while (new := self._first_rewrite(graph, node, rules)) is not None:
-                done.extend(new)
-            done.append(node)
+            added = self._first_rewrite(graph, node, rules)
+            if added is None:
+                done.append(node)
+            else:
+                waiting += [node, *reversed(added)]
         graph.nodes = done
         self.g = outer
 

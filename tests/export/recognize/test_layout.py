@@ -1,5 +1,7 @@
 """Axes of reductions, operands that broadcast, selections with known conditions."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -53,3 +55,29 @@ def test_selections_of_bools():
     found, exported = model_of(both, X)
     assert set(found) <= {"Greater", "Not", "Identity"}
     assert_close(exported, both, (X,))
+
+
+@pytest.mark.parametrize("fun, operators", [
+    (lambda x: x.reshape(6, 4).reshape(4, 6) + 1, "Reshape Add"),
+    (lambda x: jnp.exp(x.reshape(6, 4)).reshape(4, 6), "Reshape Exp Reshape"),
+    (lambda x: jnp.transpose(x[:, None], (0, 2, 1, 3)), "Reshape"),
+    (lambda x: jnp.transpose(x[:, None], (3, 1, 0, 2)), "Transpose Reshape"),
+    (lambda x: jnp.transpose(jnp.exp(x[None]), (3, 1, 0, 2))[:, :, 0], None),
+    (lambda x: jnp.transpose(jnp.transpose(x, (2, 0, 1)), (0, 2, 1)), "Transpose"),
+    (lambda x: jnp.exp(jnp.transpose(jnp.transpose(x, (2, 0, 1)), (1, 2, 0))), "Exp"),
+])  # fmt: skip
+def test_axes_of_length_one(fun, operators):
+    found, exported = model_of(fun, X)
+    assert operators is None or sorted(found) == sorted(operators.split())
+    assert_close(exported, fun, (X,))
+
+
+@pytest.mark.parametrize("perm", list(itertools.permutations(range(4))))
+def test_transposes_around_axes_of_length_one(perm):
+    for shape in ((2, 1, 3, 4), (1, 2, 3, 4), (2, 3, 4, 1), (1, 6, 1, 4), (1, 1, 24, 1)):
+        fun = lambda x, s=shape: (
+            jnp.exp(jnp.transpose(jnp.tanh(x).reshape(s), perm)) + jnp.transpose(x.reshape(s), perm)
+        )
+        assert_close(model_of(fun, X)[1], fun, (X,))
+        last = lambda x, s=shape: jnp.transpose(jnp.tanh(x.reshape(s)), perm).reshape([s[i] for i in perm if s[i] > 1])
+        assert_close(model_of(last, X)[1], last, (X,))

@@ -1,0 +1,146 @@
+"""Products and convolutions: Gemm and Conv with their bias, and products without transposes around them."""
+
+from onax.export.graph import ops
+from onax.export.lower.convert import F32, F64
+from onax.export.recognize.match import orders, producer, same_type, without_unit_axes
+from onax.export.recognize.rewriting import Rewrite
+
+# ---- Gemm
+
+
+def gemm_with_bias(m, node):
+    """a @ b + c of matrices, c a row or a matrix"""
+    for value, bias in orders(node):
+        product = producer(value, "MatMul", "Gemm")
+        if product is None or len(product.inputs) != 2 or value.dtype not in (F32, F64):
+            continue
+        if any(v.ndim != 2 for v in (*product.inputs, value)) or not same_type(value, node.outputs[0]):
+            continue
+        if bias.shape in (value.shape[1:], (1, value.shape[1]), value.shape) and m.runs("Gemm", value.dtype):
+            return Rewrite("Gemm", (*product.inputs, bias), product.attributes, interior=(value,))
+    return None
+
+
+def gemm_of_transposed(m, node):
+    """A product with transposed matrices: flags of Gemm.  Axes merged after a transpose are merged before it."""
+    a, b, *rest = node.inputs
+    if a.ndim != 2 or b.ndim != 2 or node.outputs[0].dtype not in (F32, F64) or not m.runs("Gemm", a.dtype):
+        return None
+    names = ("transA", "transB")
+    flags, operands, interior = {k: node.attributes.get(k, 0) for k in names}, [a, b], []
+    for i, (name, value) in enumerate(zip(names, (a, b))):
+        source = _transposed_matrix(m, value)
+        if source is not None:
+            flags[name], operands[i] = 1 - flags[name], source
+            interior.append(value)
+    if not interior:
+        return None
+    kept = {k: 1 for k in names if flags[k]}
+    return Rewrite("Gemm", (*operands, *rest), kept, interior=tuple(interior))
+
+
+def _transposed_matrix(m, value):
+    """The matrix of which this one is the transpose, or None."""
+    turned = producer(value, "Transpose")
+    if turned is not None:
+        return turned.inputs[0]
+    merged = producer(value, "Reshape")
+    turned = producer(merged.inputs[0], "Transpose") if merged is not None else None
+    if turned is None:
+        return None
+    x, rank = turned.inputs[0], turned.inputs[0].ndim
+    rows, columns = value.shape
+    if tuple(turned.attributes["perm"]) == (rank - 1, *range(rank - 1)) and rows == x.shape[-1]:
+        if all(type(d) is int and d > 0 for d in (rows, columns)):
+            return ops.reshape(m.g, x, (columns, rows))
+    return None
+
+
+# ---- products of stacks of matrices
+
+
+def _swapped(rank):
+    """The axes in order, but for the last two."""
+    return (*range(rank - 2), rank - 1, rank - 2)
+
+
+def _with_swapped_axes(m, value):
+    """The value with its last two axes swapped; behind a Transpose it is a Transpose of the same source."""
+    swap = _swapped(value.ndim)
+    node = producer(value, "Transpose")
+    if node is None:
+        return ops.transpose(m.g, value, swap)
+    perm = node.attributes["perm"]
+    return ops.transpose(m.g, node.inputs[0], [perm[i] for i in swap])
+
+
+def turned_product(m, node):
+    """The transpose of a product of stacks, (A @ B)^T = B^T @ A^T, where that takes fewer transposes."""
+    value = node.inputs[0]
+    product = producer(value, "MatMul")
+    if product is None or value.ndim < 3 or any(v.shape[:-2] != value.shape[:-2] for v in product.inputs):
+        return None
+    a, b = product.inputs
+    swap = _swapped(value.ndim)
+    left, right = _with_swapped_axes(m, b), _with_swapped_axes(m, a)
+    shape = (*value.shape[:-1], value.shape[-2])[:-2] + (value.shape[-1], value.shape[-2])
+    perm = tuple(swap[i] for i in node.attributes["perm"])
+    if perm == tuple(range(value.ndim)):
+        return Rewrite("MatMul", (left, right), interior=(value,), saves=-1)
+    turned = m.g.node("MatMul", left, right, out=(shape, value.dtype))
+    return Rewrite("Transpose", (turned,), {"perm": perm}, interior=(value,), saves=-1)
+
+
+# ---- convolutions
+
+
+def _channels(bias, count):
+    """The vector of `count` numbers that a bias adds along one axis, or None."""
+    vector = without_unit_axes(bias)
+    return vector if vector.shape == (count,) else None
+
+
+def conv_with_bias(m, node):
+    """A convolution plus one number per channel, perhaps with the channels moved to another axis in between"""
+    for value, bias in orders(node):
+        turned = producer(value, "Transpose")
+        conv = producer(turned.inputs[0] if turned is not None else value, "Conv", "ConvTranspose")
+        if conv is None or len(conv.inputs) != 2 or not same_type(value, node.outputs[0]):
+            continue
+        perm = tuple(turned.attributes["perm"]) if turned is not None else tuple(range(value.ndim))
+        count = value.shape[perm.index(1)]
+        after = value.ndim - 1 - perm.index(1)  # axes behind that of the channels
+        if type(count) is not int or bias.shape[len(bias.shape) - 1 - after :] != (count,) + (1,) * after:
+            continue
+        vector = _channels(bias, count)
+        if vector is None:
+            continue
+        inputs = (*conv.inputs, vector)
+        if turned is None:
+            return Rewrite(conv.op_type, inputs, conv.attributes, interior=(value,))
+        biased = m.g.node(conv.op_type, *inputs, out=conv.outputs[0].aval, **conv.attributes)
+        return Rewrite("Transpose", (biased,), {"perm": perm}, interior=(value, conv.outputs[0]))
+    return None
+
+
+# ---- transposes
+
+
+def transposed_twice(m, node):
+    """A transpose of a transpose: one, or none."""
+    inner = producer(node.inputs[0], "Transpose")
+    if inner is None:
+        return None
+    perm = tuple(inner.attributes["perm"][i] for i in node.attributes["perm"])
+    if perm == tuple(range(len(perm))):
+        return Rewrite("Identity", inner.inputs)
+    return Rewrite("Transpose", inner.inputs, {"perm": perm})
+
+
+RULES = (
+    ("Transpose", transposed_twice),
+    ("Transpose", turned_product),
+    ("Add", gemm_with_bias),
+    ("Gemm", gemm_of_transposed),
+    ("Add", conv_with_bias),
+)
