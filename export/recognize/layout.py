@@ -25,11 +25,8 @@ def _narrower(m, value):
     """The value of which this is a copy with more axes in front or longer axes; None if it is not."""
     array = value.const
     if array is not None and array.ndim and array.size:
-        repeated = array.size > 1 and number(value) is not None
         shape = array.shape[next((i for i, d in enumerate(array.shape) if d != 1), array.ndim) :]
-        if repeated or shape != array.shape:
-            return m.g.const(array.flat[0] if repeated else array.reshape(shape), array.dtype)
-        return None
+        return m.g.const(array.reshape(shape)) if shape != array.shape else None
     node = producer(value, "Expand", "Reshape", "Unsqueeze")
     if node is None:
         return None
@@ -42,7 +39,7 @@ def _narrower(m, value):
 
 
 def broadcast_operands(m, node):
-    """An operand that is repeated, or gets axes in front, although the operator broadcasts."""
+    """An operand that is expanded, or gets axes in front, although the operator broadcasts."""
     operands = list(node.inputs)
     for i, operand in enumerate(operands):
         source = _narrower(m, operand)
