@@ -22,7 +22,7 @@ def test_inspect(project, capsys):
     for part in (
         "x  f32[batch,8]",
         "symbolic dimensions  batch",
-        "MatMul",
+        "Gemm",
         "parameters  3,332",
         "source  predict at " + os.path.join(str(project), "net.py"),
         "net.py:7",
@@ -40,6 +40,6 @@ def test_drawing(project, capsys, kind):
     assert main(["inspect", "p.onnx", "--draw", f"p.{kind}", "--quiet"]) == 0
     with open(f"p.{kind}", encoding="utf-8") as file:
         text = file.read()
-    assert "<svg" in text and "MatMul" in text and "net.py:7" in text and "batch,8" in text
+    assert "<svg" in text and "Gemm" in text and "net.py:7" in text and "batch,8" in text
     assert main(["inspect", "p.onnx", "--draw", "p.gif"]) == EXIT_FAILED
     assert "must end with" in capsys.readouterr().err
