@@ -49,3 +49,13 @@ def test_memory_that_others_hold_is_not_overwritten():
     for shared in (kept, view):
         np.testing.assert_array_equal(shared, X)
     np.testing.assert_array_equal(doubled, X * 2)
+
+
+def test_no_execution():
+    f = jax.jit(lambda x: x + 1)
+    assert f(1.0) == 2.0
+    with jax.no_execution(True):
+        with pytest.raises(RuntimeError, match=r"execute function jit\(<lambda>\), but the no_execution config"):
+            f(1.0)
+        compiled = f.lower(1.0).compile()
+    assert f(1.0) == compiled(1.0) == 2.0

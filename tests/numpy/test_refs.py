@@ -324,3 +324,53 @@ def test_an_index_expression_becomes_entries_and_operands():
     ref = onax.new_ref(jnp.zeros((2, 3)))
     index, operands = _read_index(ref, (-1, jnp.array([0, 1])))
     assert index == (1, "array") and len(operands) == 1
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_strided_slices(compiled):
+    decorate = onax.jit if compiled else lambda f: f
+    ref = onax.new_ref(jnp.arange(10.0), kind="buffer")
+    assert decorate(lambda i: ref[onax.ds(i, 4, 2)])(1).tolist() == [1, 3, 5, 7]
+    assert decorate(lambda: ref[onax.ds(2, 3, stride=3)])().tolist() == [2, 5, 8]
+    assert decorate(lambda: ref[onax.ds(2)])().tolist() == [0, 1]
+
+    def write(i):
+        ref[onax.ds(i, 2, 4)] = jnp.array([-1.0, -2.0])
+
+    decorate(write)(3)
+    assert ref[...].tolist() == [0, 1, 2, -1, 4, 5, 6, -2, 8, 9]
+    assert repr(onax.ds(0, 4, stride=2)) == "Slice(start=0, size=4, stride=2)"
+    with pytest.raises(ValueError, match="stride must be positive"):
+        onax.ds(0, 4, 0)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_reference_without_a_first_value_that_is_freed(compiled):
+    def f(x):
+        ref = onax.empty_ref(onax.ShapeDtypeStruct((3,), "float32"))
+        ref[...] = x
+        value = ref[...]
+        onax.free_ref(ref)
+        return 2 * value
+
+    assert (onax.jit(f) if compiled else f)(jnp.arange(3.0)).tolist() == [0, 2, 4]
+    assert onax.grad(lambda x: f(x).sum())(jnp.arange(3.0)).tolist() == [2, 2, 2]
+    assert "free_ref" in str(onax.make_jaxpr(f)(jnp.arange(3.0)))
+
+
+def test_methods_of_a_reference():
+    ref = onax.new_ref(jnp.zeros((2, 2)))
+    assert ref.addupdate(jnp.ones((2, 2))) is None
+    ref.addupdate(2.0, (0, 1))
+    assert ref[...].tolist() == [[1, 3], [1, 1]]
+    assert ref.format.sharding == ref.sharding and ref.committed is False
+    assert ref.unsafe_buffer_pointer() == ref[...].unsafe_buffer_pointer()
+    with pytest.raises(NotImplementedError, match=r"use ref\[index\]"):
+        ref.at[0]
+
+
+def test_the_type_of_a_reference():
+    spec = onax.ShapeDtypeStruct((3,), jnp.float32, is_ref=True)
+    assert repr(spec) == "ShapeDtypeStruct(shape=(3,), dtype=float32, is_ref=True)"
+    assert spec != onax.ShapeDtypeStruct((3,), jnp.float32)
+    assert onax.eval_shape(lambda ref: ref[...], spec) == onax.ShapeDtypeStruct((3,), jnp.float32)

@@ -88,3 +88,18 @@ def test_binding_static_arguments():
     assert bind_static(f, 3, {1: "B"}, {"k": 4})("A", "C") == ("A", "B", "C", 4) and bind_static(f, 3, {}, {}) is f
     bound, dynamic = with_static(lambda *args: args, ("A", "B", "C"), (-1, 0))
     assert dynamic == ("B",) and bound("X") == ("A", "X", "C")
+
+
+def test_types_of_values():
+    like = jax.ShapeDtypeStruct.like
+    assert repr(like(jnp.ones(3))) == "ShapeDtypeStruct(shape=(3,), dtype=float32)"
+    assert repr(like(np.ones(3))) == "ShapeDtypeStruct(shape=(3,), dtype=float32)"
+    assert repr(like(3)) == "ShapeDtypeStruct(shape=(), dtype=int32, weak_type=True)"
+    assert repr(like(jax.random.key(0))) == "ShapeDtypeStruct(shape=(), dtype=key<fry>)"
+    spec = jax.ShapeDtypeStruct((3,), np.int8, weak_type=True)
+    assert like(spec) == spec and like(spec.update(shape=(4,))).shape == (4,)
+    placed = jax.device_put(jnp.ones(3), jax.devices()[0])
+    assert like(placed).sharding == placed.sharding == like(placed).format.sharding
+    assert spec.manual_axis_type is None and not spec.is_ref
+    with pytest.raises(TypeError, match="is not a valid JAX type"):
+        like("a")

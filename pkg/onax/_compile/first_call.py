@@ -37,6 +37,8 @@ def run_first_call(call, programs):
     if options.in_shardings is not None:
         call.leaves = multi_device().call_shardings.put_arguments(call)
     staged = stage_call(call, programs)
+    if config.jax_no_execution:
+        raise RuntimeError(f"JAX tried to execute function jit({call.name}), but the no_execution config option is set")
     if any(type(v.aval) is AbstractRef for v in staged.jaxpr.invars):
         check_distinct(staged.jaxpr.debug_info, call.leaves)
         params = call_params(staged.jaxpr, call.name, keep_unused=options.keep_unused)

@@ -1,7 +1,20 @@
-"""Layouts of arrays in memory, which are row-major here, and formats: a layout and a sharding."""
+"""Layouts of arrays in memory, which are row-major here, formats (a layout and a sharding), and kinds of memory."""
+
+import enum
 
 from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding
 from onax._native.array import ArrayImpl, install_method
+
+
+class MemorySpace(enum.Enum):
+    """A kind of memory: that of the device, or of the host beside it.  Here a device has one memory, which is both."""
+
+    Device = enum.auto()
+    Host = enum.auto()
+    Any = enum.auto()
+
+    def __repr__(self):
+        return f"MemorySpace.{self.name}"
 
 
 class _Auto:

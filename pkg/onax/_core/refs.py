@@ -93,6 +93,22 @@ class Ref(metaclass=_RefType):
     weak_type = property(lambda self: self._value.weak_type)
     sharding = property(lambda self: self._value.sharding)
 
+    committed = property(lambda self: self._value.committed)
+    format = property(lambda self: self._value.format)
+
+    @property
+    def at(self):
+        """Views of a reference: not supported, as in JAX."""
+        raise NotImplementedError("views of mutable array references (ref.at) are not supported; use ref[index].")
+
+    def unsafe_buffer_pointer(self):
+        """The address of the present value's elements."""
+        return self._value.unsafe_buffer_pointer()
+
+    def addupdate(self, x, idx=()):
+        """Adds x to the elements at an index, without one to all."""
+        Ref.add_item(self, idx or ..., x)
+
     def __getitem__(self, index):
         return Ref.read_item(self, index)
 
@@ -111,6 +127,7 @@ class Ref(metaclass=_RefType):
     # read index expressions.
     read_item: ClassVar[Any] = None
     write_item: ClassVar[Any] = None
+    add_item: ClassVar[Any] = None
 
 
 class RefWriteError(Exception):

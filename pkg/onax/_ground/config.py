@@ -430,7 +430,7 @@ add_row("jax_persistent_cache_min_entry_size_bytes", int, 0, "Smaller programs a
 add_row("jax_logging_level", str, "NOTSET", "Level of the logger `onax`.")
 add_row("jax_debug_log_modules", str, "", "Modules that log in full.")
 add_row("jax_pprint_use_color", bool, True, "Jaxprs are printed in colour on a terminal.")
-add_row("jax_no_execution", bool, False, "Running a compiled program raises.")
+add_row("jax_no_execution", bool, False, "Running a compiled program raises.", in_key=True)
 # Options without effect, accepted so that programs for JAX run unchanged.  A row is made when it is first looked up.
 _INERT = {
     "check_vma": (bool, False),
@@ -583,3 +583,9 @@ transfer_guard_device_to_device = Option(_guards[2])
 transfer_guard_device_to_host = Option(_guards[3])
 traceback_filtering = Option(_filtering)
 direct_tapes = Option(_direct)
+no_execution = Option(_rows["jax_no_execution"])
+array_garbage_collection_guard = Option(_find("jax_array_garbage_collection_guard"))
+auto_pcast = Option(_find("jax_auto_pcast"))
+jax2tf_associative_scan_reductions = Option(_find("jax2tf_associative_scan_reductions"))
+remove_size_one_mesh_axis_from_type = Option(_find("jax_remove_size_one_mesh_axis_from_type"))
+thread_guard = Option(_find("jax_thread_guard"))

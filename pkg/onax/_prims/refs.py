@@ -1,4 +1,4 @@
-"""Mutable array references: the primitives `new_ref`, `get`, `swap`, `addupdate` and `freeze`.
+"""Mutable array references: the primitives `new_ref`, `get`, `swap`, `addupdate`, `freeze` and `free_ref`.
 
 `index` is a tuple with an entry for each leading dimension of the array, in NumPy's meaning:
 
@@ -163,9 +163,18 @@ freeze_p = Primitive("freeze")
 freeze_p.def_effectful_abstract_eval(_freeze_abstract)
 
 
+free_ref_p = Primitive("free_ref", multiple_results=True)
+free_ref_p.def_effectful_abstract_eval(lambda ref: ([], REF_EFFECTS))
+
+
+@discharge.rule(free_ref_p)
+def _discharge_free(values, refs):
+    return [], [None]
+
+
 @discharge.rule(freeze_p)
 def _discharge_freeze(values, refs):
     return values[0], [None]
 
 
-__all__ = ["ARRAY", "Slice", "addupdate_p", "freeze_p", "get_p", "item_shape", "new_ref_p", "swap_p"]
+__all__ = ["ARRAY", "Slice", "addupdate_p", "free_ref_p", "freeze_p", "get_p", "item_shape", "new_ref_p", "swap_p"]

@@ -5,6 +5,8 @@ import functools
 import numpy as np
 
 from onax._core.axes import named_axes_in_scope
+from onax._core.layout import Format
+from onax._core.refs import AbstractRef
 from onax._core.trace import typeof
 from onax._ground import dtypes, source
 from onax._native.array import Array
@@ -25,15 +27,34 @@ from onax._transforms.staging import trace_to_jaxpr
 class ShapeDtypeStruct:
     """The type of an array without its values: shape (symbolic dimensions allowed), dtype, weak type, sharding."""
 
-    __slots__ = ("dtype", "shape", "sharding", "weak_type")
+    __slots__ = ("dtype", "is_ref", "manual_axis_type", "shape", "sharding", "weak_type")
 
-    def __init__(self, shape, dtype, *, sharding=None, weak_type=False, **_):
+    def __init__(self, shape, dtype, *, sharding=None, weak_type=False, manual_axis_type=None, is_ref=False, vma=None):
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must be specified.")
         self.shape = tuple(shape)
         self.dtype = dtype if dtypes.issubdtype(dtype, dtypes.extended) else dtypes.dtype(dtype)
         self.sharding = sharding
         self.weak_type = weak_type
+        self.manual_axis_type = manual_axis_type
+        self.is_ref = is_ref
+
+    @classmethod
+    def like(cls, x):
+        """The type of a value, or of anything with a shape and a dtype.
+
+        The sharding is that of x if x is committed, or has one that is not of a single device.
+        """
+        if isinstance(x, ShapeDtypeStruct):
+            return x
+        aval = abstractify(x)
+        given = getattr(x, "sharding", None) if getattr(x, "committed", True) else None
+        return cls(aval.shape, aval.dtype, sharding=given, weak_type=aval.weak_type)
+
+    @property
+    def format(self):
+        """The layout, which is not known here, and the sharding."""
+        return Format(None, self.sharding)
 
     ndim = property(lambda self: len(self.shape))
 
@@ -56,26 +77,23 @@ class ShapeDtypeStruct:
     def __repr__(self):
         extra = f", sharding={self.sharding}" if self.sharding is not None else ""
         extra += ", weak_type=True" if self.weak_type else ""
+        extra += ", is_ref=True" if self.is_ref else ""
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{extra})"
 
     def __eq__(self, other):
         if not isinstance(other, ShapeDtypeStruct):
             return False
-        return (self.shape, self.dtype, self.sharding, self.weak_type) == (
-            other.shape,
-            other.dtype,
-            other.sharding,
-            other.weak_type,
-        )
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
 
     def __hash__(self):
-        return hash((self.shape, self.dtype, self.sharding, self.weak_type))
+        return hash((self.shape, self.dtype, self.sharding, self.weak_type, self.is_ref))
 
 
 def abstractify(x):
     """The aval of a value or of anything with a shape and a dtype; raises TypeError for other objects."""
     if isinstance(x, (ShapeDtypeStruct, ShapedArray)):
-        return ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True), x.weak_type)
+        aval = ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True), x.weak_type)
+        return AbstractRef(aval) if getattr(x, "is_ref", False) else aval
     try:
         return typeof(x)
     except TypeError:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onax._core.layout import Format
+from onax._core.layout import Format, MemorySpace
 from onax._core.sharding import PartitionSpec, Sharding, SingleDeviceSharding, resolve_spec
 from onax._core.shards import shard_array
 from onax._core.trace import Tracer, as_array, valid_jaxtype
@@ -22,7 +22,8 @@ _NEEDS_MESH = "Please set a mesh via `jax.set_mesh` if a PartitionSpec is passed
 def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
     """The tree with every leaf as an Array on the given device or sharding; committed to it when one is given.
 
-    `device`: None, a Device, a Sharding, a Format, or a tree of these that is a prefix of `x`.  Raises TypeError for
+    `device`: None, a Device, a Sharding, a Format, a `memory.Space` (where values stay where they are, since a device
+    has one memory), or a tree of these that is a prefix of `x`.  Raises TypeError for
     leaves that are not arrays, ValueError for shardings that do not fit, and NotImplementedError for a Format whose
     layout is not row-major.
     """
@@ -38,7 +39,7 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
 
 def broadcast_devices(device, tree, name="device_put device"):
     """The device or sharding of each leaf of a tree structure; ValueError if `device` is not a prefix of it."""
-    if device is None or isinstance(device, (Device, PartitionSpec, Sharding, Format)):
+    if device is None or isinstance(device, (Device, PartitionSpec, Sharding, Format, MemorySpace)):
         return [device] * tree.num_leaves
     return flatten_axes(name, tree, device)
 
@@ -55,6 +56,10 @@ def broadcast_device_prefix(device, tree, name="device_put device"):
 def _put_leaf(leaf, device):
     if isinstance(device, Format):
         device = device.sharding_for(as_array(leaf).shape)
+    if isinstance(device, MemorySpace):
+        if device is MemorySpace.Any:
+            raise ValueError("device_put: memory.Space.Any is no place; state Device or Host")
+        device = None
     if isinstance(device, Sharding) and not isinstance(device, SingleDeviceSharding):
         return _shard(leaf, device)
     if isinstance(device, Sharding):

@@ -179,6 +179,27 @@ def view(self, dtype=None, type=None):
     return _view_bits(self, dtype)
 
 
+def byteswap(self):
+    """The elements with their bytes in reverse order; the parts of complex numbers each.
+
+    Returns:
+      An array of the same shape and dtype; elements of one byte and less stay as they are.
+
+    Examples:
+      >>> import onax.numpy as jnp
+      >>> print(jnp.array([1, 258], "int16").byteswap())
+      [256 513]
+    """
+    if dtypes.is_extended(self.dtype):
+        raise NotImplementedError("Cannot call abstract method byteswap")
+    if self.dtype.kind == "c":
+        return lax.complex(byteswap(lax.real(self)), byteswap(lax.imag(self)))
+    if self.dtype.itemsize == 1:
+        return lax.copy_p.bind(self)
+    octets = lax.bitcast_convert_type(self, np.uint8)
+    return lax.bitcast_convert_type(lax.rev(octets, (self.ndim,)), self.dtype)
+
+
 def _view_bits(x, dtype):
     size, new_size = x.dtype.itemsize, dtype.itemsize
     if size == new_size:
@@ -238,6 +259,7 @@ def _nbytes(self):
 
 METHODS = {
     "astype": astype,
+    "byteswap": byteswap,
     "compress": compress,
     "copy": copy,
     "flatten": flatten,

@@ -10,14 +10,14 @@ from onax._core.refs import Ref, discharge, is_ref
 from onax._core.trace import find_cur_trace, is_concrete, typeof
 from onax._ground.source import api_boundary
 from onax._prims.convert import convert
-from onax._prims.refs import ARRAY, Slice, addupdate_p, freeze_p, get_p, swap_p
+from onax._prims.refs import ARRAY, Slice, addupdate_p, free_ref_p, freeze_p, get_p, swap_p
 from onax._prims.slicing import dynamic_slice, dynamic_update_slice
-from onax.numpy._creation import asarray
+from onax.numpy._creation import asarray, zeros
 from onax.numpy._indexing import getitem
 
 
 @api_boundary
-def new_ref(init_val, *, memory_space=None):
+def new_ref(init_val, *, memory_space=None, kind=None):
     """A mutable reference to an array with a copy of `init_val` (any shape and dtype) as its first value.
 
     `ref[index]` reads and `ref[index] = value` writes, also inside functions that are transformed or compiled: a
@@ -27,6 +27,7 @@ def new_ref(init_val, *, memory_space=None):
     Args:
       init_val: array or number, of any shape and dtype.
       memory_space: accepted for compatibility.
+      kind: a name for the reference's purpose; accepted for compatibility.
 
     Returns:
       A `Ref` of the shape and dtype of `init_val`.
@@ -51,6 +52,26 @@ def new_ref(init_val, *, memory_space=None):
 def freeze(ref):
     """The last value of a reference, which must not be used afterwards; an array of its shape and dtype."""
     return _bind(freeze_p, ref, (), {})
+
+
+@api_boundary
+def empty_ref(ty, memory_space=None):
+    """A mutable reference to an array of a type whose first value is undefined: zeros, here.
+
+    Args:
+      ty: a type with shape and dtype, such as a ShapeDtypeStruct.
+      memory_space: accepted for compatibility.
+
+    Returns:
+      A `Ref` of this shape and dtype.
+    """
+    return find_cur_trace().make_ref(zeros(ty.shape, ty.dtype))
+
+
+@api_boundary
+def free_ref(ref):
+    """Ends the use of a reference, which must not be used afterwards."""
+    _bind(free_ref_p, ref, (), {})
 
 
 @api_boundary
@@ -88,6 +109,7 @@ def addupdate(ref, idx, value):
 
 Ref.read_item = staticmethod(get)
 Ref.write_item = staticmethod(set)
+Ref.add_item = staticmethod(addupdate)
 
 
 def _bind(primitive, ref, operands, params):
@@ -163,22 +185,34 @@ def _read_slice(part, size):
 
 @dataclass(slots=True, eq=False)
 class ds:
-    """An index: `size` elements from `start` on, which may be known at run time only.
+    """An index: `size` elements from `start` on, `stride` apart; `ds(n)` means the first n.
 
     Args:
-      start: integer scalar.  A slice that would leave the array begins earlier.
+      start: integer scalar, which may be known at run time only.  A slice that would leave the array begins earlier.
       size: a Python integer.
+      stride: a positive Python integer; None means 1.
     """
 
     start: object
-    size: int
+    size: int | None = None
+    stride: int | None = None
+
+    def __post_init__(self):
+        if self.size is None:
+            self.start, self.size = 0, self.start
+        self.stride = 1 if self.stride is None else self.stride
+        if self.stride < 1:
+            raise ValueError(f"ds: the stride must be positive, got {self.stride}")
+
+    def __repr__(self):
+        return f"Slice(start={self.start}, size={self.size}, stride={self.stride})"
 
     def entry(self, size, operands):
         """The entry of a dimension of this size; appends the operand, if there is one."""
         if is_concrete(self.start):
-            return Slice(int(self.start), self.size)
+            return Slice(int(self.start), self.size, self.stride)
         operands.append(self.start)
-        return Slice(None, self.size)
+        return Slice(None, self.size, self.stride)
 
 
 # ---- rules ----
@@ -191,8 +225,12 @@ def _split_index(shape, index, operands):
         if entry == ARRAY:
             parts.append(next(rest))
         elif isinstance(entry, Slice) and entry.start is None:
-            starts[axis], sizes[axis], dynamic = next(rest), entry.size, True
-            parts.append(slice(None))
+            starts[axis], sizes[axis], dynamic = (
+                next(rest),
+                (entry.size - 1) * entry.stride + 1 if entry.size else 0,
+                True,
+            )
+            parts.append(slice(None, None, entry.stride))
         elif isinstance(entry, Slice):
             parts.append(slice(entry.start, entry.start + entry.size * entry.stride, entry.stride))
         else:
@@ -241,4 +279,4 @@ def _like(new, old):
     return new if typeof(new).weak_type == weak else convert(new, old.dtype, weak)
 
 
-__all__ = ["addupdate", "ds", "freeze", "get", "new_ref", "set", "swap"]
+__all__ = ["addupdate", "ds", "empty_ref", "free_ref", "freeze", "get", "new_ref", "set", "swap"]
