@@ -185,7 +185,7 @@ static const char *read_step(const onax_program *p, loop *l, reader *r, step *ou
 }
 
 /* `written` says which buffers are complete; those that this loop writes are added. */
-static const char *read_loop_parts(const onax_program *p, loop *l, reader *r, uint8_t *written, uint8_t *ready) {
+static const char *read_loop_parts(onax_program *p, loop *l, reader *r, uint8_t *written, uint8_t *ready) {
     const char *fault;
     int64_t offset = 0;
     for (int i = 0; i < l->n_registers; i++) {
@@ -216,6 +216,7 @@ static const char *read_loop_parts(const onax_program *p, loop *l, reader *r, ui
         offset += rounded(l->block * g->size);
     }
     l->scratch = offset;
+    if ((fault = onax_compile_steps(p, l))) return fault;
     onax_join_steps(l);
     return NULL;
 }
@@ -372,6 +373,7 @@ const char *onax_program_read(const int64_t *words, size_t count, onax_program *
     r.at = p->words;
     r.end = p->words + count;
     fault = read_program(p, &r);
+    if (!fault) fault = onax_place_code(p);
     if (!fault) {
         onax_plan_run(p);
         if (!onax_plan_micro_ops(p)) fault = "no memory";
@@ -388,6 +390,7 @@ void onax_program_free(onax_program *p) {
         free(p->loops[i].steps);
     }
     free(p->loops);
+    onax_free_code(p);
     free(p->micro_ops);
     free(p->groups);
     free(p->homes);

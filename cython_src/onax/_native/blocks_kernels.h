@@ -87,14 +87,14 @@ typedef struct {
     int32_t code;                          /* of enum onax_micro_code, or an operation on single numbers */
     int32_t target, first, second, third;  /* slots */
     int64_t n;                             /* elements; of POINT and MOVE bytes */
-    onax_kernel kernel;                    /* of CALL and FOLD */
+    onax_kernel kernel;                    /* of CALL, FOLD and RUN */
     const void *what;                      /* of FILL and LOAD the register that is loaded, of FOLD the one that is
                                               written, of INSTRUCTION the instruction of a tape */
     const void *loop;                      /* of LOAD */
 } onax_micro_op;
 
 enum onax_micro_code { ONAX_MICRO_INSTRUCTION, ONAX_MICRO_CALL, ONAX_MICRO_POINT, ONAX_MICRO_FILL, ONAX_MICRO_LOAD,
-                       ONAX_MICRO_FOLD, ONAX_MICRO_MOVE, ONAX_MICRO_CODES };
+                       ONAX_MICRO_FOLD, ONAX_MICRO_MOVE, ONAX_MICRO_RUN, ONAX_MICRO_CODES };
 
 /* The micro-operation that copies so many bytes. */
 int onax_move_code(int64_t bytes);

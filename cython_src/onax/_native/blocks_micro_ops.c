@@ -53,12 +53,29 @@ static void add_step(onax_program *p, const loop *l, const step *s, int first_sl
                               s->kernel, g, l});
 }
 
+/* A run of compiled steps finds all registers in the loop's own slots. */
+static void add_run(onax_program *p, const loop *l, const step *s, int first_slot) {
+    add_op(p, (onax_micro_op){ONAX_MICRO_RUN, first_slot, 0, 0, 0, l->n, s->kernel, NULL, NULL});
+}
+
+static void add_ports(onax_program *p, const loop *l, int first_slot) {
+    int has_runs = 0;
+    for (int i = 0; i < l->n_steps; i++) has_runs |= l->steps[i].run;
+    for (int i = 0; i < l->n_registers && has_runs; i++) {
+        const int32_t port = slot_of(p, l, i, first_slot);
+        if (port < 0) add_op(p, (onax_micro_op){ONAX_MICRO_POINT, first_slot + i, port, 0, 0, 0, NULL, NULL, NULL});
+    }
+}
+
 static void add_loop(onax_program *p, const loop *l) {
     const int first_slot = p->n_slots;
     p->n_slots += 2 * l->n_registers;
     if (!l->n) return;
     for (int i = 0; i < l->n_registers; i++) add_load(p, l, i, first_slot);
-    for (int i = 0; i < l->n_steps; i++) add_step(p, l, &l->steps[i], first_slot);
+    add_ports(p, l, first_slot);
+    for (int i = 0; i < l->n_steps; i++)
+        if (l->steps[i].run) add_run(p, l, &l->steps[i], first_slot);
+        else add_step(p, l, &l->steps[i], first_slot);
 }
 
 int onax_plan_micro_ops(onax_program *p) {

@@ -167,19 +167,20 @@ static int join(const loop *l, const step *s, step *next, int reads) {
 static void drop_joined(loop *l) {
     int count = 0;
     for (int k = 0; k < l->n_steps; k++)
-        if (l->steps[k].kernel) l->steps[count++] = l->steps[k];
+        if (l->steps[k].kernel && l->steps[k].run != INSIDE_RUN) l->steps[count++] = l->steps[k];
     l->n_steps = count;
 }
 
 void onax_join_steps(loop *l) {
     use *uses;
-    if (l->n < 2 || l->n_steps < 2 || !(uses = calloc((size_t)l->n_steps, sizeof(use)))) return;
-    if (find_uses(l, uses))
+    if (l->n < 2 || l->n_steps < 2) return;
+    uses = calloc((size_t)l->n_steps, sizeof(use));
+    if (uses && find_uses(l, uses))
         for (int j = 0; j < l->n_steps; j++) {
             step *s = &l->steps[j], *next = &l->steps[uses[j].reader];
             const reg *target = &l->registers[s->target];
             const int k = uses[j].reader;
-            if (!uses[j].reads || k - j > FURTHEST || target->kind != ONAX_BLOCK || s->fold >= 0 || next->is_joined) continue;
+            if (s->run || next->run || !uses[j].reads || k - j > FURTHEST || target->kind != ONAX_BLOCK || s->fold >= 0 || next->is_joined) continue;
             if (!keeps_operands(l, j, k)) continue;
             next->is_joined = (int16_t)join(l, s, next, uses[j].reads);
             if (next->is_joined) s->kernel = NULL;

@@ -28,7 +28,12 @@ typedef struct {
     int32_t fold;              /* the number of its total; -1 if it is no fold */
     int32_t scalar;            /* onax_scalar_code */
     int16_t operation, is_joined;  /* is_joined: its kernel carries out another operation first (blocks_pairs.c) */
+    int8_t run;                /* of enum run_part */
+    int64_t code;              /* where the machine code of the run that it starts begins */
 } step;
+
+/* A step may start a run of steps that one function carries out (blocks_compiler.c): kernel(addresses, NULL, NULL, NULL, n). */
+enum run_part { NO_RUN, STARTS_RUN, INSIDE_RUN };
 
 typedef union { double parts[2]; uint64_t number; } total;  /* what a fold has come to */
 
@@ -58,6 +63,8 @@ struct onax_program {
     int *homes;                /* of each temporary: the group that alone knows it, or -1 */
     int64_t temp_bytes, shared_bytes;  /* of all temporaries, and of those that no group has to itself */
     int64_t scratch_bytes, step_bytes;  /* for a run; what micro-operations keep, 0 if there are none */
+    uint8_t *code;             /* machine code under construction; once it is complete, pages that hold it */
+    int64_t code_bytes, code_room;
     onax_micro_op *micro_ops;
     int n_micro_ops, n_slots;  /* slots of its own */
     double work;
@@ -85,6 +92,12 @@ void onax_fold_rows(const reg *g, const step *s, const char *from, const char *w
 
 /* The micro-operation for an operation on single numbers of a type; ONAX_MICRO_CALL if there is none. */
 int onax_scalar_code(int operation, int type);
+
+/* Compiles runs of a loop's steps, where that is possible; NULL, or that there is no memory.  onax_place_code makes what was
+   compiled for a program executable, onax_free_code gives its memory back. */
+const char *onax_compile_steps(onax_program *p, loop *l);
+const char *onax_place_code(onax_program *p);
+void onax_free_code(onax_program *p);
 
 /* Replaces two steps of a loop by one wherever one kernel does the work of both. */
 void onax_join_steps(loop *l);

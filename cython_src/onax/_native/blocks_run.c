@@ -106,7 +106,8 @@ static void run_blocks(const loop *l, char *const *buffers, const desk *d, int64
         loaded = o == begin ? n : loaded;
         for (int i = 0; i < l->n_steps; i++) {
             const step *s = &l->steps[i];
-            if (s->fourth >= 0) {
+            if (s->run) s->kernel(at, NULL, NULL, NULL, n);
+            else if (s->fourth >= 0) {
                 const char *const cases[] = {at[s->third], at[s->fourth]};
                 s->kernel(at[s->target], at[s->first], at[s->second], cases, n);
             } else if (s->fold < 0) s->kernel(at[s->target], at[s->first], at[s->second], at[s->third], n);

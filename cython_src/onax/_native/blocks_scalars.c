@@ -103,6 +103,7 @@ int onax_run_micro_ops(const onax_micro_op *m, const onax_micro_op *end, onax_fr
                 if ((status = run_instruction(m->what, f))) return status;
                 break;
             case ONAX_MICRO_CALL: m->kernel(at[m->target], at[m->first], at[m->second], at[m->third], m->n); break;
+            case ONAX_MICRO_RUN: m->kernel(at + m->target, NULL, NULL, NULL, m->n); break;
             case ONAX_MICRO_POINT: at[m->target] = at[m->first] + m->n; break;
             case ONAX_MICRO_FILL: fill(m->what, at[m->target], at[m->first], m->n); break;
             case ONAX_MICRO_MOVE: memmove(at[m->target], at[m->first], (size_t)m->n); break;
