@@ -17,7 +17,7 @@
 #define LAST_LANES 7
 #define MOST_PINNED 14         /* vector registers that hold what is the same everywhere */
 #define MOST_LITERALS 32
-#define FEWEST 2               /* steps of a run */
+#define FEWEST 2               /* steps of a run none of which reads what is the same in a block */
 #define LONGEST_RUN 512
 #define NOWHERE (-1)
 
@@ -138,7 +138,7 @@ static void emit_masked(compiler *c, int opcode, int to, int first, operand seco
 static void pin(compiler *c, int32_t r) {
     const reg *g = &c->l->registers[r];
     place *p;
-    if (!g->uniform || g->size != c->width || c->n_pinned == MOST_PINNED || (p = place_of(c, r))->vector >= 0) return;
+    if (!(g->uniform || g->is_repeated) || g->size != c->width || c->n_pinned == MOST_PINNED || (p = place_of(c, r))->vector >= 0) return;
     p->vector = (int16_t)new_vector(c);
     p->is_pinned = 1;
     c->n_pinned++;
@@ -152,6 +152,11 @@ static int value_of(compiler *c, int32_t r) {
     if (p->vector >= 0) return p->vector;
     if (c->l->registers[r].size != c->width) { c->failed = 1; return 0; }
     p->vector = (int16_t)new_vector(c);
+    if (c->l->registers[r].is_repeated) {
+        load_pointer(&c->body, R11, r);
+        broadcast_at_r11(&c->body, OP_W(BROADCAST, w_of(c)) + w_of(c), p->vector);
+        return p->vector;
+    }
     const operand from = memory_of(c, r);
     evex(&c->body, OP_W(LOAD, w_of(c)), p->vector, 0, from, lanes_mask(c), c->is_last_pass, -1);
     return p->vector;
@@ -549,6 +554,13 @@ static void find_uses(const loop *l, use *uses, int32_t *next, int32_t *last) {
     }
 }
 
+static int reads_repeated(const loop *l, const step *s) {
+    const int32_t read[3] = {s->first, s->second, s->third};
+    int found = 0;
+    for (int k = 0; k < operands_of(s); k++) found |= l->registers[read[k]].is_repeated;
+    return found;
+}
+
 /* The longest run that begins at a step; 0 steps if there is none of use. */
 static int compile_run(compiler *c, int first) {
     c->first = first;
@@ -561,7 +573,7 @@ static int compile_run(compiler *c, int first) {
             leave_sums(c);
             if (reached == c->past) return c->past - first;
         } else c->past = reached;
-        if (c->past - first < FEWEST) return 0;
+        if (c->past - first < (reads_repeated(c->l, &c->l->steps[first]) ? 1 : FEWEST)) return 0;
     }
 }
 
@@ -590,10 +602,21 @@ static int is_possible(void) {
     return known == 2;
 }
 
+/* Of what runs alone read, a single element is enough. */
+static void find_singles(loop *l) {
+    for (int i = 0; i < l->n_registers; i++) l->registers[i].is_single = l->registers[i].is_repeated && is_number(l->registers[i].type);
+    for (int i = 0; i < l->n_steps; i++) {
+        const step *s = &l->steps[i];
+        const int32_t read[3] = {s->first, s->second, s->third};
+        for (int k = 0; k < operands_of(s) && !s->run; k++) l->registers[read[k]].is_single = 0;
+    }
+}
+
 static const char *compile_with(compiler *c, onax_program *p, loop *l, use *uses) {
     code o = {.bytes = p->code, .size = p->code_bytes, .room = p->code_room};
     find_uses(l, uses, c->touched, c->touched + l->n_registers);
     compile_loop(l, c, &o);
+    find_singles(l);
     p->code = o.bytes;
     p->code_bytes = o.size;
     p->code_room = o.room;
@@ -606,7 +629,7 @@ const char *onax_compile_steps(onax_program *p, loop *l) {
     compiler c = {.l = l};
     const char *fault = "no memory";
     use *uses;
-    if (l->n < 2 || l->n_steps < FEWEST || !is_possible()) return NULL;
+    if (l->n < 2 || !is_possible()) return NULL;
     uses = malloc(((size_t)l->n_steps + 1) * sizeof *uses);
     c.places = malloc(n * sizeof *c.places);
     c.touched = malloc(2 * n * sizeof(int32_t));

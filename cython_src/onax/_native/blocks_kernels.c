@@ -209,6 +209,12 @@ static const char *read_loop_parts(onax_program *p, loop *l, reader *r, uint8_t 
         if (!is_scratch(&l->registers[i])) written[l->registers[i].argument] = 1;
     if (!(l->block = block_of(l))) return "a loop needs too many registers";
     align_blocks(l);
+    l->row = l->rank > 1 && l->dims[l->rank - 1] >= LONG_ROW ? l->dims[l->rank - 1] : 0;
+    for (int i = 0; i < l->n_registers; i++) {
+        reg *g = &l->registers[i];
+        if (g->kind == ONAX_LOAD || g->kind == ONAX_IOTA)
+            g->is_repeated = !g->uniform && l->row && l->n > l->block && !g->strides[l->rank - 1];
+    }
     for (int i = 0; i < l->n_registers; i++) {
         reg *g = &l->registers[i];
         if (!is_scratch(g)) continue;

@@ -7,10 +7,13 @@
 #include "blocks_operations.h"
 
 #define MOST_RANK 16
+#define LONG_ROW 256           /* positions from which on a block is of one row */
 
 typedef struct {
     uint8_t type, kind, size, uniform;
-    uint8_t is_dense;          /* a LOAD of which every block reads elements side by side, where they are */
+    uint8_t is_dense;          /* a LOAD of which every block reads elements side by side, or a single one, where they are */
+    uint8_t is_repeated;       /* a LOAD or IOTA that is the same everywhere in a block, but not in all */
+    uint8_t is_single;         /* and of which machine code alone reads the first element */
     int64_t argument;          /* buffer */
     const int64_t *bits;       /* of CONSTANT */
     int64_t offset;            /* in the scratch memory, of BLOCK, LOAD, IOTA, CONSTANT */

@@ -5,7 +5,6 @@
 #define PART_WORK 100000.0     /* nanoseconds below which a part is not worth another thread */
 #define MOST_PARTS 32
 #define TILE 8192              /* positions, about, of the rows that a group of loops takes at a time */
-#define LONG_ROW 256           /* positions from which on a block is of one row */
 
 /* The element that a LOAD reads at position o, or the number of an IOTA there. */
 static int64_t element_at(const loop *l, const reg *g, int64_t o) {
@@ -101,7 +100,7 @@ static void run_blocks(const loop *l, char *const *buffers, const desk *d, int64
             if (g->kind == ONAX_DIRECT) at[i] = buffers[g->argument] + o * g->size;
             else if (g->is_dense) at[i] = buffers[g->argument] + element_at(l, g, o) * g->size;
             else if ((g->kind == ONAX_LOAD || g->kind == ONAX_IOTA) && !g->uniform)
-                if (!g->period || n > loaded || (o - begin) % g->period) onax_load(l, g, buffers[g->argument], at[i], o, n);
+                if (!g->period || n > loaded || (o - begin) % g->period) onax_load(l, g, buffers[g->argument], at[i], o, g->is_single ? 1 : n);
         }
         loaded = o == begin ? n : loaded;
         for (int i = 0; i < l->n_steps; i++) {
@@ -263,10 +262,9 @@ static int64_t parts_of(double work, int64_t most) {
 static void plan_loop(loop *l) {
     const int last = l->rank - 1;
     l->is_one_row = 1;
-    l->row = l->rank > 1 && l->dims[last] >= LONG_ROW ? l->dims[last] : 0;
     for (int i = 0; i < l->n_registers; i++) {
         reg *g = &l->registers[i];
-        g->is_dense = g->kind == ONAX_LOAD && !g->uniform && g->strides[last] == 1 && (l->row || l->rank == 1);
+        g->is_dense = g->kind == ONAX_LOAD && !g->uniform && (g->is_single || (g->strides[last] == 1 && (l->row || l->rank == 1)));
         if (g->period && (l->block % g->period || (l->row && l->row != g->period))) g->period = 0;  /* not every block begins with it */
     }
     for (int i = 0; i < l->n_registers; i++)
