@@ -94,7 +94,7 @@ def arrays_of(model, path, metadata, verify=True):
     if path is None:
         raise ArtifactError("this model keeps its constants in a second file: load it by its path, not from bytes")
     known = _parse_metadata(metadata)
-    data = _second_file(path, known["location"])
+    data = find_second_file(os.path.dirname(os.path.abspath(path)), known["location"])
     if os.path.getsize(data) != known["size"]:
         raise ArtifactError(f"{known['location']} has {os.path.getsize(data):,} bytes; {known['size']:,} were written")
     if verify and _digest(data) != known["sha256"]:
@@ -111,13 +111,14 @@ def _parse_metadata(metadata):
         raise ArtifactError("the artefact does not name its second file (entry onax.external)") from error
 
 
-def _second_file(path, location):
-    """The path of the second file; ArtifactError unless it is in the model's folder."""
-    folder = os.path.realpath(os.path.dirname(os.path.abspath(path)))
-    if location in ("", ".", "..") or location != os.path.basename(location) or "\\" in location:
+def find_second_file(folder, location, subfolders=False):
+    """The path of a file with constants; ArtifactError unless it is in the model's folder (`subfolders`: or below)."""
+    folder = os.path.realpath(folder)
+    names = location.split("/") if subfolders else [location]
+    if any(name in ("", ".", "..") or name != os.path.basename(name) or "\\" in name for name in names):
         raise ArtifactError(f"the model names the file {location!r}: only files in the folder of the model are read")
-    data = os.path.join(folder, location)
-    if os.path.dirname(os.path.realpath(data)) != folder:
+    data = os.path.join(folder, *names)
+    if os.path.realpath(data) != data:
         raise ArtifactError(f"{location} is a link out of the model's folder: only files in that folder are read")
     if not os.path.isfile(data):
         raise ArtifactError(f"the model's constants are missing: {location} must be in the same folder")

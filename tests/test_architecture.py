@@ -33,6 +33,7 @@ FLOORS = {
     "image": 9,
     "ops": 9,
     "experimental": 9,
+    "onnx": 9,
 }
 FACE = 10  # modules directly in the package
 PRIMS_ORDER = (

@@ -104,6 +104,7 @@ _LAZY_MODULES = frozenset(
         "memory",
         "monitoring",
         "nn",
+        "onnx",
         "ops",
         "profiler",
         "random",

@@ -179,6 +179,10 @@ class LoweringError(OnaxError, NotImplementedError):
     """An operation cannot be written in ONNX for these types, this opset or this provider."""
 
 
+class OperatorError(OnaxError, NotImplementedError):
+    """A node of a loaded ONNX model cannot be evaluated: its operator, or a form of it, is not there in onax."""
+
+
 class JaxRuntimeError(OnaxError, RuntimeError):
     """Running a compiled program failed."""
 
@@ -233,6 +237,7 @@ PUBLIC = (
     BackendError,
     ExportError,
     LoweringError,
+    OperatorError,
     StrictError,
     OutOfBoundsError,
     LostValueError,

@@ -37,6 +37,7 @@ class LazyModule:
 
 
 onnx = LazyModule("onnx", "onnx")
+onnx_defs = LazyModule("onnx.defs", "onnx")
 onnx_helper = LazyModule("onnx.helper", "onnx")
 onnx_numpy_helper = LazyModule("onnx.numpy_helper", "onnx")
 protobuf_message = LazyModule("google.protobuf.message", "protobuf")

@@ -1,0 +1,144 @@
+"""Evaluates graphs: each node as operations on arrays, under whatever transformation is current.
+
+A node whose inputs are all known while a program is traced is evaluated at once, so sizes that a graph computes from
+the shapes of its values are numbers in the program, not results of it.
+"""
+
+from collections import ChainMap
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from onax._core.trace import Tracer, ensure_compile_time_eval, trace_state_clean
+from onax._ground.errors import OperatorError
+from onax.onnx.operators import Call, Operator, find_operator
+from onax.onnx.reasons import reason_against
+from onax.onnx.records import Reference
+from onax.random import fold_in, key
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """What the nodes of a graph or function refer to: values by name, versions of domains, the caller's attributes."""
+
+    values: ChainMap
+    opsets: dict
+    attributes: dict
+
+
+class Evaluation:
+    """One call of a model: its functions, its key for random numbers, and whether it trains."""
+
+    def __init__(self, functions, random_key=None, training=False):
+        self.functions = functions
+        self.random_key = random_key
+        self.training = training
+        self._keys_used = 0
+
+    def next_key(self, node, seed):
+        """Another key for each node; from the node's own seed where the call has no key."""
+        if self.random_key is None:
+            if seed is None:
+                raise OperatorError(f"{node} draws random numbers: call the model with key=onax.random.key(...)")
+            return key(int(np.float32(seed).view(np.uint32)))
+        self._keys_used += 1
+        return fold_in(self.random_key, self._keys_used)
+
+    @contextmanager
+    def step(self, random_key, index):
+        """Nodes of one step of a loop draw from a key of that step."""
+        used = self._keys_used
+        if random_key is not None:
+            self.random_key, self._keys_used = fold_in(fold_in(random_key, used), index), 0
+        try:
+            yield
+        finally:
+            self.random_key, self._keys_used = random_key, used + 1
+
+    def run(self, graph, arguments, scope):
+        """The outputs of a graph for values of its inputs; `scope` is that of the graph around it, or of the model."""
+        values = dict(graph.constants)
+        values.update(zip([value.name for value in graph.inputs], arguments))
+        inner = Scope(ChainMap(values, *scope.values.maps), scope.opsets, scope.attributes)
+        self.run_nodes(graph.nodes, inner)
+        return tuple(inner.values[value.name] for value in graph.outputs)
+
+    def run_nodes(self, nodes, scope):
+        """Evaluates nodes in order; the scope gets their outputs."""
+        values = scope.values
+        for node in nodes:
+            inputs = [values[name] if name else None for name in node.inputs]
+            results = self.apply(node, inputs, scope)
+            if not isinstance(results, (tuple, list)):
+                results = (results,)
+            for name, result in zip(node.outputs, results):
+                if name:
+                    values[name] = result
+
+    def apply(self, node, inputs, scope):
+        """The outputs of a node."""
+        attributes = resolve_attributes(node, scope.attributes)
+        function = self.functions.get((node.domain, node.op_type, node.overload))
+        if function is not None:
+            return self.call_function(node, function, inputs, attributes)
+        version = scope.opsets.get(node.domain)
+        if version is None:
+            raise OperatorError(f"{node}: the model does not say which version of the domain {node.domain!r} it uses")
+        found = find_operator(node.domain, node.op_type, version)
+        if found is None:
+            raise OperatorError(f"{node} cannot be evaluated: {reason_against(node.domain, node.op_type)}")
+        call = Call(node, version, attributes, self, scope)
+        try:
+            return self._evaluate(found, call, inputs)
+        except OperatorError:
+            raise
+        except (TypeError, ValueError, IndexError) as error:
+            error.add_note(f"This happened in {node} of an ONNX model.")
+            raise
+
+    def _evaluate(self, found: Operator, call, inputs):
+        if found.static:
+            inputs = list(inputs)
+            for position in found.static:
+                if position < len(inputs) and inputs[position] is not None:
+                    inputs[position] = known_value(call.node, position, inputs[position])
+        traced = any(isinstance(x, Tracer) for i, x in enumerate(inputs) if i not in found.typed)
+        if traced or found.holds_graphs or trace_state_clean():
+            return found.function(call, *inputs)
+        with ensure_compile_time_eval():
+            return found.function(call, *inputs)
+
+    def call_function(self, node, function, inputs, attributes):
+        """The outputs of a function that the model, or ONNX's definition of an operator, makes of other operators."""
+        if len(inputs) > len(function.inputs):
+            raise OperatorError(f"{node} has {len(inputs)} inputs; the function takes {len(function.inputs)}")
+        values = dict.fromkeys(function.inputs)
+        values.update(zip(function.inputs, inputs))
+        scope = Scope(ChainMap(values), function.opsets, {**function.defaults, **attributes})
+        self.run_nodes(function.nodes, scope)
+        return tuple(scope.values.get(name) for name in function.outputs)
+
+
+def resolve_attributes(node, outer):
+    """A node's attributes, those that stand for attributes of the calling node replaced; unset ones left out."""
+    if not any(isinstance(value, Reference) for value in node.attributes.values()):
+        return node.attributes
+    result = {}
+    for name, value in node.attributes.items():
+        if not isinstance(value, Reference):
+            result[name] = value
+        elif value.name in outer:
+            result[name] = outer[value.name]
+    return result
+
+
+def known_value(node, position, value):
+    """A value as a NumPy array; OperatorError if it is not known while a program is traced."""
+    if isinstance(value, Tracer):
+        raise OperatorError(
+            f"{node} needs the value of its input {position} ({node.inputs[position]!r}) while the program is traced, "
+            "because it decides a shape: pass the inputs in model.static_inputs as static arguments of jit "
+            "(static_argnames), or call the model without jit"
+        )
+    return np.asarray(value)

@@ -1,0 +1,60 @@
+"""Slices and padding."""
+
+import numpy as np
+
+import onax.numpy as jnp
+from onax import lax
+from onax.onnx.operators import operator
+
+
+def _slice(x, starts, ends, axes, steps):
+    index = [slice(None)] * x.ndim
+    for start, end, axis, step in zip(starts, ends, axes, steps):
+        size, step = x.shape[axis], int(step)
+        start, end = (int(v) + size if v < 0 else int(v) for v in (start, end))
+        low, high = (0, size) if step > 0 else (-1, size - 1)
+        start = min(max(start, 0), high)
+        end = min(max(end, low), size)
+        index[axis] = slice(start, None if end < 0 else end, step)
+    return jnp.asarray(x)[tuple(index)]
+
+
+@operator("Slice")
+def _slice_by_attributes(call, x):
+    starts, ends = call["starts"], call["ends"]
+    return _slice(x, starts, ends, call.get("axes", range(len(starts))), [1] * len(starts))
+
+
+@operator("Slice", since=10, static=(1, 2, 3, 4))
+def _slice_by_inputs(call, x, starts, ends, axes=None, steps=None):
+    axes = range(len(starts)) if axes is None else axes
+    return _slice(x, starts, ends, [int(axis) for axis in axes], np.ones_like(starts) if steps is None else steps)
+
+
+_MODES = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": "wrap"}
+
+
+def _pad(call, x, pads, value, axes):
+    count = len(axes)
+    widths = [(0, 0)] * x.ndim
+    for i, axis in enumerate(axes):
+        widths[axis] = int(pads[i]), int(pads[i + count])
+    mode = _MODES.get(call.get("mode", "constant"))
+    if mode is None:
+        call.refuse(f"the mode {call.get('mode')!r} of padding")
+    if mode == "constant":
+        return lax.pad(x, jnp.asarray(value, x.dtype), [(*width, 0) for width in widths])
+    cropped = tuple(slice(max(-before, 0), size - max(-after, 0)) for size, (before, after) in zip(x.shape, widths))
+    return jnp.pad(x[cropped], [(max(before, 0), max(after, 0)) for before, after in widths], mode=mode)
+
+
+@operator("Pad")
+def _pad_by_attributes(call, x):
+    return _pad(call, jnp.asarray(x), call["pads"], call.get("value", 0.0), range(x.ndim))
+
+
+@operator("Pad", since=11, static=(1, 3))
+def _pad_by_inputs(call, x, pads, value=None, axes=None):
+    axes = range(x.ndim) if axes is None else [int(axis) for axis in axes]
+    value = 0 if value is None else jnp.reshape(value, ())
+    return _pad(call, jnp.asarray(x), pads, value, axes)

@@ -1,0 +1,42 @@
+"""Which values decide shapes or attributes, and must be known while a program is traced."""
+
+from onax.onnx.operators import find_operator
+
+
+def static_names(file):
+    """The names of inputs and constants of a model's graph on whose values shapes depend."""
+    functions: dict = {}
+    return _of_nodes(file.graph.nodes, set(), file.opsets, file.functions, functions)
+
+
+def _of_nodes(nodes, needed, opsets, functions, known):
+    """The names among `needed` and before them that must be known, for nodes in order; walks backward."""
+    for node in reversed(nodes):
+        positions, typed = _static_positions(node, opsets, functions, known)
+        decisive = bool(needed.intersection(node.outputs))
+        for graph in node.graphs.values():
+            results = {value.name for value in graph.outputs} if decisive else set()
+            inner = _of_nodes(graph.nodes, results, opsets, functions, known)
+            own = {value.name: i for i, value in enumerate(graph.inputs)}
+            needed |= inner - own.keys() - graph.constants.keys()
+            positions |= {own[name] for name in inner & own.keys() if own[name] < len(node.inputs)}
+        if decisive:
+            positions |= set(range(len(node.inputs))) - set(typed)
+        needed |= {node.inputs[i] for i in positions if i < len(node.inputs) and node.inputs[i]}
+    return needed
+
+
+def _static_positions(node, opsets, functions, known):
+    """(positions of inputs that must be known, positions of those of which only the type is read)."""
+    key = (node.domain, node.op_type, node.overload)
+    function = functions.get(key)
+    if function is not None:
+        if key not in known:
+            known[key] = set()  # a function that calls itself is refused when it is evaluated
+            names = _of_nodes(function.nodes, set(), function.opsets, functions, known)
+            known[key] = {i for i, name in enumerate(function.inputs) if name in names}
+        return set(known[key]), ()
+    found = find_operator(node.domain, node.op_type, opsets.get(node.domain, 0))
+    if found is None:
+        return set(), ()
+    return set(found.static), found.typed

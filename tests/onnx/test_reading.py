@@ -1,0 +1,149 @@
+"""What is no ONNX model, or none that holds together, is an ArtifactError."""
+
+import random
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import onax as jax
+import onax.numpy as jnp
+from onax.errors import ArtifactError
+from onnx_nodes import floats, model_of
+
+
+def changed(change):
+    message = model_of("Add", [floats(2), floats(2)], initializers=(1,))
+    change(message)
+    return message
+
+
+CHANGES = {
+    "nothing before it computes": lambda m: m.graph.node[0].input.__setitem__(0, "z"),
+    "stands for another value": lambda m: m.graph.node.append(m.graph.node[0]),
+    "computes the output 'z'": lambda m: setattr(m.graph.output[0], "name", "z"),
+    "distinct names": lambda m: m.graph.input.append(m.graph.input[0]),
+    "opset_import": lambda m: m.ClearField("opset_import"),
+    "reads opsets from 7 on": lambda m: setattr(m.opset_import[0], "version", 6),
+    "its shape needs 24": lambda m: m.graph.initializer[0].dims.append(3),
+    "element type 99": lambda m: setattr(m.graph.initializer[0], "data_type", 99),
+    "has the shape": lambda m: m.graph.initializer[0].dims.__setitem__(0, -2),
+    "the attribute 'a' twice": lambda m: m.graph.node[0].attribute.extend([helper.make_attribute("a", 1)] * 2),
+}
+
+
+@pytest.mark.parametrize("text", CHANGES)
+def test_inconsistent(text):
+    with pytest.raises(ArtifactError, match=text):
+        jax.onnx.load(changed(CHANGES[text]))
+
+
+@pytest.mark.parametrize("raw", [b"", b"abc", b"\x00" * 50, onnx.ModelProto().SerializeToString()])
+def test_no_model(raw):
+    with pytest.raises(ArtifactError, match="not an ONNX model, or it is truncated"):
+        jax.onnx.load(raw)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(ArtifactError, match="No such file"):
+        jax.onnx.load(tmp_path / "none.onnx")
+
+
+def external(tmp_path, location, **fields):
+    """A model whose weights are said to lie in a second file; the file is there."""
+    w = floats(300)
+    (tmp_path / "weights.bin").write_bytes(w.tobytes())
+    message = model_of("Add", [floats(300), w], initializers=(1,))
+    tensor = message.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in {"location": location, "offset": 0, "length": 1200, **fields}.items():
+        tensor.external_data.add(key=key, value=str(value))
+    (tmp_path / "model.onnx").write_bytes(message.SerializeToString())
+    return w
+
+
+def test_external_data_is_mapped(tmp_path):
+    w = external(tmp_path, "weights.bin")
+    model = jax.onnx.load(tmp_path / "model.onnx")
+    assert np.array_equal(model.params["x1"], w)
+    raw = (tmp_path / "model.onnx").read_bytes()
+    with pytest.raises(ArtifactError, match="load the model by its path"):
+        jax.onnx.load(raw)
+
+
+@pytest.mark.parametrize(
+    "location, fields, text",
+    [
+        ("../weights.bin", {}, "only files in the folder"),
+        ("/etc/passwd", {}, "only files in the folder"),
+        ("other.bin", {}, "missing"),
+        ("weights.bin", {"offset": 8}, "does not fit"),
+        ("weights.bin", {"length": 8}, "does not fit"),
+        ("weights.bin", {"offset": "x"}, "damaged"),
+    ],
+)
+def test_external_data_elsewhere(tmp_path, location, fields, text):
+    (tmp_path / "inner").mkdir()
+    external(tmp_path / "inner", location, **fields)
+    (tmp_path / "weights.bin").write_bytes(bytes(1200))
+    with pytest.raises(ArtifactError, match=text):
+        jax.onnx.load(tmp_path / "inner" / "model.onnx")
+
+
+def test_sparse_and_small_tensors():
+    values = numpy_helper.from_array(np.array([1.5, 2.5], np.float32), "x1")
+    indices = numpy_helper.from_array(np.array([1, 3]), "i")
+    message = model_of("Add", [floats(4), floats(4)], initializers=(1,))
+    del message.graph.initializer[:]
+    message.graph.sparse_initializer.append(helper.make_sparse_tensor(values, indices, [4]))
+    assert np.array_equal(jax.onnx.load(message).params["x1"], [0, 1.5, 0, 2.5])
+
+
+def exported():
+    """An exported function with a loop."""
+
+    def step(x):
+        return jax.lax.fori_loop(0, 3, lambda i, c: jnp.tanh(c @ jnp.ones((4, 4))), x).sum()
+
+    return jax.export.export(jax.jit(jax.grad(step)))(jnp.ones((2, 4))).onnx_model_serialized
+
+
+def mutated(raw, generator):
+    """Bytes with up to three changes: another byte, bytes taken out or put in, an early end."""
+    result = bytearray(raw)
+    for _ in range(generator.randint(1, 3)):
+        if not result:
+            break
+        at, kind = generator.randrange(len(result)), generator.random()
+        if kind < 0.6:
+            result[at] = generator.randrange(256)
+        elif kind < 0.75:
+            del result[at : at + generator.randint(1, 20)]
+        elif kind < 0.9:
+            result[at:at] = generator.randbytes(generator.randint(1, 8))
+        else:
+            del result[at:]
+    return bytes(result)
+
+
+def check_mutations(count, seed):
+    sources = [exported(), model_of("Conv", [floats(1, 2, 5, 5), floats(3, 2, 3, 3)], group=1).SerializeToString()]
+    generator, refused = random.Random(seed), 0
+    for _ in range(count):
+        raw = mutated(generator.choice(sources), generator)
+        try:
+            jax.onnx.load(raw)
+        except ArtifactError:
+            refused += 1
+    assert refused > count / 4
+
+
+def test_damaged_files():
+    check_mutations(300, 0)
+
+
+@pytest.mark.slow
+def test_many_damaged_files():
+    check_mutations(20_000, 1)
