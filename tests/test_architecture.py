@@ -464,7 +464,7 @@ KEEP_INIT = {  # (module, class): why its `__init__` is written out although it 
     ("onax._compile.stages", "Stage"): "a base class whose field is private",
     ("onax._core.sharding", "use_abstract_mesh"): "a public context manager: the argument is `mesh`, the field private",
     ("onax._core.trace", "Tracer"): "the base class is compiled, and the initializer runs for each traced operation",
-    ("onax._transforms.autodiff", "VJP"): "a public class whose fields are private",
+    ("onax._transforms.autodiff", "VJP"): "a public class, two of whose fields are public",
     ("onax._transforms.staging", "DynamicJaxprTracer"): "as Tracer",
     ("onax.experimental.checkify", "Error"): "a public class whose fields are private",
     ("onax.interpreters._views", "RuleView"): "an abstract base class of collections gives its methods",

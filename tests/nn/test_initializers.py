@@ -80,7 +80,7 @@ def test_delta_orthogonal(column_axis):
     [
         (lambda: nn.initializers.he_normal()(KEY, (3,)), ValueError, "at least 2D"),
         (lambda: nn.initializers.orthogonal()(KEY, (3,)), ValueError, "at least a 2D shape"),
-        (lambda: nn.initializers.delta_orthogonal()(KEY, (3, 3)), ValueError, "3D, 4D, or 5D"),
+        (lambda: nn.initializers.delta_orthogonal()(KEY, (3, 3)), ValueError, "3D, 4D or 5D"),
         (lambda: nn.initializers.delta_orthogonal()(KEY, (3, 5, 4)), ValueError, "fan_in"),
         (lambda: nn.initializers.variance_scaling(1.0, "fan", "normal")(KEY, (3, 3)), ValueError, "fan"),
         (lambda: nn.initializers.variance_scaling(1.0, "fan_in", "cauchy")(KEY, (3, 3)), ValueError, "cauchy"),

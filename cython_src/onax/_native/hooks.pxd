@@ -35,6 +35,9 @@ cdef class Hooks:
     cdef public object array_shards             # (array) -> the list of its shards
     cdef public object aval_sharding            # (aval) -> its sharding, where none was stated
     cdef public object place_sharded_result     # (primitive, operands, params, result) -> the result, placed
+    # protocol buffers of structures (`tree`)
+    cdef public object serialize_structure      # (PyTreeDef) -> bytes
+    cdef public object deserialize_structure    # (registry, bytes) -> PyTreeDef
     # operators (`array`)
     cdef dict _operators                        # {name: function}
     cdef dict _operator_primitives              # {name: (primitive, kinds)}: the operator is that for some dtypes

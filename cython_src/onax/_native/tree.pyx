@@ -8,9 +8,11 @@ classes (`_core/trees.py` registers OrderedDict and defaultdict); everything els
 cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
-from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from cpython.tuple cimport PyTuple_Check, PyTuple_New, PyTuple_SET_ITEM
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
+
+from onax._native.hooks cimport hooks
 
 cdef extern from "Python.h":
     int Py_EnterRecursiveCall(const char* where)
@@ -19,7 +21,6 @@ cdef extern from "Python.h":
     int PyUnicode_CheckExact(object x)
     int PyUnicode_Compare(object a, object b)
     int PyDict_Next(object d, Py_ssize_t* pos, PyObject** key, PyObject** value)
-    int PyTuple_Check(object x)
 
 cdef enum:
     INLINE = 6
@@ -421,12 +422,17 @@ cdef class PyTreeDef:
         """A structure from (type, data) of its root, or None for a leaf, and the structures below it."""
         return _from_node_data(node_data, list(children))
 
-    make_from_node_data_and_children = from_node_data_and_children  # its older name
+    def serialize_using_proto(self):
+        """The structure as a protocol buffer; ValueError for registered classes and keys that are not strings."""
+        return hooks.serialize_structure(self)
+
+    @staticmethod
+    def deserialize_using_proto(registry, data):
+        """The structure that `serialize_using_proto` wrote."""
+        return hooks.deserialize_structure(registry, data)
 
     def __eq__(self, other):
-        if not isinstance(other, PyTreeDef):
-            return NotImplemented
-        return self is other or _equal(self, <PyTreeDef>other)
+        return (self is other or _equal(self, other)) if isinstance(other, PyTreeDef) else NotImplemented
 
     def __hash__(self):
         cdef Py_ssize_t k
@@ -448,12 +454,7 @@ cdef class PyTreeDef:
 
     def __reduce__(self):
         """Pickles container classes by reference; unpickling looks them up in the registry of its process."""
-        return _unpickle, (self.node_data(), self.children())
-
-
-def _unpickle(node_data, children):
-    """Unpickles a structure that PyTreeDef.__reduce__ pickled."""
-    return _from_node_data(node_data, children)
+        return PyTreeDef.from_node_data_and_children, (None, self.node_data(), self.children())
 
 
 def _fold(treedef, leaves, f_node, f_leaf):

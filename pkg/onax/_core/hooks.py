@@ -1,6 +1,6 @@
 """What compiled code calls of floors 1 and 2: most fields of `onax._native.hooks`."""
 
-from onax._core import api_functions, result_checks, shards, trace
+from onax._core import api_functions, result_checks, shards, structure_messages, trace
 from onax._ground import source
 from onax._native.hooks import hooks
 
@@ -11,6 +11,9 @@ hooks.name_stack = source.NameStack.of
 hooks.filter_traceback = source.filter_error
 hooks.name_error = api_functions.name_error
 hooks.unhashable_error = api_functions.unhashable_error
+
+hooks.serialize_structure = structure_messages.serialize
+hooks.deserialize_structure = structure_messages.deserialize
 
 hooks.eval_trace = trace.eval_trace
 hooks.stray_tracer = trace.raise_stray_tracer

@@ -178,6 +178,15 @@ def _check_array_dtype(dtype, value=None):
     raise TypeError(f"{what} is not a valid JAX array type. Only arrays of numeric types are supported by JAX.")
 
 
+def float0_error(name, what=" array", comma=""):
+    """The TypeError for a float0 operand of an operation."""
+    return TypeError(
+        f"Called {name} with a float0{what}. float0s do not support any operations by design{comma} because they are "
+        "not compatible with non-trivial vector spaces. No implicit dtype conversion is done. You can use "
+        "np.zeros_like(arr, dtype=np.float) to cast a float0 array to a regular zeros array."
+    )
+
+
 def check_user_dtype(dtype, function=None):
     """The canonical dtype for a user's argument `dtype=`; warns if it truncates a 64-bit dtype.
 
@@ -205,7 +214,8 @@ def check_user_dtype(dtype, function=None):
     mode = config.jax_explicit_x64_dtypes
     if mode == "allow":
         return numpy_dtype
-    text = f"Explicitly requested dtype {numpy_dtype.name} requested{where} is not available"
+    requested = "" if function is None else f" requested in {function}"
+    text = f"Explicitly requested dtype {numpy_dtype.name}{requested} is not available"
     if mode == "strict":
         location = source.user_location()
         where = "" if location is None else f"\nIn {source.summarize(location)}."
@@ -214,7 +224,8 @@ def check_user_dtype(dtype, function=None):
         raise ValueError(f"{text}. To enable more dtypes, set the jax_enable_x64 configuration option.")
     warnings.warn(
         f"{text}, and will be truncated to dtype {canonical.name}. To enable more dtypes, set the jax_enable_x64 "
-        "configuration option or the JAX_ENABLE_X64 shell environment variable.",
+        "configuration option or the JAX_ENABLE_X64 shell environment variable. "
+        "See https://github.com/jax-ml/jax#current-gotchas for more.",
         stacklevel=source.stacklevel(),
     )
     return canonical

@@ -179,6 +179,8 @@ def convert(x, dtype, weak_type=False):
         with np.errstate(over="ignore"):
             return make_array(cast(np.asarray(x), dtype), dtype, weak_type)
     aval = x if isinstance(x, Array) else typeof(x)
+    if aval.dtype == dtypes.float0 and dtype != dtypes.float0:
+        x = np.zeros(aval.shape, np.bool_)  # float0 has no values but zero
     if aval.dtype == dtype and aval.weak_type == weak_type:
         return as_array(x)
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type, sharding=None)

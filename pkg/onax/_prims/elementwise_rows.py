@@ -67,6 +67,8 @@ def broadcasting_shape(name, avals):
 def check_dtype(name, kernel, dtype, position=None):
     """TypeError unless the kernel has an entry for the dtype."""
     if (dtype.storage if dtypes.is_extended(dtype) else dtype) not in kernel:
+        if dtype == dtypes.float0:
+            raise dtypes.float0_error(name, " array" if position is None else f" at position {position}", ",")
         at = "" if position is None else f" at position {position}"
         raise TypeError(
             f"{name} does not accept dtype {dtype}{at}. Accepted dtypes{at} are subtypes of {', '.join(kernel.kinds)}."

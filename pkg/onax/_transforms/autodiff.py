@@ -1,5 +1,6 @@
 """The public entry points of differentiation: jvp, linearize, vjp, grad, value_and_grad, Jacobians, hessian."""
 
+import dataclasses
 import functools
 import operator
 
@@ -43,10 +44,13 @@ def _as_argument(x):
     return as_array(x)
 
 
-def _check_results(leaves, what):
+def _check_results(leaves):
     for x in leaves:
         if not valid_jaxtype(x):
-            raise TypeError(f"Output from {what} function {x!r} with type {type(x)} is not a valid JAX type")
+            raise TypeError(
+                f"Argument '{x}' of type {type(x)} is not a valid JAX type\nIt is a result of the function that is "
+                "differentiated."
+            )
 
 
 # ---- forward mode ----
@@ -77,17 +81,17 @@ def jvp(fun, primals, tangents, has_aux=False):
     for p, t in zip(flat_primals, flat_tangents):
         _check_tangent(typeof(p), typeof(t))
     flat_tangents = [Zero(typeof(t)) if typeof(t).dtype == dtypes.float0 else t for t in flat_tangents]
-    checked = _with_checked_results(flat_fun, "differentiated")
+    checked = _with_checked_results(flat_fun)
     outs, tangents_out = jvp_flat(checked, flat_primals, flat_tangents, flat_fun.strip_aux)
     out = tree_unflatten(flat_fun.out_tree, outs)
     tangent_out = tree_unflatten(flat_fun.out_tree, [instantiate_zeros(t) for t in tangents_out])
     return (out, tangent_out, flat_fun.aux) if has_aux else (out, tangent_out)
 
 
-def _with_checked_results(flat_fun, what):
+def _with_checked_results(flat_fun):
     def run(*flat):
         leaves = flat_fun(*flat)
-        _check_results(leaves, what)
+        _check_results(leaves)
         return leaves
 
     run.fun = flat_fun  # for messages
@@ -99,12 +103,12 @@ def _check_tangent(primal, tangent):
     if expected.dtype != tangent.dtype:
         raise TypeError(
             "primal and tangent arguments to jax.jvp do not match; dtypes must be equal, or in case of int/bool "
-            f"primal dtype the tangent dtype must be float0. Got primal dtype {primal.dtype} and so expected tangent "
+            f"primal dtype the tangent dtype must be float0.Got primal dtype {primal.dtype} and so expected tangent "
             f"dtype {expected.dtype}, but got tangent dtype {tangent.dtype} instead."
         )
     if primal.shape != tangent.shape:
         raise ValueError(
-            "jvp called with different primal and tangent shapes; "
+            "jvp called with different primal and tangent shapes;"
             f"Got primal shape {primal.shape} and tangent shape as {tangent.shape}"
         )
 
@@ -118,7 +122,7 @@ def linearize(fun, *primals, has_aux=False):
     check_callable(fun)
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("linearize", fun, primals)
-    lin = linearize_flat(_with_checked_results(flat_fun, "linearized"), flat_primals, None, info, flat_fun.strip_aux)
+    lin = linearize_flat(_with_checked_results(flat_fun), flat_primals, None, info, flat_fun.strip_aux)
     lin.jaxpr = eliminate_dead_code(lin.jaxpr)
     lin.residuals = lin.jaxpr.consts
     out_avals = [typeof(x).to_tangent_aval() for x in lin.outs]
@@ -144,9 +148,7 @@ class _LinearizedFunction:
     def __call__(self, residuals, *tangents):
         leaves, tree = tree_flatten(tangents)
         if tree != self._in_tree:
-            raise TypeError(
-                f"linearized function called with tangents of tree structure {tree}; expected {self._in_tree}"
-            )
+            raise TypeError(f"expected {self._in_tree}, got {tree}")
         for p, t in zip(self._in_avals, leaves):
             _check_linearized_tangent(p, typeof(t))
         results = iter(eval_jaxpr(self._jaxpr, residuals, *map(as_array, leaves)))
@@ -169,18 +171,32 @@ def _check_linearized_tangent(primal, tangent):
 
 
 @source.api_class
+@dataclasses.dataclass(frozen=True, slots=True)
+class NotNeeded:
+    """In `VJP.args_res`, an argument that the backward pass does not read."""
+
+
+register_pytree_node(NotNeeded, lambda _: ((), None), lambda _, __: NotNeeded())
+
+
 class VJP:
     """The function from cotangents of the results to cotangents of the arguments.
 
-    It is a pytree of residuals, so transformed functions may take and return it.
+    `args_res` has an item for each argument: its leaves that the backward pass reads, `NotNeeded()` for the others.
+    `opaque_residuals` lists what else the backward pass reads.  Both can be replaced by other values of the same types.
+    It is a pytree of them, so transformed functions may take and return it.
     """
 
-    __slots__ = ("_lin", "_static")
+    __slots__ = ("__weakref__", "_outs", "_primals", "_static", "args_res", "opaque_residuals")
 
-    def __init__(self, lin, static):
-        self._lin = lin
+    def __init__(self, static, args_res, opaque_residuals, primals=None, outs=None):
         self._static = static
+        self.args_res = args_res
+        self.opaque_residuals = opaque_residuals
+        self._primals = primals  # with the results, where cotangents must vary over the same axes of a mesh
+        self._outs = outs
 
+    jaxpr = property(lambda self: self._static.jaxpr)
     _info = property(lambda self: self._static.info)
     in_tree = property(lambda self: self._static.in_tree)
     out_tree = property(lambda self: self._static.out_tree)
@@ -208,7 +224,15 @@ class VJP:
             )
         avals = self._static.out_avals
         checked = map(self._check, map(as_array, leaves), avals, [a.to_tangent_aval() for a in avals])
-        return tree_unflatten(self.in_tree, _apply_vjp(self._lin, list(checked)))
+        return tree_unflatten(self.in_tree, _apply_vjp(self._linearized(), list(checked)))
+
+    def _linearized(self):
+        arguments = tree_flatten(self.args_res, _is_not_needed)[0]
+        sources = (arguments, self.opaque_residuals)
+        residuals = [sources[opaque][index] for opaque, index in self._static.residual_sources]
+        lin = Linearized(self._outs, self._static.jaxpr, residuals, self._static.nonzeros_out)
+        lin.primals = self._primals
+        return lin
 
     def _check(self, ct, primal, expected):
         aval = typeof(ct)
@@ -229,33 +253,47 @@ def _drop_constants(jaxpr):
     return core.Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
 
 
+def _is_not_needed(x):
+    return isinstance(x, NotNeeded)
+
+
 class _VJPStatics:
     """The auxiliary data of the VJP pytree, compared by identity."""
 
-    __slots__ = ("in_tree", "info", "jaxpr", "nonzeros_out", "out_avals", "out_tree")
+    __slots__ = ("in_tree", "info", "jaxpr", "nonzeros_out", "out_avals", "out_tree", "residual_sources")
 
-    def __init__(self, info, lin, in_tree, out_tree):
+    def __init__(self, info, lin, in_tree, out_tree, residual_sources):
         self.info = info  # of the function, which itself may close over values
         self.jaxpr = _drop_constants(lin.jaxpr)
         self.nonzeros_out = lin.nonzeros_out
         self.out_avals = [typeof(x) for x in lin.outs]
         self.in_tree = in_tree
         self.out_tree = out_tree
+        self.residual_sources = residual_sources  # (whether it is opaque, index), for each residual
 
 
-def _vjp_children(pull):
-    lin = pull._lin
-    return (lin.residuals, lin.primals, lin.outs if lin.primals is not None else None), pull._static
+def _make_vjp(info, lin, flat_primals, in_tree, out_tree):
+    """The VJP of a linearized function, whose residuals are divided into arguments and others."""
+    positions = {id(x): k for k, x in enumerate(flat_primals)}
+    sources, opaque, read = [], [], set()
+    for residual in lin.residuals:
+        at = positions.get(id(residual))
+        sources.append((True, len(opaque)) if at is None else (False, at))
+        if at is None:
+            opaque.append(residual)
+        else:
+            read.add(at)
+    kept = [x if k in read else NotNeeded() for k, x in enumerate(flat_primals)]
+    static = _VJPStatics(info, lin, in_tree, out_tree, sources)
+    varying = (None, None) if lin.primals is None else (lin.primals, lin.outs)
+    return VJP(static, list(tree_unflatten(in_tree, kept)), opaque, *varying)
 
 
-def _vjp_from_children(static, children):
-    residuals, primals, outs = children
-    lin = Linearized(outs, static.jaxpr, residuals, static.nonzeros_out)
-    lin.primals = primals
-    return VJP(lin, static)
-
-
-register_pytree_node(VJP, _vjp_children, _vjp_from_children)
+register_pytree_node(
+    VJP,
+    lambda pull: ((pull.args_res, pull.opaque_residuals, pull._primals, pull._outs), pull._static),
+    lambda static, children: VJP(static, *children),
+)
 
 
 def _apply_vjp(lin, cts):
@@ -279,11 +317,11 @@ def vjp(fun, *primals, has_aux=False, reduce_axes=()):
     check_callable(fun)
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("vjp", fun, primals)
-    checked_fun = _with_checked_results(flat_fun, "differentiated")
+    checked_fun = _with_checked_results(flat_fun)
     lin = linearize_flat(checked_fun, flat_primals, None, info, flat_fun.strip_aux)
     lin.primals = flat_primals if checked_axes() else None
     in_tree = tree_structure(tuple(primals))
-    pull = VJP(lin, _VJPStatics(info, lin, in_tree, flat_fun.out_tree))
+    pull = _make_vjp(info, lin, flat_primals, in_tree, flat_fun.out_tree)
     out = tree_unflatten(flat_fun.out_tree, lin.outs)
     return (out, pull, flat_fun.aux) if has_aux else (out, pull)
 
@@ -320,7 +358,7 @@ def value_and_grad(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=F
             _check_grad_input("grad", x, holomorphic, allow_int)
         info = debug_info("value_and_grad", fun, args, kwargs, _remaining_argnums(argnums, len(args)))
         flat_fun = FlatFunction(partial, tree, has_aux)
-        checked = _with_checked_results(flat_fun, "differentiated")
+        checked = _with_checked_results(flat_fun)
         flat_primals = [as_array(x) for x in leaves]
         lin = linearize_flat(checked, flat_primals, None, info, flat_fun.strip_aux)
         lin.primals = flat_primals if checked_axes() else None

@@ -21,7 +21,8 @@ _EPS = 1e-4
 def check_jvp(f, f_jvp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
     """Raises AssertionError unless `f_jvp(args, tangents)` returns the value of `f` and its central difference.
 
-    `args`: a tuple.  Tolerances default by dtype; `eps` is the distance between the two points.
+    `args`: a tuple.  Tolerances are numbers or dicts from dtypes to numbers, and default by dtype;
+    `eps` is the distance between the two points.
     """
     tangents = tree_map(_random_like(np.random.RandomState(0)), args)
     value, moved = f_jvp(args, tangents)
@@ -47,7 +48,8 @@ def check_vjp(f, f_vjp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
     actual, expected = _inner_product(tangents, _conjugate(pulled)), _inner_product(out_tangents, cotangents)
     avals = [typeof(x) for x in tree_flatten((args, value))[0]]
     tolerance = max((_tolerance(a.dtype) for a in avals), default=0.0)
-    atol, rtol = (tolerance if t is None else t for t in (atol, rtol))
+    coarsest = max((a.dtype for a in avals), key=_tolerance, default=np.dtype(np.float64))
+    atol, rtol = (tolerance if t is None else _bound(t, coarsest) for t in (atol, rtol))
     np.testing.assert_allclose(
         actual, expected, atol=atol, rtol=rtol, err_msg=_prefix_message(err_msg, "VJP cotangent projection")
     )
@@ -164,6 +166,19 @@ def _loosen(tolerance):
     return _DefaultMultiple(3) if tolerance is None else tolerance
 
 
+def _bound(tolerance, dtype):
+    """The tolerance for values of a dtype, from a number, a dict from dtypes to numbers, a multiple, or None.
+
+    A dict has no key for some dtypes; these have their default tolerance.
+    """
+    if isinstance(tolerance, dict):
+        given = {np.dtype(key): bound for key, bound in tolerance.items()}
+        return given.get(np.dtype(dtype), _tolerance(dtype))
+    if tolerance is None:
+        return _tolerance(dtype)
+    return tolerance * _tolerance(dtype) if type(tolerance) is _DefaultMultiple else tolerance
+
+
 class _DefaultMultiple(float):
     """A tolerance given as a multiple of the default tolerance of the dtype."""
 
@@ -177,10 +192,7 @@ def _assert_close(actual, expected, atol, rtol, message):
         dtype = typeof(a).dtype
         if dtype == dtypes.float0:
             continue
-        bounds = [
-            t * _tolerance(dtype) if type(t) is _DefaultMultiple else _tolerance(dtype) if t is None else t
-            for t in (atol, rtol)
-        ]
+        bounds = [_bound(t, dtype) for t in (atol, rtol)]
         kind = _wide_dtype(dtype)
         np.testing.assert_allclose(
             np.asarray(a).astype(kind),

@@ -31,6 +31,9 @@ class JVPTracer(Tracer):
         self.tangent = tangent
         self._location = user_location()
 
+    def __repr__(self):
+        return f"JVPTracer(primal={self.primal}, tangent={self.tangent})"
+
     def to_concrete_value(self):
         """The concrete value of the primal, if it has one."""
         return to_concrete_value(self.primal)

@@ -38,6 +38,10 @@ class LinearizeTracer(JVPTracer):
 
     __slots__ = ()
 
+    def __repr__(self):
+        tangent = typeof(self.tangent).str_short(short_dtypes=True)
+        return f"GradTracer(primal={self.primal}, typeof(tangent)={tangent})"
+
 
 class LinearizeTrace(JVPTrace):
     """Runs primal operations under the parent and records operations on tangents in `tangent_trace`."""

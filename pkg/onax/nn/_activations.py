@@ -1,6 +1,7 @@
 """Activation functions."""
 
 import operator
+import warnings
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import compiled_when_large, staged
 from onax._core.trace import concrete_or_error
-from onax._ground import dtypes
+from onax._ground import dtypes, source
 from onax.nn._normalization import logsumexp
 from onax.numpy._promotion import (
     canonical_axis,
@@ -253,8 +254,11 @@ def one_hot(x, num_classes, *, dtype=None, axis=-1):
     num_classes = concrete_or_error(
         operator.index, num_classes, "The error arose in jax.nn.one_hot argument `num_classes`."
     )
-    dtype = dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, "one_hot")
+    dtype = dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, "astype")
     x = ensure_arraylike("one_hot", x) if is_arraylike(x) else jnp.asarray(x)
+    if not dtypes.isdtype(x.dtype, "integral"):
+        text = f"jax.nn.one_hot input should be integer-typed; got dtype={x.dtype}"
+        warnings.warn(text, DeprecationWarning, stacklevel=source.stacklevel())
     return _one_hot(x, num_classes, dtype=dtype, axis=axis)
 
 

@@ -88,8 +88,11 @@ def _as_axes(axis):
 
 def _compute_fans(shape, in_axis, out_axis, batch_axis):
     """Returns (fan_in, fan_out): the numbers of inputs of each output and of outputs of each input."""
-    if len(shape) <= 1:
-        raise ValueError("Can't compute input and output sizes of a 1-dimensional weights tensor. Must be at least 2D.")
+    if isinstance(in_axis, int) and in_axis == -2 and len(shape) <= 1:
+        raise ValueError(
+            f"Can't compute input and output sizes of a {len(shape)}-dimensional weights tensor with default in_axis. "
+            "Must be at least 2D or specify in_axis explicitly."
+        )
 
     def product(axes):
         return math.prod(shape[a] for a in _as_axes(axes))
@@ -227,7 +230,7 @@ def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None):
     def init(key, shape, dtype=dtype, out_sharding=None):
         dtype = _resolve_dtype(dtype, None)
         if len(shape) not in (3, 4, 5):
-            raise ValueError("Delta orthogonal initializer requires a 3D, 4D, or 5D shape.")
+            raise ValueError("Delta orthogonal initializer requires a 3D, 4D or 5D shape.")
         if shape[-1] < shape[-2]:
             raise ValueError("`fan_in` must be less or equal than `fan_out`. ")
         matrix = orthogonal(scale=scale, column_axis=column_axis, dtype=dtype)(key, shape[-2:])

@@ -49,6 +49,10 @@ from onax.numpy._arithmetic import (
     trunc,
 )
 from onax.numpy._arithmetic import arccosh as acosh
+from onax.numpy._array_api import (
+    __array_api_version__,
+    __array_namespace_info__,
+)
 from onax.numpy._bits import bitwise_count, packbits, unpackbits
 from onax.numpy._convolution import convolve, correlate
 from onax.numpy._creation import (

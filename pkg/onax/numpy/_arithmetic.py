@@ -21,6 +21,7 @@ from onax.numpy._promotion import (
     promote_args_numeric,
     promote_dtypes_inexact,
     promote_shapes,
+    refuse_float0,
     to_dtype,
 )
 from onax.numpy._ufuncs import constant_like, greater, less, maximum, minimum, rad2deg, scalar_like
@@ -114,6 +115,7 @@ def power(x1, x2, /):
     integer x1.  Integer arrays to integer arrays wrap; 0 to a negative power gives 0, others ignore the sign bit.
     """
     check_arraylike("power", x1, x2)
+    refuse_float0("power", (x1, x2))
     exponent = _static_exponent(x2)
     if exponent is not None:
         base = ensure_arraylike("power", x1)

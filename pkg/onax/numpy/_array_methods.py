@@ -31,6 +31,7 @@ from onax.numpy import (
     _sorting,
     _ufuncs,
 )
+from onax.numpy._array_api import __array_api_version__
 from onax.numpy._at import at
 from onax.numpy._indexing import getitem
 
@@ -231,8 +232,8 @@ def _view_error(x, dtype):
 def array_namespace(self, *, api_version=None):
     """The module `onax.numpy`, which follows the Python array API standard; ValueError for an unknown version."""
     namespace = sys.modules["onax.numpy"]
-    if api_version is not None and api_version not in ("2021.12", "2022.12", "2023.12", "2024.12"):
-        raise ValueError(f"{api_version=} is not available; available versions are 2021.12 to 2024.12")
+    if api_version is not None and api_version != __array_api_version__:
+        raise ValueError(f"{api_version=} is not available; available versions are: {[__array_api_version__]}")
     return namespace
 
 

@@ -2,6 +2,7 @@
 
 import math
 import operator
+import warnings
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import name_error
 from onax._core.trace import concrete_or_error, new_const
-from onax._ground import dims, dtypes
+from onax._ground import dims, dtypes, source
 from onax._ground.devices import backends
 from onax._native.array import Array, ArrayImpl, from_user, make_array
 from onax._native.array_sources import from_device_dlpack, from_device_interface, from_dlpack_buffer
@@ -175,12 +176,24 @@ def astype(x, dtype, /, *, copy=False, device=None):
     """
     x = ensure_arraylike("astype", x)
     dtype = dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, "astype")
-    if dtypes.is_complex(x.dtype) and dtype == np.bool_:
-        return on_device(lax.ne(x, x.dtype.type(0)), device)
+    if dtypes.is_complex(x.dtype):
+        if dtype == np.bool_:
+            return on_device(lax.ne(x, x.dtype.type(0)), device)
+        if not dtypes.is_complex(dtype):
+            _warn_of_lost_imaginary_part()
     out = lax.convert_element_type(x, dtype)
     if copy and out is x:
         out = lax.copy_p.bind(x)
     return on_device(out, device)
+
+
+def _warn_of_lost_imaginary_part():
+    warnings.warn(
+        "Casting from complex to real dtypes will soon raise a ValueError. Please first use jnp.real or jnp.imag to "
+        "take the real/imaginary component of your input.",
+        DeprecationWarning,
+        stacklevel=source.stacklevel(),
+    )
 
 
 def copy(a, order=None):

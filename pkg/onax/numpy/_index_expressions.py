@@ -145,7 +145,12 @@ def _normalize_part(part):
         return part
     if isinstance(part, (float, complex)):
         raise _index_dtype_error(np.dtype(type(part)))
-    return operator.index(part)
+    if hasattr(type(part), "__index__"):
+        return operator.index(part)
+    raise IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), newaxis (`None`) and integer or boolean arrays are valid "
+        f"indices. Got {part}"
+    )
 
 
 def _index_dtype_error(dtype):

@@ -4,8 +4,9 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
-from onax._native.tree import tree_flatten
+from onax._native.tree import tree_flatten, tree_map
 from onax.numpy._arithmetic import round as _round
 from onax.numpy._creation import array, broadcast_to, linspace
 from onax.numpy._mapping import apply_along_axis
@@ -63,7 +64,8 @@ def _widths_from_dict(pad_width, ndim):
 
 def _pairs(values, ndim, name, kind):
     """Expands one of NumPy's short forms to an (ndim, 2) ndarray."""
-    pairs = np.asarray(values)
+    known = tree_map(lambda x: concrete_or_error(None, x, f"{name} argument of jnp.pad"), values)
+    pairs = np.asarray(known)
     if pairs.shape in ((ndim, 2), (1, 2), (2,), (1,), ()) and not np.issubdtype(pairs.dtype, kind):
         raise TypeError(f"`{name}` must be of integral type.")
     return np.array(_broadcast_pairs(pairs, ndim, name, np.broadcast_to))

@@ -4,11 +4,13 @@
 A Python scalar becomes a concrete scalar of the common dtype, never a staged conversion, so it prints as a literal.
 """
 
+import operator
 import warnings
 
 import numpy as np
 
 from onax import lax
+from onax._core.trace import concrete_or_error
 from onax._ground import dtypes, source
 from onax._ground.config import config
 from onax._native import context
@@ -150,6 +152,8 @@ def promote_dtypes(*args):
         return [as_operand(x) for x in args]
     if _have_one_dtype(args):
         return list(args)
+    if all(_is_float0(x) for x in args):
+        return [as_operand(x) for x in args]
     dtype, weak_type = dtypes.result_type(*args, return_weak_type_flag=True)
     return [to_dtype(x, dtype, weak_type) for x in args]
 
@@ -229,12 +233,23 @@ def _refuse_keys(name, args):
         raise TypeError(f"{name} does not accept dtypes {names}.")
 
 
+def refuse_float0(name, args):
+    """Raises TypeError for an array of zeros without a vector space."""
+    if any(_is_float0(x) for x in args):
+        raise dtypes.float0_error(name)
+
+
+def _is_float0(x):
+    return isinstance(x, (Array, np.ndarray)) and x.dtype == dtypes.float0
+
+
 def promote_args(name, *args):
     """Checked arguments of one dtype and rank."""
     if _have_one_dtype_and_rank(args):
         return args
     check_arraylike(name, *args)
     _refuse_keys(name, args)
+    refuse_float0(name, args)
     return promote_shapes(name, *promote_dtypes(*args))
 
 
@@ -243,12 +258,14 @@ def promote_args_inexact(name, *args):
     if _have_one_dtype_and_rank(args) and args[0].aval.dtype in _INEXACT:
         return args
     check_arraylike(name, *args)
+    refuse_float0(name, args)
     return promote_shapes(name, *promote_dtypes_inexact(*args))
 
 
 def promote_args_numeric(name, *args):
     """Checked arguments of one dtype other than bool and of one rank."""
     check_arraylike(name, *args)
+    refuse_float0(name, args)
     return promote_shapes(name, *promote_dtypes_numeric(*args))
 
 
@@ -258,13 +275,22 @@ def promote_args_numeric(name, *args):
 def canonical_axis(axis, ndim):
     """axis as a number in 0..ndim-1.  Raises ValueError when it is out of bounds, TypeError when it is not an
     integer."""
-    try:
-        number = axis.__index__()
-    except AttributeError:
-        raise TypeError(f"axis must be an integer; got {axis!r} of {type(axis)}") from None
+    number = operator.index(axis)
     if not -ndim <= number < ndim:
         raise ValueError(f"axis {number} is out of bounds for array of dimension {ndim}")
     return number + ndim if number < 0 else number
+
+
+def static_axes(axis):
+    """One axis or a sequence of them, which a trace must know, as a tuple of ints.
+
+    Raises ConcretizationTypeError for a traced value, TypeError for one that is not an integer.
+    """
+    axis = concrete_or_error(None, axis, "expected a static index or sequence of indices.")
+    try:
+        return (operator.index(axis),)
+    except TypeError:
+        return tuple(map(operator.index, axis))
 
 
 def single_axis(axis):

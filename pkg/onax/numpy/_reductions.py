@@ -17,12 +17,13 @@ from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import (
     can_use_numpy,
     canonical_axes,
-    canonical_axis,
     check_arraylike,
     ensure_arraylike,
+    ensure_arraylikes,
     no_out,
     promote_args,
     promote_dtypes_inexact,
+    static_axes,
     to_dtype,
 )
 from onax.numpy._ufuncs import constant_like
@@ -492,7 +493,7 @@ def _std(a, axis, dtype, ddof, keepdims, mask, mean):
 def ptp(a, axis=None, out=None, keepdims=False):
     """The largest minus the smallest element over the axes."""
     no_out("ptp", out)
-    return _ptp(a, axis if axis is None or np.ndim(axis) == 0 else tuple(axis), keepdims)
+    return _ptp(a, None if axis is None else static_axes(axis), keepdims)
 
 
 @staged("_ptp", static_argnames=("axis", "keepdims"))
@@ -502,16 +503,14 @@ def _ptp(a, axis, keepdims):
 
 @static_argnames("keepdims")
 def average(a, axis=None, weights=None, returned=False, keepdims=False):
-    """The mean weighted by `weights` (a's shape, or a vector along one axis); with returned also the weights' sum."""
+    """The mean weighted by `weights` (of a's shape, or a's shape along the axes); with returned also their sum."""
     if weights is None:
         a = ensure_arraylike("average", a)
         result = mean(a, axis=axis, keepdims=keepdims)
         weight = lax.full((), _axis_size(a, axis), result.dtype)
         return (result, broadcast_to(weight, result.shape)) if returned else result
-    check_arraylike("average", a, weights)
-    a, weights = promote_dtypes_inexact(a, weights)
-    if axis is not None and not isinstance(axis, tuple):
-        axis = canonical_axis(axis, a.ndim)
+    a, weights = promote_dtypes_inexact(*ensure_arraylikes("average", a, weights))
+    axis = None if axis is None else canonical_axes(axis, a.ndim)
     if a.shape != weights.shape:
         weights = _weights_along(a, axis, weights)
     weight = sum(weights, axis=axis, keepdims=keepdims)
@@ -519,17 +518,17 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False):
     return (result, broadcast_to(weight, result.shape)) if returned else result
 
 
-def _weights_along(a, axis, weights):
-    """Reshapes a vector of weights so that it broadcasts along one axis."""
-    if axis is None:
+def _weights_along(a, axes, weights):
+    """Permutes and reshapes weights, whose axes are those of a in the order of `axes`, so that they broadcast to a."""
+    if axes is None:
         raise ValueError("Axis must be specified when shapes of a and weights differ.")
-    if isinstance(axis, tuple):
-        raise ValueError("Single axis expected when shapes of a and weights differ")
-    if weights.ndim != 1:
-        raise ValueError("1D weights expected when shapes of a and weights differ.")
-    if not dims.equal(weights.shape[0], a.shape[axis]):
-        raise ValueError("Length of weights not compatible with specified axis.")
-    return lax.reshape(weights, tuple(d if i == axis else 1 for i, d in enumerate(a.shape)))
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"repeated axis: {axes}")
+    if not dims.equal_shapes(weights.shape, tuple(a.shape[i] for i in axes)):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    if list(axes) != sorted(axes):
+        weights = lax.transpose(weights, np.argsort(axes))
+    return lax.reshape(weights, tuple(d if i in axes else 1 for i, d in enumerate(a.shape)))
 
 
 # --- forms that skip nan ------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from onax.numpy._promotion import (
     ensure_arraylike,
     ensure_arraylikes,
     promote_dtypes,
+    static_axes,
 )
 
 # --- one array, other axes ----------------------------------------------------------------------------------------
@@ -147,10 +148,8 @@ def swapaxes(a, axis1, axis2):
 def moveaxis(a, source, destination):
     """a with one or several axes moved to other positions; the others keep their order."""
     a = ensure_arraylike("moveaxis", a)
-    source = (source,) if np.ndim(source) == 0 else tuple(source)
-    destination = (destination,) if np.ndim(destination) == 0 else tuple(destination)
-    source = tuple(canonical_axis(i, a.ndim) for i in source)
-    destination = tuple(canonical_axis(i, a.ndim) for i in destination)
+    source = tuple(canonical_axis(i, a.ndim) for i in static_axes(source))
+    destination = tuple(canonical_axis(i, a.ndim) for i in static_axes(destination))
     if len(source) != len(destination):
         raise ValueError(f"Inconsistent number of elements: {len(source)} vs {len(destination)}")
     order = [i for i in range(a.ndim) if i not in source]
@@ -176,15 +175,13 @@ def squeeze(a, axis=None):
     a = ensure_arraylike("squeeze", a)
     if axis is None:
         axis = tuple(i for i, d in enumerate(a.shape) if type(d) is int and d == 1)
-    elif hasattr(axis, "__index__") and np.ndim(axis) == 0:
-        axis = (operator.index(axis),)
-    return lax.squeeze(a, canonical_axes(tuple(axis), a.ndim))
+    return lax.squeeze(a, canonical_axes(static_axes(axis), a.ndim))
 
 
 def expand_dims(a, axis):
     """a with axes of length 1 at the given positions of the result."""
     a = ensure_arraylike("expand_dims", a)
-    return lax.expand_dims(a, (operator.index(axis),) if hasattr(axis, "__index__") else tuple(axis))
+    return lax.expand_dims(a, static_axes(axis))
 
 
 def broadcast_shapes(*shapes):
@@ -507,7 +504,7 @@ def resize(a, new_shape):
 def flip(m, axis=None):
     """m reversed along the given axes, by default along all."""
     check_arraylike("flip", m)
-    return _flip(m, axis if axis is None or np.ndim(axis) == 0 else tuple(axis))
+    return _flip(m, None if axis is None else static_axes(axis))
 
 
 @staged("_flip", ("axis",), compiled_from=None)
@@ -554,7 +551,7 @@ def roll(a, shift, axis=None):
         raise ValueError("None is not a valid value for jnp.array")
     if axis is None:
         return lax.reshape(roll(ravel(a), shift, 0), a.shape)
-    axis = (axis,) if np.ndim(axis) == 0 else tuple(axis)
+    axis = static_axes(axis)
     check_arraylike("roll", *(shift if isinstance(shift, (tuple, list)) else (shift,)))
     if np.ndim(shift) > 1:
         raise ValueError("'shift' and 'axis' arguments to roll must be scalars or 1D arrays")

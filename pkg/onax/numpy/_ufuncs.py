@@ -17,6 +17,7 @@ from onax.numpy._promotion import (
     promote_args_numeric,
     promote_dtypes_inexact,
     promote_dtypes_numeric,
+    refuse_float0,
 )
 
 _REAL = frozenset(d for d in dtypes.ALL_DTYPES if d.kind not in "bc")
@@ -47,7 +48,9 @@ def _unary(name, primitive, function, direct, promote, doc):
     def ufunc(x, /):
         if type(x) is ArrayImpl and x.dtype in direct:
             return bind(x)
-        return function(*promote(ensure_arraylike(name, x)))
+        x = ensure_arraylike(name, x)
+        refuse_float0(name, (x,))
+        return function(*promote(x))
 
     return _set_signature(ufunc, name, "x", doc)
 
