@@ -543,6 +543,7 @@ def _export(
         dim_solver=solver,
         collect_errors=True,
         recognize=not exact,
+        named_after=fun,
     )
     _warn_of_silent_broadcasts(solver, in_names)
     signature = Signature(

@@ -22,6 +22,7 @@ from onax._transforms.staging import trace_to_jaxpr
 from onax.export import shapes
 from onax.export.graph import ops
 from onax.export.graph.kernels import ELEMENT_TYPES
+from onax.export.graph.naming import code_of, name_nodes
 from onax.export.graph.passes import break_reference_cycles, run
 from onax.export.graph.value import SMALL_BYTES, Graph, Value
 from onax.export.lower import native
@@ -296,12 +297,14 @@ def lower_jaxpr(
     dim_solver=None,
     collect_errors=False,
     recognize=False,
+    named_after=None,
 ):
     """The Graph of a ClosedJaxpr, whose dead code should already be eliminated.
 
     input_names, output_names   names at the boundary; "in.0"..., "out.0"... by default
     dim_solver                  `export.shapes.DimSolver` of the arguments when shapes are symbolic; made if None
     collect_errors              lower everything, then raise one LoweringError that lists all operations without a form
+    named_after                 the exported function: nodes get the names of functions that it calls, not of primitives
     recognize                   functions that nodes spell out become the operators of ONNX that have their meaning
 
     A complex argument is a float tensor with a trailing axis of 2, a key a uint32 tensor with trailing key axes.
@@ -332,4 +335,6 @@ def lower_jaxpr(
     run(g)
     if recognize:
         recognize_operators(g)
+    if named_after is not None:
+        name_nodes(g, code_of(named_after))
     return break_reference_cycles(g)
