@@ -38,6 +38,11 @@ def names(jax):
         "p": [[4, 1, 0], [0, 3, -1], [2, 0, 5]],
     }
     given = {name: jnp.asarray(np.asarray(x, np.float32)) for name, x in arrays.items()}
+    sparse = modules["sparse"]
+    given["M"], given["V"] = sparse.BCOO.fromdense(given["m"]), sparse.BCOO.fromdense(given["v"])
+    given["P"], given["T"] = sparse.BCOO.fromdense(given["p"]), sparse.BCOO.fromdense(given["t"])
+    given["B"], given["D"] = sparse.BCOO.fromdense(given["t"], n_batch=1), sparse.BCOO.fromdense(given["t"], n_dense=1)
+    given["R"], given["C"] = sparse.BCSR.fromdense(given["m"]), sparse.BCOO.fromdense(given["u"], n_batch=1)
     return {"jax": jax, "jnp": jnp, "lax": jax.lax, "np": np, **modules, "jet": modules["jet"].jet, **given}
 
 

@@ -13,9 +13,15 @@ RECORDED = json.loads(gzip.decompress(experimental_calls.RECORDING.read_bytes())
 KNOWN = experimental_calls.names(jax)
 
 
-@pytest.mark.parametrize("run", [lambda f: f(), lambda f: jax.jit(f)()], ids=["eager", "jit"])
-@pytest.mark.parametrize("line", experimental_calls.lines())
-def test_call(line, run):
+# They count elements, unless `nse` is given, and so need values.
+COUNTING = ("fromdense(", "sum_duplicates(", "eye(3, n_batch", "n_dense=1)")
+CALLS = [(line, jitted) for line in experimental_calls.lines() for jitted in (False, True)
+         if not (jitted and " nse=" not in line and any(word in line for word in COUNTING))]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "jitted"), CALLS)
+def test_call(line, jitted):
+    run = (lambda f: jax.jit(f)()) if jitted else (lambda f: f())
     wanted, got = RECORDED[line], lax_scipy_calls.answer(line, KNOWN, run)
     if isinstance(wanted, str):
         assert got == wanted

@@ -1,19 +1,52 @@
-"""Sparse arrays: coordinates (BCOO) and compressed rows (BCSR), as pytrees of dense arrays."""
+"""Sparse arrays as pytrees of dense arrays.
 
-from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
-from onax.experimental.sparse import linalg
-from onax.experimental.sparse._arrays import (
+    BCOO        values with coordinates, with batch and dense axes: the format with the most operations
+    BCSR        compressed rows, with batch and dense axes
+    COO, CSR, CSC   matrices
+
+`sparsify` makes functions of dense arrays take sparse ones; `grad` and its like differentiate by stored elements.
+"""
+
+from onax.experimental.sparse import ad, api, bcoo, bcsr, coo, csr, linalg, random, transform, util
+from onax.experimental.sparse._base import JAXSparse
+from onax.experimental.sparse.ad import grad, jacfwd, jacobian, jacrev, value_and_grad
+from onax.experimental.sparse.api import empty, eye, todense, todense_p
+from onax.experimental.sparse.bcoo import (
     BCOO,
-    BCSR,
-    JAXSparse,
+    bcoo_broadcast_in_dim,
+    bcoo_concatenate,
+    bcoo_conv_general_dilated,
+    bcoo_dot_general,
+    bcoo_dot_general_sampled,
+    bcoo_dynamic_slice,
+    bcoo_extract,
     bcoo_fromdense,
+    bcoo_gather,
+    bcoo_multiply_dense,
+    bcoo_multiply_sparse,
     bcoo_reduce_sum,
     bcoo_reshape,
+    bcoo_rev,
+    bcoo_slice,
     bcoo_sort_indices,
+    bcoo_squeeze,
     bcoo_sum_duplicates,
     bcoo_todense,
     bcoo_transpose,
-    sparsify,
+    bcoo_update_layout,
 )
-
-_wrap_api_functions(globals(), __name__)
+from onax.experimental.sparse.bcsr import (
+    BCSR,
+    bcsr_broadcast_in_dim,
+    bcsr_concatenate,
+    bcsr_dot_general,
+    bcsr_extract,
+    bcsr_fromdense,
+    bcsr_sum_duplicates,
+    bcsr_todense,
+)
+from onax.experimental.sparse.coo import COO, coo_fromdense, coo_matmat, coo_matvec, coo_todense
+from onax.experimental.sparse.csr import CSC, CSR, csr_fromdense, csr_matmat, csr_matvec, csr_todense
+from onax.experimental.sparse.random import random_bcoo
+from onax.experimental.sparse.transform import sparsify
+from onax.experimental.sparse.util import CuSparseEfficiencyWarning, SparseEfficiencyError, SparseEfficiencyWarning

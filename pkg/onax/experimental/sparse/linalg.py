@@ -8,7 +8,7 @@ from onax._control.callbacks import pure_callback
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import lazy
 from onax._transforms.abstract import ShapeDtypeStruct
-from onax.experimental.sparse._arrays import BCSR
+from onax.experimental.sparse.bcsr import BCSR
 
 __all__ = ["spsolve"]
 

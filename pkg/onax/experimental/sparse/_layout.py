@@ -1,0 +1,225 @@
+"""What functions of BCOO arrays share: their parts, and the order and layout of their elements.
+
+New arrays are made by the class of the array at hand.
+"""
+
+import operator
+import warnings
+
+import numpy as np
+
+from onax import numpy as jnp
+from onax._core.trace import Tracer
+from onax.experimental.sparse.util import SparseEfficiencyError, SparseEfficiencyWarning, nfold_vmap
+
+
+def split(values, n_batch, n_sparse):
+    """(those of the batch, of the sparse, of the dense axes)."""
+    values = tuple(values)
+    return values[:n_batch], values[n_batch : n_batch + n_sparse], values[n_batch + n_sparse :]
+
+
+def parts(mat, values):
+    return split(values, mat.n_batch, mat.n_sparse)
+
+
+def columns_of(indices):
+    return tuple(indices[..., i] for i in range(indices.shape[-1]))
+
+
+def broadcast_batch(mat):
+    """(data, indices) with all batch axes of full length."""
+    batch, n = mat.shape[: mat.n_batch], mat.n_batch
+    return (jnp.broadcast_to(x, (*batch, *x.shape[n:])) for x in (mat.data, mat.indices))
+
+
+def bound_of(mat):
+    """The first indices out of bounds, an array (n_sparse,)."""
+    return jnp.array(mat._sparse_shape, mat.indices.dtype)
+
+
+def is_inside(mat):
+    return jnp.all(mat.indices < bound_of(mat), axis=-1)
+
+
+def mask_data(mat, mask, data=None):
+    """The data where a mask (batch..., nse) holds, else 0."""
+    data = mat.data if data is None else data
+    return jnp.where(mask.reshape(*mask.shape, *(1,) * mat.n_dense), data, jnp.zeros((), data.dtype))
+
+
+def mask_padding(mat):
+    """The indices, -1 where they are out of bounds, so that they equal no others."""
+    return jnp.where(is_inside(mat)[..., None], mat.indices, jnp.array(-1, mat.indices.dtype))
+
+
+def extract(indices, arr):
+    """The elements of a dense array at indices; 0 for those out of bounds."""
+    n_batch, (nse, n_sparse) = indices.ndim - 2, indices.shape[-2:]
+
+    def take(i, a):
+        if not n_sparse:
+            return jnp.broadcast_to(a, (nse, *a.shape))
+        return a.at[columns_of(i)].get(mode="fill", fill_value=0)
+
+    return nfold_vmap(take, n_batch)(indices, arr)
+
+
+# ---- order of the elements
+
+
+def bcoo_sort_indices(mat):
+    """The array with its elements in order of their coordinates."""
+    data, indices = broadcast_batch(mat)
+
+    def sort(data, indices):
+        order = jnp.lexsort(columns_of(indices)[::-1])
+        return data[order], indices[order]
+
+    if mat.n_sparse:
+        data, indices = nfold_vmap(sort, mat.n_batch, broadcasted=False)(data, indices)
+    return type(mat)((data, indices), shape=mat.shape, indices_sorted=True, unique_indices=mat.unique_indices)
+
+
+def bcoo_sum_duplicates(mat, nse=None):
+    """The array with one element for each coordinate, in their order; `nse` is the room for them, which jit needs."""
+    data, indices = broadcast_batch(mat)
+    bound = bound_of(mat)
+    indices = jnp.where(jnp.all(indices < bound, -1, keepdims=True), indices, bound)
+    if nse is None and isinstance(indices, Tracer):
+        raise ValueError(
+            "bcoo_sum_duplicates: nse must be specified when using the function within jit, vmap, and other "
+            "transformations requiring abstract evaluation."
+        )
+    if nse is None:
+        nse = _count_distinct(np.asarray(indices), mat.n_batch, np.asarray(bound))
+
+    def merge(data, indices):
+        if not mat.n_sparse:
+            total = jnp.zeros((nse, *data.shape[1:]), data.dtype).at[:1].set(data.sum(0, keepdims=True))
+            return total, jnp.zeros((nse, 0), indices.dtype)
+        kept, where = jnp.unique(indices, axis=0, size=max(nse, mat.nse), fill_value=bound, return_inverse=True)
+        total = jnp.zeros((nse, *data.shape[1:]), data.dtype)
+        total = total.at[where.reshape(-1)].add(data, mode="drop") if data.shape[0] else total
+        return total, kept[:nse]
+
+    data, indices = nfold_vmap(merge, mat.n_batch, broadcasted=False)(data, indices)
+    return type(mat)((data, indices), shape=mat.shape, indices_sorted=True, unique_indices=True)
+
+
+def _count_distinct(indices, n_batch, bound):
+    """The largest number of distinct coordinates within bounds in an example."""
+    if not bound.size:
+        return 1
+    counts = [0]
+    for example in indices.reshape(-1, *indices.shape[n_batch:]):
+        distinct = np.unique(example, axis=0)
+        counts.append(int(np.all(distinct < bound, axis=1).sum()))
+    return max(counts)
+
+
+def bcoo_eliminate_zeros(mat, nse=None):
+    """The array with one element for each coordinate and none for elements that are 0."""
+    data, indices = broadcast_batch(mat)
+    is_zero = jnp.all(data == 0, axis=tuple(range(mat.n_batch + 1, data.ndim)))
+    indices = jnp.where(is_zero[..., None], bound_of(mat), indices)
+    return bcoo_sum_duplicates(type(mat)((data, indices), shape=mat.shape), nse)
+
+
+def bcoo_update_layout(mat, *, n_batch=None, n_dense=None, on_inefficient="error"):
+    """The array with other numbers of batch and dense axes.
+
+    Sparse axes that become batch or dense ones store all their zeros: this raises a SparseEfficiencyError unless their
+    lengths are at most 1, or `on_inefficient` is "warn" or None.
+    """
+    n_batch = mat.n_batch if n_batch is None else operator.index(n_batch)
+    n_dense = mat.n_dense if n_dense is None else operator.index(n_dense)
+    if on_inefficient not in ("error", "warn", None):
+        raise ValueError(f"on_inefficent={on_inefficient!r}; expected one of ['error', 'warn', None].")
+    for name, n in (("n_batch", n_batch), ("n_dense", n_dense)):
+        if n < 0:
+            raise ValueError(f"{name} must be non-negative; got {n}")
+    if n_batch + n_dense > mat.ndim:
+        raise ValueError(f"sum of {n_batch=} and {n_dense=} cannot be larger than mat.ndim={mat.ndim}.")
+    if (n_batch, n_dense) == (mat.n_batch, mat.n_dense):
+        return mat
+    _check_efficient(mat, n_batch, n_dense, on_inefficient)
+    if n_dense < mat.n_dense:
+        mat = _dense_to_sparse(mat, mat.n_dense - n_dense)
+    if n_batch < mat.n_batch:
+        mat = _batch_to_sparse(mat, mat.n_batch - n_batch)
+    if n_dense > mat.n_dense:
+        mat = _sparse_to_dense(mat, n_dense - mat.n_dense)
+    return _sparse_to_batch(mat, n_batch - mat.n_batch) if n_batch > mat.n_batch else mat
+
+
+def _check_efficient(mat, n_batch, n_dense, on_inefficient):
+    grown = {
+        "n_batch": (mat.n_batch, n_batch, mat.shape[mat.n_batch : n_batch]),
+        "n_dense": (mat.n_dense, n_dense, mat.shape[mat.ndim - n_dense : mat.ndim - mat.n_dense]),
+    }
+    for name, (before, after, lengths) in grown.items():
+        if after > before and any(n > 1 for n in lengths) and on_inefficient is not None:
+            text = f"For matrix of shape {mat.shape}, increasing {name} from {before} to {after} results in inefficient"
+            text += " storage. The argument on_inefficient of bcoo_update_layout says what happens then."
+            if on_inefficient == "error":
+                raise SparseEfficiencyError(text)
+            warnings.warn(text, SparseEfficiencyWarning, stacklevel=4)
+
+
+def _grid(lengths, dtype):
+    """All indices of a shape, in order: an array (product of lengths, number of axes)."""
+    return np.stack(np.meshgrid(*map(np.arange, lengths), indexing="ij"), -1).reshape(-1, len(lengths)).astype(dtype)
+
+
+def _dense_to_sparse(mat, n):
+    """The first n dense axes become sparse."""
+    k, lengths = mat.n_batch, mat.data.shape[mat.n_batch + 1 :][:n]
+    grid = _grid(lengths, mat.indices.dtype)
+    count = mat.nse * len(grid)
+    data = mat.data.reshape(*mat.data.shape[:k], count, *mat.data.shape[k + 1 + n :])
+    head = jnp.repeat(mat.indices, len(grid), axis=k)
+    tail = jnp.broadcast_to(np.tile(grid, (mat.nse, 1)), (*head.shape[:-1], n))
+    return type(mat)((data, jnp.concatenate([head, tail], -1)), shape=mat.shape)
+
+
+def _batch_to_sparse(mat, n):
+    """The last n batch axes become sparse."""
+    k, (data, indices) = mat.n_batch - n, broadcast_batch(mat)
+    grid = _grid(mat.shape[k : mat.n_batch], indices.dtype)
+    count = len(grid) * mat.nse
+    data = data.reshape(*data.shape[:k], count, *data.shape[mat.n_batch + 1 :])
+    tail = indices.reshape(*indices.shape[:k], count, mat.n_sparse)
+    head = jnp.broadcast_to(np.repeat(grid, mat.nse, axis=0), (*tail.shape[:-1], n))
+    return type(mat)((data, jnp.concatenate([head, tail], -1)), shape=mat.shape)
+
+
+def _sparse_to_dense(mat, n):
+    """The last n sparse axes become dense."""
+    lengths = mat._sparse_shape[mat.n_sparse - n :]
+
+    def spread(data, index):
+        return jnp.zeros((*lengths, *data.shape), data.dtype).at[columns_of(index[-n:])].set(data, mode="drop")
+
+    data, indices = broadcast_batch(mat)
+    data = nfold_vmap(spread, mat.n_batch + 1)(data, indices)
+    return type(mat)((data, indices[..., :-n]), shape=mat.shape)
+
+
+def _sparse_to_batch(mat, n):
+    """The first n sparse axes become batch axes."""
+    lengths = mat._sparse_shape[:n]
+
+    def spread(data, indices):
+        target = jnp.zeros((*lengths, *data.shape), data.dtype)
+        where = (*columns_of(indices)[:n], jnp.arange(mat.nse))
+        rest = jnp.broadcast_to(indices[:, n:], (*lengths, mat.nse, mat.n_sparse - n))
+        return target.at[where].set(data, mode="drop"), rest
+
+    data, indices = nfold_vmap(spread, mat.n_batch, broadcasted=False)(*broadcast_batch(mat))
+    return type(mat)((data, indices), shape=mat.shape)
+
+
+def unique_elements(mat):
+    """The array itself, or with one element for each coordinate."""
+    return mat if mat.unique_indices else bcoo_sum_duplicates(mat, mat.nse)

@@ -1,0 +1,289 @@
+"""Functions of BCOO arrays that move, select and join their elements."""
+
+import math
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax.experimental.sparse._base import JAXSparse
+from onax.experimental.sparse._layout import (
+    bcoo_sum_duplicates,
+    bcoo_update_layout,
+    bound_of,
+    broadcast_batch,
+    columns_of,
+    mask_data,
+    parts,
+)
+
+
+def bcoo_transpose(mat, *, permutation):
+    """The array with its axes permuted, batch, sparse and dense ones among themselves."""
+    permutation = tuple(operator.index(i) % max(mat.ndim, 1) for i in permutation)
+    if sorted(permutation) != list(range(mat.ndim)):
+        raise TypeError(f"transpose permutation isn't a permutation of operand dimensions, got {permutation=}")
+    batch, sparse, dense = parts(mat, permutation)
+    n = mat.n_batch
+    if sorted(batch) != list(range(n)):
+        raise NotImplementedError(
+            f"transpose of BCOO: batch axes move among themselves; got {permutation=}, n_batch={n}"
+        )
+    if sorted(dense) != list(range(n + mat.n_sparse, mat.ndim)):
+        raise NotImplementedError(
+            f"transpose of BCOO: dense axes move among themselves; got {permutation=}, n_dense={mat.n_dense}"
+        )
+    columns = [i - n for i in sparse]
+    data = mat.data.transpose(*batch, n, *(i + 1 - mat.n_sparse for i in dense))
+    indices = mat.indices[..., np.array(columns, int)].transpose(*batch, n, n + 1)
+    is_sorted = mat.indices_sorted and columns == sorted(columns)
+    shape = tuple(mat.shape[i] for i in permutation)
+    return type(mat)((data, indices), shape=shape, indices_sorted=is_sorted, unique_indices=mat.unique_indices)
+
+
+def bcoo_reshape(mat, *, new_sizes, dimensions=None, sharding=None):
+    """The array in another shape, whose batch, sparse and dense axes have as many elements as before."""
+    if dimensions is not None:
+        mat = bcoo_transpose(mat, permutation=dimensions)
+    new_sizes = tuple(operator.index(n) for n in new_sizes)
+    batch, sparse, _ = (math.prod(part) for part in parts(mat, mat.shape))
+    counts = np.cumprod(new_sizes)
+    for what, before, size in (("batch", batch, batch), ("sparse", sparse, batch * sparse)):
+        if before != 1 and size not in counts:
+            other, number = (
+                ("sparse", f"n_batch={mat.n_batch}") if what == "batch" else ("dense", f"n_dense={mat.n_dense}")
+            )
+            raise ValueError(
+                f"bcoo_reshape: new shape cannot mix {what} and {other} dimensions; got shape={mat.shape} "
+                f"new_shape={new_sizes} with {number}"
+            )
+    ends = [int(counts.searchsorted(size, side="right")) for size in (batch, batch * sparse)]
+    batch, sparse, dense = new_sizes[: ends[0]], new_sizes[ends[0] : ends[1]], new_sizes[ends[1] :]
+    data, indices = broadcast_batch(mat)
+    data = data.reshape(*batch, mat.nse, *dense)
+    indices = indices.reshape(*batch, mat.nse, mat.n_sparse)
+    if not sparse or not mat.n_sparse:
+        return type(mat)((data, jnp.zeros((*indices.shape[:-1], len(sparse)), indices.dtype)), shape=new_sizes)
+    flat = jnp.ravel_multi_index(columns_of(indices), mat._sparse_shape, mode="clip")
+    columns = jnp.stack(jnp.unravel_index(flat, sparse), -1).astype(indices.dtype)
+    is_inside = jnp.all(indices < bound_of(mat), -1, keepdims=True)
+    return type(mat)((data, jnp.where(is_inside, columns, jnp.array(sparse, indices.dtype))), shape=new_sizes)
+
+
+def bcoo_broadcast_in_dim(mat, *, shape, broadcast_dimensions, sharding=None):
+    """`lax.broadcast_in_dim`: new axes before the sparse ones are batch axes, those among them have length 1."""
+    batch, sparse, dense = parts(mat, broadcast_dimensions)
+    if len(broadcast_dimensions) != mat.ndim:
+        raise ValueError(f"{mat.shape=} and {broadcast_dimensions=} must have the same length")
+    n_batch = min((*sparse, *dense), default=len(shape))
+    n_dense = len(shape) - min(dense) if dense else 0
+    n_sparse = len(shape) - n_batch - n_dense
+    if max(batch, default=-1) >= n_batch or max(sparse, default=-1) >= n_batch + n_sparse:
+        raise ValueError("Cannot mix batch, sparse and dense dimensions during broadcast_in_dim")
+    if math.prod(mat._sparse_shape) != math.prod(shape[n_batch : n_batch + n_sparse]):
+        raise NotImplementedError("Adding sparse dimensions with lengths != 1")
+    data = lax.broadcast_in_dim(
+        jnp.broadcast_to(mat.data, (*mat.shape[: mat.n_batch], *mat.data.shape[mat.n_batch :])),
+        (*shape[:n_batch], mat.nse, *shape[n_batch + n_sparse :]),
+        (*batch, n_batch, *(d + 1 - n_sparse for d in dense)),
+    )
+    _, full = broadcast_batch(mat)
+    indices = lax.broadcast_in_dim(full, (*shape[:n_batch], *full.shape[mat.n_batch :]), (*batch, n_batch, n_batch + 1))
+    if n_sparse != mat.n_sparse:
+        where = np.array(sparse, int) - n_batch
+        outside = jnp.broadcast_to(
+            ~jnp.all(indices < bound_of(mat), -1, keepdims=True), (*indices.shape[:-1], n_sparse)
+        )
+        indices = jnp.where(outside, 1, 0).astype(indices.dtype).at[..., where].set(indices)
+    return type(mat)((data, indices), shape=shape)
+
+
+def bcoo_squeeze(arr, *, dimensions):
+    """The array without these axes, which have length 1."""
+    dimensions = tuple(operator.index(d) % arr.ndim for d in dimensions)
+    if any(arr.shape[d] != 1 for d in dimensions):
+        raise ValueError(
+            "cannot select an axis to squeeze out which has size not equal to one, got "
+            f"shape={arr.shape} and {dimensions=}"
+        )
+    batch, sparse, dense = ([d for d in part if d in dimensions] for part in parts(arr, range(arr.ndim)))
+    kept = [i for i in range(arr.n_sparse) if i + arr.n_batch not in sparse]
+    data, indices = arr.data, arr.indices
+    if sparse:
+        data, indices = broadcast_batch(arr)
+        data = mask_data(arr, jnp.all(indices < bound_of(arr), -1), data)
+    data = lax.squeeze(data, (*batch, *(d + 1 - arr.n_sparse for d in dense)))
+    indices = lax.squeeze(indices[..., np.array(kept, int)], batch)
+    shape = tuple(n for i, n in enumerate(arr.shape) if i not in dimensions)
+    return type(arr)((data, indices), shape=shape, indices_sorted=arr.indices_sorted, unique_indices=arr.unique_indices)
+
+
+def bcoo_rev(operand, dimensions):
+    """The array in reverse along axes."""
+    batch, sparse, dense = ([d for d in part if d in dimensions] for part in parts(operand, range(operand.ndim)))
+    data, indices = broadcast_batch(operand)
+    data = lax.rev(data, (*batch, *(d + 1 - operand.n_sparse for d in dense)))
+    indices, bound = lax.rev(indices, batch), bound_of(operand)
+    if sparse:
+        is_reversed = np.isin(np.arange(operand.n_sparse) + operand.n_batch, sparse)
+        reverse = jnp.where(is_reversed, bound - 1 - indices, indices)
+        indices = jnp.where(jnp.all(indices < bound, -1, keepdims=True), reverse, bound)
+    return type(operand)((data, indices), shape=operand.shape)
+
+
+def bcoo_slice(mat, *, start_indices, limit_indices, strides=None):
+    """`lax.slice` of a sparse array; the result has room for no more elements than its sparse axes have."""
+    strides = [1] * mat.ndim if strides is None else list(strides)
+    if not all(0 <= a <= b <= n and s > 0 for a, b, n, s in zip(start_indices, limit_indices, mat.shape, strides)):
+        raise ValueError(
+            f"bcoo_slice: invalid indices. Got {start_indices=}, {limit_indices=}, {strides=} and shape={mat.shape}"
+        )
+    slices = [slice(*bounds) for bounds in zip(start_indices, limit_indices, strides)]
+    shape = tuple(len(range(*s.indices(n))) for s, n in zip(slices, mat.shape))
+    batch, sparse, dense = parts(mat, slices)
+    data, indices = broadcast_batch(mat)
+    data, indices = data[(*batch, slice(None), *dense)], indices[tuple(batch)]
+    starts, limits, steps = (
+        np.array([getattr(s, name) for s in sparse], indices.dtype) for name in ("start", "stop", "step")
+    )
+    kept = jnp.all((indices >= starts) & (indices < limits) & ((indices - starts) % steps == 0), -1)
+    return _selected(mat, shape, data, (indices - starts) // steps, kept)
+
+
+def _selected(mat, shape, data, indices, kept):
+    """The array of the elements for which a mask holds."""
+    bound = jnp.array(parts(mat, shape)[1], indices.dtype)
+    data = mask_data(mat, kept, data)
+    out = type(mat)((data, jnp.where(kept[..., None], indices, bound)), shape=shape)
+    room = math.prod(parts(mat, shape)[1])
+    return bcoo_sum_duplicates(out, room) if mat.n_sparse and room < out.nse else out
+
+
+def bcoo_dynamic_slice(mat, start_indices, slice_sizes):
+    """`lax.dynamic_slice` of a sparse array: starts may be computed, and are moved so that the slice is inside."""
+    sizes = tuple(operator.index(n) for n in slice_sizes)
+    if len(sizes) != mat.ndim or any(not 0 <= n <= m for n, m in zip(sizes, mat.shape)):
+        raise TypeError(
+            "slice_sizes must be less than or equal to operand shape, got slice_sizes "
+            f"{sizes} for operand shape {mat.shape}"
+        )
+    starts = [jnp.asarray(s) for s in start_indices]
+    starts = [jnp.clip(jnp.where(s < 0, s + n, s), 0, n - m) for s, n, m in zip(starts, mat.shape, sizes)]
+    batch, sparse, dense = parts(mat, starts)
+    batch_sizes, sparse_sizes, dense_sizes = parts(mat, sizes)
+    data, indices = broadcast_batch(mat)
+    zero = jnp.zeros((), starts[0].dtype) if starts else 0
+    data = lax.dynamic_slice(data, (*batch, zero, *dense), (*batch_sizes, mat.nse, *dense_sizes))
+    indices = lax.dynamic_slice(indices, (*batch, zero, zero), (*batch_sizes, *indices.shape[-2:]))
+    if not sparse:
+        return type(mat)((data, indices), shape=sizes)
+    indices -= jnp.stack(sparse).astype(indices.dtype)
+    kept = jnp.all((indices >= 0) & (indices < np.array(sparse_sizes, indices.dtype)), -1)
+    return _selected(mat, sizes, data, indices, kept)
+
+
+def bcoo_concatenate(operands, *, dimension):
+    """The arrays, which have the same layout, one after the other along a batch or a sparse axis."""
+    if not all(isinstance(x, JAXSparse) for x in operands):
+        raise ValueError(f"bcoo_concatenate: expected operands to be a sequence of BCOO arrays. Got {operands}")
+    if len({x.n_dense for x in operands}) > 1 or len({x.ndim for x in operands}) > 1:
+        raise ValueError("bcoo_concatenate requires inputs to have matching numbers of axes, dense ones too.")
+    n_batch = min(x.n_batch for x in operands)
+    if any(x.n_batch != n_batch for x in operands):
+        if any(n != 1 for x in operands for n in x.shape[n_batch : x.n_batch]):
+            raise ValueError("bcoo_concatenate requires inputs to have matching batch dimensions.")
+        operands = [bcoo_update_layout(x, n_batch=n_batch) for x in operands]
+    first = operands[0]
+    if dimension >= n_batch + first.n_sparse:
+        raise NotImplementedError("Concatenation along dense dimensions.")
+    shapes = [(*x.shape[:dimension], *x.shape[dimension + 1 :]) for x in operands]
+    if len(set(shapes)) > 1:
+        raise TypeError(f"bcoo_concatenate: shapes differ in other axes: {[x.shape for x in operands]}")
+    ends = np.cumsum([x.shape[dimension] for x in operands])
+    shape = (*first.shape[:dimension], int(ends[-1]), *first.shape[dimension + 1 :])
+    if dimension < n_batch:
+        room = max(x.nse for x in operands)
+        pieces = [broadcast_batch(_pad(x, room)) for x in operands]
+        return type(first)([jnp.concatenate(pair, axis=dimension) for pair in zip(*pieces)], shape=shape)
+    pieces = [_shifted(x, dimension - n_batch, e - x.shape[dimension], shape) for x, e in zip(operands, ends)]
+    return type(first)([jnp.concatenate(pair, axis=n_batch) for pair in zip(*pieces)], shape=shape)
+
+
+def _shifted(mat, column, offset, shape):
+    """(data, indices) with an offset in one column, padding out of the new bounds."""
+    data, indices = broadcast_batch(mat)
+    bound = jnp.array(shape[mat.n_batch : mat.n_batch + mat.n_sparse], indices.dtype)
+    inside = jnp.all(indices < bound_of(mat), -1, keepdims=True)
+    return data, jnp.where(inside, indices.at[..., column].add(int(offset)), bound)
+
+
+def _pad(mat, nse):
+    """The array with room for more elements."""
+    more, n = nse - mat.nse, mat.n_batch
+    if not more:
+        return mat
+    data = jnp.pad(mat.data, [(0, more if i == n else 0) for i in range(mat.data.ndim)])
+    padding = jnp.broadcast_to(bound_of(mat), (*mat.indices.shape[:n], more, mat.n_sparse))
+    return type(mat)((data, jnp.concatenate([mat.indices, padding], n)), **mat._info._asdict())
+
+
+def bcoo_gather(operand, start_indices, dimension_numbers, slice_sizes, **options):
+    """Raises NotImplementedError: indices are integers and slices, which are `bcoo_slice` and `bcoo_dynamic_slice`."""
+    raise NotImplementedError(
+        "bcoo_gather: indexing a sparse array by arrays; index with integers and slices, or use todense()"
+    )
+
+
+def bcoo_conv_general_dilated(lhs, rhs, **options):
+    """Raises NotImplementedError: a convolution reads each element many times, which todense() serves better."""
+    raise NotImplementedError("bcoo_conv_general_dilated: convolve sparse.todense(lhs) with sparse.todense(rhs)")
+
+
+def index(mat, key):
+    """The elements for integers, slices, None and an ellipsis."""
+    used = sum(k is not None and k is not Ellipsis for k in key)
+    if used > mat.ndim:
+        raise IndexError(f"Too many indices: array is {mat.ndim}-dimensional, but {used} were indexed")
+    at = next((i for i, k in enumerate(key) if k is Ellipsis), len(key))
+    key = [*key[:at], *[slice(None)] * (mat.ndim - used), *key[at + 1 :]]
+    starts, limits, strides, reverse, squeezed = [], [], [], [], []
+    for axis, k in enumerate(k for k in key if k is not None):
+        n = mat.shape[axis]
+        if isinstance(k, slice):
+            indices = range(n)[k]
+            if indices.step < 0:
+                reverse.append(axis)
+                indices = indices[::-1]
+            bounds = (indices.start, max(indices.stop, indices.start), indices.step)
+        else:
+            i = _position(k, n, axis)
+            bounds = (i, i + 1, 1)
+            squeezed.append(axis)
+        for values, value in zip((starts, limits, strides), bounds):
+            values.append(value)
+    limits = [min(b, n) for b, n in zip(limits, mat.shape)]
+    out = bcoo_slice(mat, start_indices=starts, limit_indices=limits, strides=strides)
+    out = bcoo_rev(out, reverse) if reverse else out
+    out = bcoo_squeeze(out, dimensions=squeezed) if squeezed else out
+    new = [i for i, k in enumerate(k for k in key if k is None or isinstance(k, slice)) if k is None]
+    if not new:
+        return out
+    kept = [i for i in range(out.ndim + len(new)) if i not in new]
+    lengths = iter(out.shape)
+    shape = tuple(1 if i in new else next(lengths) for i in range(out.ndim + len(new)))
+    return bcoo_broadcast_in_dim(out, shape=shape, broadcast_dimensions=kept)
+
+
+def _position(k, n, axis):
+    """A static index as a position."""
+    try:
+        i = operator.index(k)
+    except TypeError as error:
+        raise NotImplementedError(
+            f"indexing a sparse array by {k!r}: integers, slices, None and ... are there; use bcoo_dynamic_slice for "
+            "a computed start, or todense()"
+        ) from error
+    if not -n <= i < n:
+        raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
+    return i % n

@@ -1,0 +1,65 @@
+"""Functions for every sparse format: empty, eye, todense."""
+
+import operator
+
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._core.rules import deflinear
+from onax._core.trace import Tracer
+from onax._native.dispatch import Primitive
+from onax.experimental.sparse._base import JAXSparse
+from onax.experimental.sparse.bcoo import BCOO
+from onax.experimental.sparse.bcsr import BCSR
+from onax.experimental.sparse.coo import COO
+from onax.experimental.sparse.csr import CSC, CSR
+from onax.export.lower import registry
+
+_FORMATS = {"bcsr": BCSR, "bcoo": BCOO, "coo": COO, "csr": CSR, "csc": CSC}
+
+# The identity: `sparsify` reads it as the wish for a dense array.
+todense_p: Primitive = Primitive(
+    "todense",
+    kernel=lambda x: x,
+    abstract_eval=lambda x: x,
+    batch=lambda axis_data, operands, dims: (todense_p.bind(*operands), dims[0]),
+)
+deflinear(todense_p, lambda ct, x: [ct])
+registry.redefine(todense_p, lambda x: x)
+
+
+def todense(arr):
+    """The dense array; a dense one is returned as it is.  Within `sparsify` it makes an operand dense."""
+    if isinstance(arr, JAXSparse):
+        return arr.todense()
+    return todense_p.bind(arr) if isinstance(arr, Tracer) else arr
+
+
+def _find_format(name):
+    if name not in _FORMATS:
+        raise ValueError(f"sparse_format={name!r} not recognized; must be one of {list(_FORMATS)}")
+    return _FORMATS[name]
+
+
+def empty(shape, dtype=None, index_dtype="int32", sparse_format="bcoo", **kwds):
+    """A sparse array without elements.
+
+    Args:
+      shape, dtype: of the array.
+      index_dtype: dtype of the indices.
+      sparse_format: "bcoo", "bcsr", "coo", "csr" or "csc".
+      **kwds: arguments of the format: n_batch, n_dense, nse.
+    """
+    return _find_format(sparse_format)._empty(tuple(shape), dtype=dtype, index_dtype=index_dtype, **kwds)
+
+
+def eye(N, M=None, k=0, dtype=None, index_dtype="int32", sparse_format="bcoo", **kwds):
+    """A sparse matrix (N, M) with ones on the diagonal k; M is N by default.  The other arguments are `empty`'s."""
+    N, k = operator.index(N), operator.index(k)
+    M = N if M is None else operator.index(M)
+    if sparse_format == "bcsr":
+        return BCSR.from_bcoo(BCOO._eye(N, M, k, dtype=dtype, index_dtype=index_dtype, **kwds))
+    return _find_format(sparse_format)._eye(N, M, k, dtype=dtype, index_dtype=index_dtype, **kwds)
+
+
+__all__ = ["empty", "eye", "todense", "todense_p"]
+
+_wrap_api_functions(globals(), __name__)

@@ -1,0 +1,219 @@
+"""Sparse arrays in compressed rows, with leading batch axes and trailing dense axes: BCSR.
+
+An array of shape (batch..., rows, columns, dense...) has `data` (batch..., nse, dense...), the columns in `indices`
+(batch..., nse) and the starts of the rows in `indptr` (batch..., rows + 1).
+"""
+
+import operator
+
+import numpy as np
+
+from onax import numpy as jnp
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._core.trees import register_pytree_node_class
+from onax.experimental.sparse import bcoo as _bcoo
+from onax.experimental.sparse._base import JAXSparse
+from onax.experimental.sparse._layout import broadcast_batch
+from onax.experimental.sparse.bcoo import BCOO
+from onax.experimental.sparse.util import SparseInfo, nfold_vmap
+
+
+@register_pytree_node_class
+class BCSR(JAXSparse):
+    """A sparse array in compressed rows.
+
+    Args:
+      args: (data, indices, indptr): values (batch..., nse, dense...), columns (batch..., nse), starts of rows
+        (batch..., rows + 1).
+      shape: the shape of the array.
+      indices_sorted, unique_indices: what the caller knows of the columns within a row.
+
+    Raises:
+      ValueError: the shapes do not fit.
+    """
+
+    n_sparse = 2
+    nse = property(lambda self: self.indices.shape[-1], doc="The number of stored elements, padding included.")
+    n_batch = property(lambda self: self.indices.ndim - 1)
+    n_dense = property(lambda self: self.data.ndim - self.indices.ndim)
+    _info = property(lambda self: SparseInfo(self.shape, self.indices_sorted, self.unique_indices))
+    _bufs = property(lambda self: (self.data, self.indices, self.indptr))
+
+    def __init__(self, args, *, shape, indices_sorted=False, unique_indices=False):
+        self.data, self.indices, self.indptr = map(jnp.asarray, args)
+        self.shape = tuple(operator.index(n) for n in shape)
+        self.indices_sorted, self.unique_indices = indices_sorted, unique_indices
+        n = self.n_batch
+        if n + 2 + self.n_dense != self.ndim or self.data.shape[n:] != (self.nse, *self.shape[n + 2 :]):
+            raise ValueError(
+                f"Invalid data.shape={self.data.shape} for nse={self.nse}, n_batch={n}, shape={self.shape}"
+            )
+        if self.indptr.shape[n:] != (self.shape[n] + 1,):
+            raise ValueError(f"BCSR of shape {self.shape} with indptr of shape {self.indptr.shape}")
+
+    def tree_flatten(self):
+        return (self.data, self.indices, self.indptr), self._info
+
+    @classmethod
+    def tree_unflatten(cls, aux, children):
+        self = object.__new__(cls)
+        self.data, self.indices, self.indptr = children
+        self.shape, self.indices_sorted, self.unique_indices = aux
+        return self
+
+    @classmethod
+    def fromdense(cls, mat, *, nse=None, index_dtype=np.int32, n_dense=0, n_batch=0):
+        """The nonzero elements of a dense array; see `bcsr_fromdense`."""
+        return bcsr_fromdense(mat, nse=nse, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch)
+
+    @classmethod
+    def from_bcoo(cls, arr):
+        """The elements of a BCOO with two sparse axes, in order of their rows."""
+        if arr.n_sparse != 2:
+            raise NotImplementedError(f"BSCR.from_bcoo requires n_sparse=2; got arr.n_sparse={arr.n_sparse}")
+        arr = arr if arr.indices_sorted else arr.sort_indices()
+        data, indices = broadcast_batch(arr)
+        edges = jnp.arange(arr.shape[arr.n_batch] + 1, dtype=indices.dtype)
+        starts = nfold_vmap(lambda rows: jnp.searchsorted(rows, edges).astype(rows.dtype), arr.n_batch)
+        info = {"indices_sorted": True, "unique_indices": arr.unique_indices}
+        return cls((data, indices[..., 1], starts(indices[..., 0])), shape=arr.shape, **info)
+
+    @classmethod
+    def from_scipy_sparse(cls, mat, *, index_dtype=None, n_dense=0, n_batch=0):
+        """A matrix of scipy.sparse; it has sparse axes only."""
+        if n_dense or n_batch:
+            raise NotImplementedError("BCSR from scipy with nonzero n_dense/n_batch.")
+        mat, dtype = mat.tocsr(), index_dtype or np.int32
+        return cls((mat.data, mat.indices.astype(dtype), mat.indptr.astype(dtype)), shape=mat.shape)
+
+    @classmethod
+    def _empty(cls, shape, *, dtype=None, index_dtype="int32", n_dense=0, n_batch=0, nse=0):
+        return cls.from_bcoo(
+            BCOO._empty(shape, dtype=dtype, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch, nse=nse)
+        )
+
+    def to_bcoo(self):
+        """The array as coordinates."""
+
+        def rows(indptr):
+            position = jnp.arange(self.nse)
+            return jnp.searchsorted(indptr, position, side="right").astype(indptr.dtype) - 1
+
+        row = nfold_vmap(rows, self.n_batch)(self.indptr)
+        row = jnp.where(jnp.arange(self.nse) < self.indptr[..., -1:], row, self.shape[self.n_batch])
+        row = jnp.broadcast_to(row, self.indices.shape).astype(self.indices.dtype)
+        return BCOO((self.data, jnp.stack([row, self.indices], -1)), **self._info._asdict())
+
+    def todense(self):
+        """The dense array."""
+        return bcsr_todense(self)
+
+    def transpose(self, axes=None):
+        """The array with its axes permuted, in compressed rows; the axes are reversed without `axes`."""
+        return BCSR.from_bcoo(self.to_bcoo().transpose(axes))
+
+    def sum_duplicates(self, nse=None, remove_zeros=True):
+        """The array with one element for each coordinate."""
+        return BCSR.from_bcoo(self.to_bcoo().sum_duplicates(nse=nse, remove_zeros=remove_zeros))
+
+    def astype(self, *args, **kwargs):
+        """The array with its data converted."""
+        return self._with(self.data.astype(*args, **kwargs))
+
+    def _with(self, data):
+        return BCSR((data, self.indices, self.indptr), **self._info._asdict())
+
+    def sum(self, axis=None):
+        """Sums over axes: a dense scalar over all, else a BCOO."""
+        return self.to_bcoo().sum(axis)
+
+    def __pos__(self):
+        return self
+
+    def __neg__(self):
+        return self._with(-self.data)
+
+    def __mul__(self, other):
+        """The product with a sparse array, a BCOO, or with a dense one that is broadcast to this shape."""
+        product = self.to_bcoo() * other
+        return product if isinstance(other, JAXSparse) else self._with(product.data)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        return self._with((self.to_bcoo() / other).data)
+
+    def __add__(self, other):
+        total = self.to_bcoo() + other
+        return BCSR.from_bcoo(total) if isinstance(total, BCOO) else total
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        total = self.to_bcoo() - other
+        return BCSR.from_bcoo(total) if isinstance(total, BCOO) else total
+
+    def __matmul__(self, other):
+        product = self.to_bcoo() @ other
+        return BCSR.from_bcoo(product) if isinstance(product, BCOO) and product.n_sparse == 2 else product
+
+    def __rmatmul__(self, other):
+        return other @ self.to_bcoo()
+
+
+def bcsr_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32):
+    """The nonzero elements of a dense array; the arguments are those of `bcoo_fromdense`."""
+    mat = jnp.asarray(mat)
+    if mat.ndim - n_batch - n_dense != 2:
+        raise ValueError("bcsr_fromdense: must have 2 sparse dimensions.")
+    return BCSR.from_bcoo(BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch))
+
+
+def bcsr_todense(mat):
+    """The dense array."""
+    return mat.to_bcoo().todense()
+
+
+def bcsr_extract(indices, indptr, mat):
+    """The elements of a dense array (batch..., rows, columns) at compressed indices: (batch..., nse)."""
+    like = BCSR((jnp.zeros(indices.shape, mat.dtype), indices, indptr), shape=mat.shape)
+    return _bcoo.bcoo_extract(like.to_bcoo(), mat, assume_unique=True).data
+
+
+def bcsr_sum_duplicates(mat, nse=None):
+    """The array with one element for each coordinate."""
+    return mat.sum_duplicates(nse=nse, remove_zeros=False)
+
+
+def bcsr_dot_general(lhs, rhs, *, dimension_numbers, precision=None, preferred_element_type=None, out_sharding=None):
+    """`lax.dot_general` with a BCSR operand; see `bcoo_dot_general`."""
+    lhs, rhs = (x.to_bcoo() if isinstance(x, BCSR) else x for x in (lhs, rhs))
+    return _bcoo.bcoo_dot_general(
+        lhs, rhs, dimension_numbers=dimension_numbers, preferred_element_type=preferred_element_type
+    )
+
+
+def bcsr_broadcast_in_dim(mat, *, shape, broadcast_dimensions, sharding=None):
+    """`lax.broadcast_in_dim` of a BCSR."""
+    return BCSR.from_bcoo(
+        _bcoo.bcoo_broadcast_in_dim(mat.to_bcoo(), shape=shape, broadcast_dimensions=broadcast_dimensions)
+    )
+
+
+def bcsr_concatenate(operands, *, dimension):
+    """The arrays one after the other along a batch or a sparse axis."""
+    return BCSR.from_bcoo(_bcoo.bcoo_concatenate([x.to_bcoo() for x in operands], dimension=dimension))
+
+
+__all__ = [
+    "BCSR",
+    "bcsr_broadcast_in_dim",
+    "bcsr_concatenate",
+    "bcsr_dot_general",
+    "bcsr_extract",
+    "bcsr_fromdense",
+    "bcsr_sum_duplicates",
+    "bcsr_todense",
+]
+
+_wrap_api_functions(globals(), __name__)

@@ -1,0 +1,119 @@
+"""Sparse matrices as values, rows and columns: COO."""
+
+import numpy as np
+
+from onax import numpy as jnp
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._core.trees import register_pytree_node_class
+from onax.experimental.sparse._base import JAXSparse
+from onax.experimental.sparse.bcoo import BCOO
+
+
+@register_pytree_node_class
+class COO(JAXSparse):
+    """A sparse matrix as values, rows and columns.
+
+    Args:
+      args: (data, row, col), each (nse,).
+      shape: the shape of the matrix.
+      rows_sorted, cols_sorted: what the caller knows of the order of the elements.
+    """
+
+    n_batch, n_dense = 0, 0
+    _bufs = property(lambda self: (self.data, self.row, self.col))
+
+    def __init__(self, args, *, shape, rows_sorted=False, cols_sorted=False):
+        self.data, self.row, self.col = map(jnp.asarray, args)
+        self.shape = tuple(shape)
+        self._rows_sorted, self._cols_sorted = rows_sorted, cols_sorted
+
+    def tree_flatten(self):
+        return (self.data, self.row, self.col), (self.shape, self._rows_sorted, self._cols_sorted)
+
+    @classmethod
+    def tree_unflatten(cls, aux, children):
+        self = object.__new__(cls)
+        self.data, self.row, self.col = children
+        self.shape, self._rows_sorted, self._cols_sorted = aux
+        return self
+
+    @classmethod
+    def fromdense(cls, mat, *, nse=None, index_dtype=np.int32):
+        """The nonzero elements of a dense matrix."""
+        return coo_fromdense(mat, nse=nse, index_dtype=index_dtype)
+
+    @classmethod
+    def from_scipy_sparse(cls, mat, *, index_dtype=None):
+        """A matrix of scipy.sparse."""
+        mat, dtype = mat.tocoo(), index_dtype or np.int32
+        return cls((mat.data, mat.row.astype(dtype), mat.col.astype(dtype)), shape=mat.shape)
+
+    @classmethod
+    def _from_bcoo(cls, mat, **known):
+        return cls((mat.data, mat.indices[:, 0], mat.indices[:, 1]), shape=mat.shape, **known)
+
+    @classmethod
+    def _empty(cls, shape, *, dtype=None, index_dtype="int32"):
+        if len(shape) != 2:
+            raise ValueError(f"COO must have ndim=2; got {shape=}")
+        empty = jnp.empty(0, index_dtype)
+        return cls((jnp.empty(0, dtype), empty, empty), shape=shape, rows_sorted=True, cols_sorted=True)
+
+    @classmethod
+    def _eye(cls, N, M, k, *, dtype=None, index_dtype="int32"):
+        return cls._from_bcoo(
+            BCOO._eye(N, M, k, dtype=dtype, index_dtype=index_dtype), rows_sorted=True, cols_sorted=True
+        )
+
+    def to_bcoo(self):
+        """The matrix as a BCOO."""
+        return BCOO((self.data, jnp.stack([self.row, self.col], -1)), shape=self.shape)
+
+    def _sort_indices(self):
+        """The matrix with its elements in order of their rows, then columns."""
+        return self if self._rows_sorted else COO._from_bcoo(self.to_bcoo().sort_indices(), rows_sorted=True)
+
+    def todense(self):
+        """The dense matrix; elements with the same coordinates are added up."""
+        return self.to_bcoo().todense()
+
+    def transpose(self, axes=None):
+        """The transpose."""
+        if axes is not None and tuple(axes) != (1, 0):
+            raise NotImplementedError("axes argument to transpose()")
+        known = {"rows_sorted": self._cols_sorted, "cols_sorted": self._rows_sorted}
+        return COO((self.data, self.col, self.row), shape=self.shape[::-1], **known)
+
+    def __neg__(self):
+        known = {"rows_sorted": self._rows_sorted, "cols_sorted": self._cols_sorted}
+        return COO((-self.data, self.row, self.col), shape=self.shape, **known)
+
+    def __matmul__(self, other):
+        if isinstance(other, JAXSparse):
+            raise NotImplementedError("matmul between two sparse objects.")
+        return self.to_bcoo() @ jnp.asarray(other)
+
+
+def coo_fromdense(mat, *, nse=None, index_dtype=np.int32):
+    """The nonzero elements of a dense matrix; `nse` says how many there are room for, which jit needs."""
+    return COO._from_bcoo(BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype), rows_sorted=True)
+
+
+def coo_todense(mat):
+    """The dense matrix."""
+    return mat.todense()
+
+
+def coo_matvec(mat, v, transpose=False):
+    """The product of the matrix, or of its transpose, with a vector."""
+    return (mat.T if transpose else mat) @ v
+
+
+def coo_matmat(mat, B, *, transpose=False):
+    """The product of the matrix, or of its transpose, with a dense matrix."""
+    return (mat.T if transpose else mat) @ B
+
+
+__all__ = ["COO", "coo_fromdense", "coo_matmat", "coo_matvec", "coo_todense"]
+
+_wrap_api_functions(globals(), __name__)

@@ -1,0 +1,134 @@
+"""Sparse matrices in compressed rows or columns: CSR and CSC."""
+
+import numpy as np
+
+from onax import numpy as jnp
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._core.trees import register_pytree_node_class
+from onax.experimental.sparse._base import JAXSparse
+from onax.experimental.sparse.bcoo import BCOO
+from onax.experimental.sparse.bcsr import BCSR
+
+
+class _Compressed(JAXSparse):
+    """What both formats have in common: values, indices along one axis, starts along the other."""
+
+    _bufs = property(lambda self: (self.data, self.indices, self.indptr))
+
+    def __init__(self, args, *, shape):
+        self.data, self.indices, self.indptr = map(jnp.asarray, args)
+        self.shape = tuple(shape)
+
+    def tree_flatten(self):
+        return (self.data, self.indices, self.indptr), self.shape
+
+    @classmethod
+    def tree_unflatten(cls, aux, children):
+        self = object.__new__(cls)
+        self.data, self.indices, self.indptr = children
+        self.shape = aux
+        return self
+
+    @classmethod
+    def _empty(cls, shape, *, dtype=None, index_dtype="int32"):
+        if len(shape) != 2:
+            raise ValueError(f"{cls.__name__} must have ndim=2; got {shape=}")
+        return cls.from_bcoo(BCOO._empty(shape, dtype=dtype, index_dtype=index_dtype))
+
+    @classmethod
+    def _eye(cls, N, M, k, *, dtype=None, index_dtype="int32"):
+        return cls.from_bcoo(BCOO._eye(N, M, k, dtype=dtype, index_dtype=index_dtype))
+
+    @classmethod
+    def fromdense(cls, mat, *, nse=None, index_dtype=np.int32):
+        """The nonzero elements of a dense matrix; `nse` says how many there are room for, which jit needs."""
+        return cls.from_bcoo(BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype))
+
+    def todense(self):
+        """The dense matrix."""
+        return self.to_bcoo().todense()
+
+    def __neg__(self):
+        return type(self)((-self.data, self.indices, self.indptr), shape=self.shape)
+
+    def __matmul__(self, other):
+        if isinstance(other, JAXSparse):
+            raise NotImplementedError("matmul between two sparse objects.")
+        return self.to_bcoo() @ jnp.asarray(other)
+
+
+@register_pytree_node_class
+class CSR(_Compressed):
+    """A sparse matrix in compressed rows.
+
+    Args:
+      args: (data, indices, indptr): values and columns (nse,), starts of the rows (rows + 1,).
+      shape: the shape of the matrix.
+    """
+
+    @classmethod
+    def from_bcoo(cls, mat):
+        """The elements of a matrix in BCOO."""
+        rows = BCSR.from_bcoo(mat)
+        return cls((rows.data, rows.indices, rows.indptr), shape=mat.shape)
+
+    def to_bcoo(self):
+        """The matrix as a BCOO."""
+        return BCSR((self.data, self.indices, self.indptr), shape=self.shape).to_bcoo()
+
+    def transpose(self, axes=None):
+        """The transpose, in compressed columns."""
+        if axes is not None:
+            raise NotImplementedError("axes argument to transpose()")
+        return CSC((self.data, self.indices, self.indptr), shape=self.shape[::-1])
+
+
+@register_pytree_node_class
+class CSC(_Compressed):
+    """A sparse matrix in compressed columns.
+
+    Args:
+      args: (data, indices, indptr): values and rows (nse,), starts of the columns (columns + 1,).
+      shape: the shape of the matrix.
+    """
+
+    @classmethod
+    def from_bcoo(cls, mat):
+        """The elements of a matrix in BCOO."""
+        columns = BCSR.from_bcoo(mat.T)
+        return cls((columns.data, columns.indices, columns.indptr), shape=mat.shape)
+
+    def to_bcoo(self):
+        """The matrix as a BCOO."""
+        return BCSR((self.data, self.indices, self.indptr), shape=self.shape[::-1]).to_bcoo().T
+
+    def transpose(self, axes=None):
+        """The transpose, in compressed rows."""
+        if axes is not None:
+            raise NotImplementedError("axes argument to transpose()")
+        return CSR((self.data, self.indices, self.indptr), shape=self.shape[::-1])
+
+
+def csr_fromdense(mat, *, nse=None, index_dtype=np.int32):
+    """The nonzero elements of a dense matrix."""
+    return CSR.fromdense(mat, nse=nse, index_dtype=index_dtype)
+
+
+def csr_todense(mat):
+    """The dense matrix."""
+    return mat.todense()
+
+
+def csr_matvec(mat, v, transpose=False):
+    """The product of the matrix, or of its transpose, with a vector."""
+    return (mat.T if transpose else mat) @ v
+
+
+def csr_matmat(mat, B, *, transpose=False):
+    """The product of the matrix, or of its transpose, with a dense matrix."""
+    return (mat.T if transpose else mat) @ B
+
+
+__all__ = ["CSC", "CSR", "csr_fromdense", "csr_matmat", "csr_matvec", "csr_todense"]
+
+_wrap_api_functions(globals(), __name__)

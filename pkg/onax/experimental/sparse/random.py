@@ -1,0 +1,61 @@
+"""Random sparse arrays."""
+
+import math
+import operator
+
+from onax import numpy as jnp
+from onax import random
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground import dtypes
+from onax._transforms.vmap import vmap
+from onax.experimental.sparse._layout import split
+from onax.experimental.sparse.bcoo import BCOO
+
+
+def random_bcoo(
+    key, shape, *, dtype=float, indices_dtype=None, nse=0.2, n_batch=0, n_dense=0, unique_indices=True,
+    sorted_indices=False, generator=random.uniform, **kwds,
+):  # fmt: skip
+    """A random BCOO, with JAX's bits.
+
+    Args:
+      key: a random key.
+      shape, n_batch, n_dense: the shape and the numbers of its batch and dense axes.
+      dtype, indices_dtype: dtypes of the values and of the indices.
+      nse: the number of elements, or, between 0 and 1, their share of the sparse axes' product.
+      unique_indices: whether no index occurs twice in an example.
+      sorted_indices: whether elements are sorted by their indices.
+      generator: `generator(key, shape=..., dtype=..., **kwds)` makes the values.
+
+    Raises:
+      ValueError: the numbers do not fit the shape.
+    """
+    shape = tuple(map(operator.index, shape))
+    if n_batch < 0 or n_dense < 0 or n_batch + n_dense > len(shape):
+        raise ValueError(f"Invalid {n_batch=}, {n_dense=} for {shape=}")
+    n_sparse = len(shape) - n_batch - n_dense
+    batch, sparse, dense = split(shape, n_batch, n_sparse)
+    size = math.prod(sparse)
+    if not 0 <= nse < size:
+        raise ValueError(f"got {nse=}, expected to be between 0 and {size}")
+    count = math.ceil(nse * size) if 0 < nse < 1 else operator.index(nse)
+    indices_dtype = dtypes.canonicalize_dtype(int) if indices_dtype is None else indices_dtype
+    if size > jnp.iinfo(indices_dtype).max:
+        raise ValueError(f"{indices_dtype=} does not have enough range to generate sparse indices of size {size}.")
+
+    def indices_of(key):
+        if not sparse:
+            return jnp.zeros((count, 0), indices_dtype)
+        flat = random.choice(key, size, shape=(count,), replace=not unique_indices).astype(indices_dtype)
+        return jnp.column_stack(jnp.unravel_index(flat, sparse))
+
+    data_key, *index_keys = random.split(key, math.prod(batch) + 1)
+    data = generator(data_key, shape=(*batch, count, *dense), dtype=dtype, **kwds)
+    indices = vmap(indices_of)(jnp.stack(index_keys)) if index_keys else jnp.zeros((0, count, n_sparse), indices_dtype)
+    made = BCOO((data, indices.reshape(*batch, count, n_sparse)), shape=shape)
+    return made.sort_indices() if sorted_indices else made
+
+
+__all__ = ["random_bcoo"]
+
+_wrap_api_functions(globals(), __name__)

@@ -1,0 +1,61 @@
+"""What all sparse formats share: errors, the record of a sparse array, maps over batch axes."""
+
+from typing import NamedTuple
+
+from onax import numpy as jnp
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._transforms.vmap import vmap
+
+
+class SparseEfficiencyError(ValueError):
+    """A layout would store many zeros."""
+
+
+class SparseEfficiencyWarning(UserWarning):
+    """A layout stores many zeros."""
+
+
+class CuSparseEfficiencyWarning(SparseEfficiencyWarning):
+    """JAX's warning of operations that cuSPARSE lacks; onax never gives it."""
+
+
+class SparseInfo(NamedTuple):
+    """What is known of a sparse array beside its buffers."""
+
+    shape: tuple
+    indices_sorted: bool = False
+    unique_indices: bool = False
+
+
+def nfold_vmap(fun, N, *, broadcasted=True, in_axes=0):
+    """`fun` mapped over N leading axes; with `broadcasted` an axis of length 1 serves all examples."""
+    for _ in range(N):
+        fun = (broadcasting_vmap if broadcasted else vmap)(fun, in_axes)
+    return fun
+
+
+def broadcasting_vmap(fun, in_axes=0, out_axes=0):
+    """`vmap` of a function of arrays, in which a mapped axis of length 1 serves all examples."""
+
+    def mapped(*args):
+        axes = [in_axes] * len(args) if in_axes is None or isinstance(in_axes, int) else list(in_axes)
+        size = max(x.shape[a] for x, a in zip(args, axes) if a is not None)
+        if any(a is not None and x.shape[a] not in (1, size) for x, a in zip(args, axes)):
+            raise ValueError("broadcasting_vmap: mismatched input shapes")
+        shared = [a is not None and size > 1 and x.shape[a] == 1 for x, a in zip(args, axes)]
+        given = [jnp.squeeze(x, a) if s else x for x, a, s in zip(args, axes, shared)]
+        return vmap(fun, [None if s else a for a, s in zip(axes, shared)], out_axes)(*given)
+
+    return mapped
+
+
+__all__ = [
+    "CuSparseEfficiencyWarning",
+    "SparseEfficiencyError",
+    "SparseEfficiencyWarning",
+    "SparseInfo",
+    "broadcasting_vmap",
+    "nfold_vmap",
+]
+
+_wrap_api_functions(globals(), __name__)
