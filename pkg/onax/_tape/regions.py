@@ -215,6 +215,8 @@ class _Regions:
                 self.views[eqn.outvars[0]] = eqn
                 if is_known:
                     known.update(eqn.outvars)
+            elif counts(eqn) and SMALL <= _size(eqn) < UNKNOWN_SIZE:
+                self.counters[eqn.outvars[0]] = eqn
             elif is_known and _is_folded(eqn):
                 known.update(eqn.outvars)
             elif joins(eqn):
