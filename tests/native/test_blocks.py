@@ -627,6 +627,21 @@ def test_random_programs(width, seed):
         assert_same_but_nans(got, recipe.known[r], (seed, r, recipe.steps[r - first]))
 
 
+@pytest.mark.parametrize("dtype", ("int32", "uint32"))
+def test_quotients_by_one_number(dtype):
+    """They are computed by a reciprocal: multiples of the divisor and their neighbours, the ends of the range, zero."""
+    info, rng = np.iinfo(dtype), np.random.default_rng(0)
+    both = onax.jit(lambda x, y: (onax.lax.div(x, y), onax.lax.rem(x, y)))
+    for divisor in (0, 1, 2, 3, 7, 10, 641, 65537, 2**30, info.max, info.max - 1, info.min, -1, -3, -10):
+        if not info.min <= divisor <= info.max:
+            continue
+        near = (np.arange(-3000, 3000) * divisor + rng.integers(-1, 2, 6000)).astype(dtype)
+        x = np.concatenate([near, rng.integers(info.min, info.max, 5000, dtype, endpoint=True)])
+        x = np.concatenate([x, np.array([info.min, info.max, 0, 1], dtype)])
+        for got, name in zip(both(x, np.asarray(divisor, dtype)), ("div", "rem")):
+            assert_same_bits(np.asarray(got), run(name, dtype, x, np.full(x.shape, divisor, dtype)), what=divisor)
+
+
 def test_loops_of_short_steps():
     """Their micro-operations call the code with addresses that change from step to step."""
     x = np.linspace(-1, 1, 37, dtype=np.float32)

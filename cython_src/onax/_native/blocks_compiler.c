@@ -17,6 +17,7 @@
 #define LAST_LANES 7
 #define MOST_PINNED 14         /* vector registers that hold what is the same everywhere */
 #define MOST_LITERALS 32
+#define MOST_RECIPROCALS 4
 #define FEWEST 2               /* steps of a run none of which reads what is the same in a block */
 #define LONGEST_RUN 512
 #define NOWHERE (-1)
@@ -46,6 +47,8 @@ typedef struct {
     int64_t literals[MOST_LITERALS];
     int n_literals;
     int32_t busy[4];           /* registers that the current step needs */
+    struct { int32_t divisor; int vector; } reciprocals[MOST_RECIPROCALS];
+    int n_reciprocals, step;
 } compiler;
 
 static int w_of(const compiler *c) { return c->width == 8; }
@@ -83,15 +86,16 @@ static int new_mask(compiler *c) {
 
 static void free_mask(compiler *c, int k) { c->masks &= ~(1u << k); }
 
-/* A number of the run's width. */
-static operand literal(compiler *c, int64_t bits) {
-    if (c->width == 4) bits &= 0xFFFFFFFF;
+static operand literal_of_8_bytes(compiler *c, int64_t bits) {
     for (int i = 0; i < c->n_literals; i++)
         if (c->literals[i] == bits) return LITERAL(i);
     if (c->n_literals == MOST_LITERALS) { c->failed = 1; return LITERAL(0); }
     c->literals[c->n_literals] = bits;
     return LITERAL(c->n_literals++);
 }
+
+/* A number of the run's width. */
+static operand literal(compiler *c, int64_t bits) { return literal_of_8_bytes(c, c->width == 4 ? bits & 0xFFFFFFFF : bits); }
 
 static operand float_literal(compiler *c, double x) {
     const float narrow = (float)x;
@@ -241,6 +245,65 @@ static int emit_float(compiler *c, int operation, int type, int d, int x, int y)
     }
 }
 
+/* Quotients of 32-bit integers x by y, rounded towards zero, by float64; a division by 0 gives -1, all bits.
+
+   Of a divisor that is the same everywhere there is a reciprocal, which is 2 to 4 units in the last place too large: so is
+   x times it, so that whole quotients are not rounded down, and by less than 2**-49 |x / y|, which is less than 1 / |y|. */
+static void emit_half(compiler *c, int type, int d, int x, int y, int reciprocal) {
+    const int wide = type == ONAX_I32 ? I32_TO_F64 : U32_TO_F64, t = reciprocal < 0 ? new_vector(c) : reciprocal;
+    emit(c, wide, d, 0, VECTOR(x), -1);
+    if (reciprocal < 0) emit(c, wide, t, 0, VECTOR(y), -1);
+    emit(c, OP_FLOAT(reciprocal < 0 ? DIV_FLOATS : MUL_FLOATS, 1), d, d, VECTOR(t), -1);
+    emit(c, type == ONAX_I32 ? F64_TO_I32 : F64_TO_U32, d, 0, VECTOR(d), -1);
+    if (reciprocal < 0) free_vector(c, t);
+}
+
+static int reciprocal_of(const compiler *c, int32_t divisor) {
+    for (int i = 0; i < c->n_reciprocals; i++)
+        if (c->reciprocals[i].divisor == divisor) return c->reciprocals[i].vector;
+    return NOWHERE;
+}
+
+static void emit_quotient(compiler *c, int type, int d, int x, int y) {
+    const int reciprocal = reciprocal_of(c, c->l->steps[c->step].second);
+    const int high = new_vector(c), k = new_mask(c), upper_y = reciprocal < 0 ? new_vector(c) : y;
+    emit(c, UPPER_HALF, x, 0, VECTOR(high), 1);
+    if (reciprocal < 0) emit(c, UPPER_HALF, y, 0, VECTOR(upper_y), 1);
+    emit_half(c, type, high, high, upper_y, reciprocal);
+    emit_half(c, type, d, x, y, reciprocal);
+    emit(c, JOIN_HALVES, d, d, VECTOR(high), 1);
+    emit(c, COMPARE_SIGNED, k, y, literal(c, 0), INTEGER_EQ);
+    choose_literal(c, d, d, literal(c, -1), k);
+    free_mask(c, k);
+    free_vector(c, high);
+    if (reciprocal < 0) free_vector(c, upper_y);
+}
+
+/* The vector that holds the quotient of the same numbers, if an earlier step has computed it. */
+static int known_quotient(compiler *c) {
+    const step *steps = c->l->steps, *s = &steps[c->step];
+    for (int i = c->step - 1; i >= c->first; i--) {
+        const step *t = &steps[i];
+        if (t->operation == ONAX_OP_div && t->first == s->first && t->second == s->second) {
+            for (int k = i + 1; k < c->step; k++)
+                if (steps[k].target == t->target) return NOWHERE;
+            return t->target == s->first || t->target == s->second ? NOWHERE : place_of(c, t->target)->vector;
+        }
+        if (t->target == s->first || t->target == s->second) return NOWHERE;
+    }
+    return NOWHERE;
+}
+
+static int emit_division(compiler *c, int operation, int type, int d, int x, int y) {
+    const int known = operation == ONAX_OP_rem ? known_quotient(c) : NOWHERE;
+    if (c->width != 4) return 0;
+    if (known < 0) emit_quotient(c, type, d, x, y);
+    if (operation == ONAX_OP_div) return 1;
+    emit(c, MUL_INTEGERS, d, known < 0 ? d : known, VECTOR(y), -1);
+    emit(c, SUB_I32, d, x, VECTOR(d), -1);
+    return 1;
+}
+
 static int emit_integer(compiler *c, int operation, int type, int d, int x, int y) {
     const int w = w_of(c);
     int opcode;
@@ -256,6 +319,7 @@ static int emit_integer(compiler *c, int operation, int type, int d, int x, int 
         case ONAX_OP_shift_left: opcode = OP_W(SHIFT_LEFT, w); break;
         case ONAX_OP_shift_right_logical: opcode = OP_W(SHIFT_RIGHT, w); break;
         case ONAX_OP_shift_right_arithmetic: opcode = OP_W(SHIFT_SIGNED, w); break;
+        case ONAX_OP_div: case ONAX_OP_rem: return emit_division(c, operation, type, d, x, y);
         case ONAX_OP_not: emit(c, OP_W(XOR, w), d, x, literal(c, -1), -1); return 1;
         case ONAX_OP_sign: return emit_sign(c, type, d, x);
         case ONAX_OP_abs: emit(c, w ? ABS_I64 : ABS_I32, d, 0, VECTOR(x), -1); return is_signed(type);
@@ -385,6 +449,7 @@ static int emit_step(compiler *c, int i) {
     place *result;
     int d;
     if (s->fold >= 0 || strchr("GTRXY", onax_operations[s->operation].signature) || !fits(c, type) || !fits(c, target)) return 0;
+    c->step = i;
     c->busy[0] = NOWHERE;
     for (int k = 0; k < 3; k++) c->busy[1 + k] = k < n ? read[k] : NOWHERE;
     d = target == ONAX_BOOL ? new_mask(c) : new_vector(c);
@@ -418,6 +483,33 @@ static void start_pass(compiler *c) {
         c->touched[kept++] = c->touched[i];
     }
     c->n_touched = kept;
+    for (int i = 0; i < c->n_reciprocals; i++) c->vectors |= 1u << c->reciprocals[i].vector;
+}
+
+/* The reciprocal of a pinned divisor of 32-bit integers, in float64, is computed once. */
+static void pin_reciprocal(compiler *c, const step *s) {
+    const int type = type_of(c->l, s);
+    const double larger = 1 + 0x3p-52, one = 1;
+    int64_t factor, unit;
+    int v;
+    if ((s->operation != ONAX_OP_div && s->operation != ONAX_OP_rem) || (type != ONAX_I32 && type != ONAX_U32)) return;
+    if (c->width != 4 || c->n_reciprocals == MOST_RECIPROCALS || reciprocal_of(c, s->second) >= 0) return;
+    if (!place_of(c, s->second)->is_pinned) return;
+    memcpy(&factor, &larger, 8);
+    memcpy(&unit, &one, 8);
+    v = new_vector(c);
+    c->reciprocals[c->n_reciprocals].divisor = s->second;
+    c->reciprocals[c->n_reciprocals++].vector = v;
+    evex(&c->head, type == ONAX_I32 ? I32_TO_F64 : U32_TO_F64, v, 0, VECTOR(place_of(c, s->second)->vector), 0, 0, -1);
+    {
+        const int t = new_vector(c);
+        operand numerator = literal_of_8_bytes(c, unit);
+        numerator.kind = IN_POOL;
+        evex(&c->head, OP_W(BROADCAST, 1) + 1, t, 0, numerator, 0, 0, -1);
+        evex(&c->head, OP_FLOAT(DIV_FLOATS, 1), v, t, VECTOR(v), 0, 0, -1);
+        evex(&c->head, OP_FLOAT(MUL_FLOATS, 1), v, v, literal_of_8_bytes(c, factor), 0, 0, -1);
+        free_vector(c, t);
+    }
 }
 
 static void pin_all(compiler *c) {
@@ -425,12 +517,13 @@ static void pin_all(compiler *c) {
         const step *s = &c->l->steps[i];
         const int32_t read[3] = {s->first, s->second, s->third};
         for (int k = 0; k < operands_of(s); k++) pin(c, read[k]);
+        pin_reciprocal(c, s);
     }
 }
 
 /* Both passes of the steps first ... past - 1; gives the step that has no code, or `past`. */
 static int emit_run(compiler *c) {
-    c->head.size = c->body.size = c->n_pinned = c->n_pointers = c->n_touched = c->n_literals = c->failed = 0;
+    c->head.size = c->body.size = c->n_pinned = c->n_pointers = c->n_touched = c->n_literals = c->n_reciprocals = c->failed = 0;
     c->head.n_references = c->body.n_references = 0;
     c->vectors = 0;
     pin_all(c);
