@@ -9,7 +9,7 @@ JAX_VERSION := 0.10.2
 OUT ?= demo-output
 JOBS ?= 2
 
-.PHONY: demo test test-all test-ecosystem record-ecosystem oracle node record bench gpu lint docs clean
+.PHONY: demo demo-finetune test test-all test-ecosystem record-ecosystem oracle node record bench gpu lint docs clean
 
 $(VENV)/.built: setup.py pyproject.toml $(wildcard cython_src/onax/_native/*)
 	$(PYTHON) -m venv $(VENV)
@@ -21,6 +21,11 @@ demo: $(VENV)/.built  ## trains on real handwritten digits, exports, replays the
 	$(RUN) scripts/demo/train.py --out $(OUT)
 	$(RUN) scripts/demo/replay.py --out $(OUT)
 	$(RUN) scripts/demo/draw.py --out $(OUT)
+
+demo-finetune: $(VENV)/.built  ## loads a network from its .onnx file alone, teaches it five more digits, exports it again
+	$(RUN) scripts/demo/pretrain.py --out $(OUT)
+	$(RUN) scripts/demo/finetune.py --out $(OUT)
+	$(RUN) scripts/demo/run_finetuned.py --out $(OUT)
 
 test: $(VENV)/.built lint  ## what a change must pass; in JOBS processes
 	$(RUN) -m pytest -m "not slow" --numprocesses $(JOBS) --dist worksteal

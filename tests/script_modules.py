@@ -10,7 +10,7 @@ SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
 NAMES = {
     "": ("benchmark", "benchmarks", "measure_kernels", "profile_eager", "record_oracle", "typecheck"),
     "gpu": ("recording", "report", "environment", "workloads", "timing", "correctness", "stand_in", "run"),
-    "demo": ("data", "model", "trained", "train", "replay", "draw"),
+    "demo": ("data", "model", "trained", "train", "replay", "draw", "pretrain", "finetune", "run_finetuned"),
 }
 
 
