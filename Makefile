@@ -5,11 +5,13 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 ORACLE := .venv-oracle
 ECOSYSTEM := .venv-ecosystem
-JAX_VERSION := 0.10.2
+JAX_VERSION ?= 0.10.2
+NEWEST_JAX := 0.12.0.1
 OUT ?= demo-output
 JOBS ?= 2
+OTHER_PYTHONS ?= 3.12 3.13
 
-.PHONY: demo demo-finetune test test-all test-ecosystem record-ecosystem oracle node record bench gpu lint docs clean
+.PHONY: demo demo-finetune test test-all test-ecosystem record-ecosystem oracle oracle-newest node record bench gpu lint docs clean
 
 $(VENV)/.built: setup.py pyproject.toml $(wildcard cython_src/onax/_native/*)
 	$(PYTHON) -m venv $(VENV)
@@ -30,8 +32,9 @@ demo-finetune: $(VENV)/.built  ## loads a network from its .onnx file alone, tea
 test: $(VENV)/.built lint  ## what a change must pass; in JOBS processes
 	$(RUN) -m pytest -m "not slow" --numprocesses $(JOBS) --dist worksteal
 
-test-all: $(VENV)/.built lint  ## the deeper suites too
+test-all: $(VENV)/.built lint  ## the deeper suites too, and all of them on the other Pythons that are installed
 	$(RUN) -m pytest
+	$(RUN) scripts/python_versions.py $(OTHER_PYTHONS)
 
 test-ecosystem: $(ECOSYSTEM)/.installed  ## programs over libraries of the JAX ecosystem, in an environment of their own
 	$(ECOSYSTEM)/bin/python tests/ecosystem/run.py test
@@ -55,11 +58,15 @@ oracle:  ## real JAX in an environment of its own; tests find it by themselves
 	$(PYTHON) -m venv $(ORACLE)
 	$(ORACLE)/bin/python -m pip install --quiet jax==$(JAX_VERSION) jaxlib==$(JAX_VERSION)
 
+oracle-newest:  ## the newest JAX, which needs Python 3.12 or later: PYTHON=python3.13
+	$(MAKE) oracle ORACLE=$(ORACLE)-newest JAX_VERSION=$(NEWEST_JAX)
+
 node:  ## ONNX Runtime for Node and for WebAssembly, in which tests then run exported models
 	npm install --silent --no-audit --no-fund --ignore-scripts --prefix build/node onnxruntime-web onnxruntime-node
 
-record: $(VENV)/.built  ## renews the recorded answers of real JAX
+record: $(VENV)/.built  ## renews the recorded answers of real JAX; those of the newest where it is installed
 	$(RUN) scripts/record_oracle.py
+	test ! -x $(ORACLE)-newest/bin/python || ONAX_ORACLE_PYTHON=$(ORACLE)-newest/bin/python $(RUN) scripts/record_oracle.py
 
 bench: $(VENV)/.built  ## side by side with real JAX; prints, asserts nothing
 	$(RUN) scripts/benchmark.py

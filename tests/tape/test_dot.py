@@ -99,7 +99,8 @@ def compare(fn, *args, terms):
         return
     wide = np.complex128 if x.dtype.kind == "c" else np.float64
     eps = float(ml_dtypes.finfo(x.dtype).eps)
-    assert np.all(np.abs(x.astype(wide) - y.astype(wide)) <= eps * (np.abs(y.astype(wide)) + 8 * np.sqrt(terms)))
+    # The BLAS of NumPy 2.5 sums products of complex64 with twice the error of NumPy 2.4's: 1e-4 of terms of size 700.
+    assert np.all(np.abs(x.astype(wide) - y.astype(wide)) <= eps * (np.abs(y.astype(wide)) + 16 * np.sqrt(terms)))
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)

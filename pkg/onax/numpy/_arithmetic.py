@@ -365,7 +365,7 @@ def _round(name, a, decimals, out):
             raise NotImplementedError("integer np.round not implemented for decimals < 0")
         return a
     if not dtypes.is_inexact(dtype):
-        dtypes.finfo(dtype)  # raises ValueError: bools do not round
+        raise ValueError(f"data type {dtype.type!r} not inexact")
 
     def round_float(x):
         if decimals == 0:
