@@ -30,6 +30,7 @@ _HOMES = {
     "register_pytree_node_serialization": "artifact",
     "save": "api",
     "symbolic_args_specs": "shapes",
+    "symbolic_dim_bounds": "shapes",
     "symbolic_shape": "shapes",
 }
 
@@ -48,6 +49,7 @@ __all__ = [
     "register_pytree_node_serialization",
     "save",
     "symbolic_args_specs",
+    "symbolic_dim_bounds",
     "symbolic_shape",
 ]
 

@@ -6,6 +6,7 @@ consumers solve these equations: `DimSolver.solve` with numbers, when onax calls
 other dimension and the constraints), and `RuntimeDims` with nodes of the graph, when ONNX Runtime runs the model.
 """
 
+import operator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from onax._core.paths import keystr
 from onax._ground import dims as dim_rules
 from onax._ground.dims import SymbolicDim, SymbolicScope, parse_dims
 from onax._ground.errors import ExportError
+from onax._ground.polynomials import INFINITY, interval
 from onax._ground.source import api_boundary
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct, abstractify
@@ -27,6 +29,28 @@ _INT64 = np.dtype(np.int64)
 def is_symbolic_dim(d):
     """Whether a dimension is symbolic."""
     return isinstance(d, SymbolicDim)
+
+
+@api_boundary
+def symbolic_dim_bounds(dimension):
+    """Inclusive bounds of a dimension over all values that its variables may have; new in JAX 0.12.
+
+    Args:
+      dimension: a symbolic dimension or an integer.
+
+    Returns:
+      `(low, high)`: ints, or -inf and inf where no bound is known.  They need not be tight.
+
+    Raises:
+      TypeError: the argument is neither.
+
+    Examples:
+      >>> (b,) = onax.export.symbolic_shape("b", constraints=("b <= 8",))
+      >>> onax.export.symbolic_dim_bounds(2 * b + 1)
+      (3, 17)
+    """
+    low, high = interval(dimension if is_symbolic_dim(dimension) else operator.index(dimension))
+    return tuple(float(bound) if abs(bound) == INFINITY else bound for bound in (low, high))
 
 
 @api_boundary

@@ -3,7 +3,9 @@
     python scripts/record_oracle.py [--only FAMILY ...] [--again]
 
 Needs the oracle's Python (`make oracle`, or ONAX_ORACLE_PYTHON).  Writes tests/oracle_recordings/*.json.gz and
-tests/golden/jaxprs.json.gz.  Samples whose answer is recorded already are not asked again, unless with --again.
+tests/golden/jaxprs.json.gz, of the tables that want the version of JAX that the oracle has: most want 0.10.2,
+those with a JAX_VERSION the newest (`make oracle-newest`).  Samples whose answer is recorded already are not asked again, unless
+with --again.
 """
 
 import argparse
@@ -21,9 +23,11 @@ os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")  
 import onax as jax  # noqa: E402
 import oracle  # noqa: E402
 import oracle_requests  # noqa: E402
+import recorded_versions  # noqa: E402
 
 CALL_TABLES = (
     "control_cases", "control_combinations", "control_rules", "shard_map_cases", "random_cases", "user_programs",
+    "newer_cases",
 )  # fmt: skip
 GOLDEN = TESTS / "golden" / "jaxprs.json.gz"
 
@@ -41,7 +45,7 @@ def record_family(family, again):
                 if "error" in answer:
                     print(f"  {sample!r} {mode}: {answer['error']}: {answer['message'].splitlines()[0][:120]}")
                 answers[key] = answer
-    oracle.save(family, answers)
+    oracle.save(family, answers, oracle.live().version)
     return len(answers)
 
 
@@ -53,7 +57,7 @@ def record_calls(table):
     for name, answer in answers.items():
         if "error" in answer:
             print(f"  {name}: {answer['error']}: {answer['message'].splitlines()[0][:120]}")
-    oracle.save(table, answers)
+    oracle.save(table, answers, oracle.live().version)
     return len(answers)
 
 
@@ -69,6 +73,7 @@ def record_jaxprs():
         texts[name] = answer["ok"].splitlines()
     GOLDEN.parent.mkdir(exist_ok=True)
     GOLDEN.write_bytes(gzip.compress(json.dumps(texts).encode(), mtime=0))
+    recorded_versions.note(GOLDEN, oracle.live().version)
     return len(texts)
 
 
@@ -80,14 +85,17 @@ def main():
     wanted = options.only
     if oracle.python() is None:
         sys.exit("real JAX is not there: `make oracle`, or set ONAX_ORACLE_PYTHON")
+    version = oracle.live().version
+    print(f"JAX {version}")
     families = sorted(p.stem for p in (TESTS / "laws" / "samples").glob("*.py"))
     for family in families:
-        if wanted is None or family in wanted:
+        if (wanted is None or family in wanted) and oracle_requests.version_for(family) == version:
             print(f"{family}: {record_family(family, options.again)} answers")
     for table in CALL_TABLES:
-        if wanted is None or table in wanted:
+        of_version = oracle.version_for(importlib.import_module(table)) == version
+        if (wanted is None or table in wanted) and of_version:
             print(f"{table}: {record_calls(table)} answers")
-    if wanted is None or "jaxprs" in wanted:
+    if (wanted is None or "jaxprs" in wanted) and version == recorded_versions.REFERENCE:
         print(f"jaxprs: {record_jaxprs()}")
 
 

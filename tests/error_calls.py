@@ -21,6 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
+import recorded_versions
+
 RECORDING = Path(__file__).parent / "golden" / "error_calls.json.gz"
 NAMES = Path(__file__).parent / "golden" / "error_names.txt"
 MESSAGE = 80  # characters kept of a message
@@ -214,6 +216,7 @@ def main(modules):
         print(name, len(recorded[name]), flush=True)
     recorded = {name: recorded[name] for name in sorted(NAMES.read_text().split())}
     RECORDING.write_bytes(gzip.compress(json.dumps(recorded, separators=(",", ":")).encode(), mtime=0))
+    recorded_versions.note(RECORDING, jax.__version__)
 
 
 if __name__ == "__main__":

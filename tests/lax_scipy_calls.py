@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import numpy_calls
+import recorded_versions
 
 GOLDEN = Path(__file__).parent / "golden"
 RECORDING = GOLDEN / "lax_scipy_calls.json.gz"
@@ -92,6 +93,7 @@ def main():
     answers = {line: answer(line, known) for line in lines()}
     with gzip.GzipFile(RECORDING, "wb", mtime=0) as file:
         file.write(json.dumps(answers).encode())
+    recorded_versions.note(RECORDING, jax.__version__)
     print(f"{len(lines())} calls")
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+import recorded_versions
+
 GOLDEN = Path(__file__).resolve().parent / "golden" / "library_cases.json"
 CASES = {}
 
@@ -646,4 +648,5 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent))
     package = importlib.import_module("jax")
     GOLDEN.write_text(json.dumps({name: run(name, package) for name in CASES}, indent=1, sort_keys=True) + "\n")
+    recorded_versions.note(GOLDEN, package.__version__)
     print(f"{len(CASES)} cases recorded from JAX {package.__version__}")

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import nests
+import recorded_versions
 
 EXTRA = (
     "custom_gradient", "custom_vmap", "sequential_vmap", "closure_convert", "linear_transpose", "custom_root",
@@ -218,6 +219,7 @@ def record():
         print(f"\r{i + 1} of {len(pairs())}", end="", flush=True)
     with gzip.GzipFile(RECORDING, "wb", mtime=0) as file:
         file.write(json.dumps(answers, separators=(",", ":")).encode())
+    recorded_versions.note(RECORDING, jax.__version__)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+import recorded_versions
+
 N = 3
 MATRIX = np.array([[0.5, -0.2, 0.1], [0.3, 0.8, -0.4], [-0.6, 0.2, 0.7]])
 ROWS = np.array([[0.1, -0.7, 0.4], [0.9, 0.2, -0.3], [-0.5, 0.6, 0.8], [0.3, -0.1, -0.9]])
@@ -363,6 +365,7 @@ def record(count):
         print(f"\r{seed + 1} of {count}", end="", flush=True)
     with gzip.GzipFile(RECORDING, "wb", mtime=0) as file:
         file.write(json.dumps(answers, separators=(",", ":")).encode())
+    recorded_versions.note(RECORDING, jax.__version__)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+import recorded_versions
+
 GOLDEN = Path(__file__).parent / "golden"
 RECORDING = GOLDEN / "numpy_calls.json.gz"
 SIGNATURES = GOLDEN / "numpy_signatures.json"
@@ -130,7 +132,9 @@ def main():
     answers = {line: answer(line, jax, arrays) for table in ("numpy", "nn") for line in lines(table)}
     with gzip.GzipFile(RECORDING, "wb", mtime=0) as file:
         file.write(json.dumps(answers).encode())
+    recorded_versions.note(RECORDING, jax.__version__)
     SIGNATURES.write_text(json.dumps(signatures(jax), indent=0) + "\n")
+    recorded_versions.note(SIGNATURES, jax.__version__)
     print(f"{len(answers)} calls")
 
 

@@ -13,11 +13,13 @@ import os
 import pickle
 import struct
 import subprocess
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 import onax
+import recorded_versions
 from onax._native.dispatch import Primitive
 from onax._prims.dot_ragged import RaggedDotDimensionNumbers
 
@@ -67,6 +69,11 @@ class Oracle:
         (size,) = struct.unpack("<I", header)
         return pickle.loads(self._process.stdout.read(size))
 
+    @cached_property
+    def version(self):
+        """The version of JAX that answers."""
+        return self.ask({"kind": "version"})["ok"]
+
     def close(self):
         """Ends the process; by force where it does not end by itself in time."""
         if self._process.poll() is None:
@@ -87,6 +94,11 @@ def live():
     if _live is None:
         _live = Oracle(python())
     return _live
+
+
+def version_for(module):
+    """The version of JAX whose answers a module of cases wants."""
+    return getattr(module, "JAX_VERSION", recorded_versions.REFERENCE)
 
 
 # ---- values on the wire ----
@@ -129,14 +141,15 @@ def load(name):
     return {key: _from_json(answer) for key, answer in json.loads(gzip.decompress(path.read_bytes())).items()}
 
 
-def save(name, answers):
-    """Writes one file of recordings; the same answers give the same bytes."""
+def save(name, answers, version):
+    """Writes one file of recordings, which came from this version of JAX; the same answers give the same bytes."""
     RECORDINGS.mkdir(exist_ok=True)
     text = json.dumps({key: _to_json(answers[key]) for key in sorted(answers)}, separators=(",", ":"))
     path = RECORDINGS / f"{name}.json.gz"
     temporary = path.with_suffix(".tmp")
     temporary.write_bytes(gzip.compress(text.encode(), mtime=0))
     temporary.replace(path)
+    recorded_versions.note(path, version)
 
 
 def _to_json(answer):

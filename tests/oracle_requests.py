@@ -65,3 +65,8 @@ def request_for(sample, mode, operands=None):
 def samples(family):
     """The samples of one family."""
     return importlib.import_module(f"laws.samples.{family}").SAMPLES
+
+
+def version_for(family):
+    """The version of JAX that is asked about a family."""
+    return oracle.version_for(importlib.import_module(f"laws.samples.{family}"))

@@ -5,6 +5,7 @@ Requests and answers are dictionaries of plain Python values; arrays travel as (
     {"kind": "bind", "primitive": name, "operands": [array...], "params": {...}, "mode": "eager" | "vmap" | "grad"}
     {"kind": "jaxpr", "module": path, "case": name}     the text of make_jaxpr of a case of that module
     {"kind": "call", "module": path, "case": name}      the flat results of a case
+    {"kind": "version"}                                 the version of JAX
 """
 
 import importlib.util
@@ -76,7 +77,7 @@ def _flat(out):
 
 # Parameters of JAX's primitives that onax's do not have, because they only steer XLA.
 STEERING = {
-    "accuracy": frozenset("cbrt cos exp exp2 expm1 log log1p logistic rsqrt sin sqrt tan tanh".split()),
+    "accuracy": frozenset("cbrt cos exp exp2 expm1 log log1p log2 logistic rsqrt sin sqrt tan tanh".split()),
     "out_dtype": frozenset(("mul",)),
 }
 
@@ -144,7 +145,11 @@ def call(request):
     return [encode(x) for x in jax.tree_util.tree_leaves(function(*args))]
 
 
-KINDS = {"bind": bind, "jaxpr": jaxpr, "call": call}
+def version(request):
+    return jax.__version__
+
+
+KINDS = {"version": version, "bind": bind, "jaxpr": jaxpr, "call": call}
 
 
 def main():

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+import recorded_versions
+
 SEEDS = (0, 42, 123456)
 SHAPES = ((5,), (2, 3))
 FLOATS = ("float32", "float64", "bfloat16", "float16")
@@ -136,6 +138,7 @@ def record():
         print(f"\r{i + 1} of {len(table)}", end="", flush=True)
     with gzip.GzipFile(RECORDING, "wb", mtime=0) as file:
         file.write(json.dumps(found, separators=(",", ":")).encode())
+    recorded_versions.note(RECORDING, jax.__version__)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
+import recorded_versions
+
 RECORDING = Path(__file__).parent / "golden" / "result_types.json.gz"
 COMBINATIONS = 7  # of each function, number of arguments and width
 
@@ -146,6 +148,7 @@ def main():
                         continue  # errors are compared in tests/golden/test_error_calls.py
                     found[f"{name}({', '.join(combination)})"] = types
     RECORDING.write_bytes(gzip.compress(json.dumps(recorded, separators=(",", ":")).encode(), mtime=0))
+    recorded_versions.note(RECORDING, jax.__version__)
     print(f"{sum(map(len, recorded.values()))} calls")
 
 

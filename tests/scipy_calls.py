@@ -19,6 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
+import recorded_versions
+
 GOLDEN = Path(__file__).parent / "golden"
 RECORDING = GOLDEN / "scipy_calls.json.gz"
 TABLE = GOLDEN / "scipy_calls.txt"
@@ -262,6 +264,7 @@ def main(again):
         found[name] = row
     with gzip.GzipFile(RECORDING, "wb", mtime=0) as file:
         file.write(json.dumps(found, separators=(",", ":")).encode())
+    recorded_versions.note(RECORDING, jax.__version__)
     print(f"{len(found)} calls")
 
 

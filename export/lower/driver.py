@@ -11,6 +11,7 @@ import numpy as np
 
 from onax._core.facts import DATA_MOVEMENT, ELEMENTWISE
 from onax._core.jaxpr import Literal
+from onax._core.programs import called_program
 from onax._ground import dims as dim_rules
 from onax._ground import source
 from onax._ground.errors import LoweringError
@@ -219,6 +220,8 @@ def _apply(g, eqn, values):
                 return _componentwise(g, rule, eqn, values)
     else:
         rule = lowering.get(primitive)
+    if rule is None and (program := called_program(eqn)) is not None:
+        return inline(g, program, program.consts, values)
     if rule is None or type(rule) is Refusal:
         _refuse(eqn, has_components)
     if type(rule) is Decomposition:

@@ -8,6 +8,7 @@ INT_MIN / -1 and fails at a zero divisor.
 import numpy as np
 
 from onax._prims import elementwise as prims
+from onax._prims import elementwise_polynomial as polynomials
 from onax._prims.convert import cast as cast_array
 from onax._prims.elementwise_high import mulhi_p, multiply_high
 from onax._prims.elementwise_total import eq_to_p, le_to_p, lt_to_p, ordered_bits
@@ -688,6 +689,9 @@ def _clamp(g, out, lowest, x, highest):
 
 _binary_row(prims.add_any_p, "Add", "Or")
 decompose(mulhi_p, multiply_high)
+decompose(polynomials.log2_p, polynomials.multiply_logarithm, components=True)
+decompose(polynomials.one_minus_square_p, polynomials.multiply_conjugates, components=True)
+decompose(polynomials.polynomial_p, polynomials.horner, components=True)
 
 
 @lowers(prims.stop_gradient_p)

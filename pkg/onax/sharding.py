@@ -9,11 +9,13 @@ from onax._core.sharding import (
     PartitionSpec,
     Sharding,
     SingleDeviceSharding,
+    UnreducedKind,
     get_abstract_mesh,
     get_mesh,
     set_mesh,
     use_abstract_mesh,
 )
+from onax._ground.config import no_collectives
 from onax.lax._sharding import auto_axes, explicit_axes, make_single_device_sharding, reshard
 
 __all__ = [
@@ -24,11 +26,13 @@ __all__ = [
     "PartitionSpec",
     "Sharding",
     "SingleDeviceSharding",
+    "UnreducedKind",
     "auto_axes",
     "explicit_axes",
     "get_abstract_mesh",
     "get_mesh",
     "make_single_device_sharding",
+    "no_collectives",
     "reshard",
     "set_mesh",
     "use_abstract_mesh",

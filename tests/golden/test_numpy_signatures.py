@@ -6,6 +6,8 @@ import pytest
 
 import numpy_calls
 import onax as jax
+import public_names
+import recorded_versions
 
 RECORDED = json.loads(numpy_calls.SIGNATURES.read_text())
 OURS = numpy_calls.signatures(jax)
@@ -24,5 +26,7 @@ def test_signature(name):
 
 
 def test_nothing_public_is_unknown_to_jax():
-    extra = set(OURS) - set(RECORDED)
+    newest = public_names.recorded()[recorded_versions.NEWEST]
+    newer = {f"{p.rpartition('.')[2]}.{n}" for p in ("jax.numpy", "jax.numpy.linalg", "jax.nn") for n in newest[p]}
+    extra = set(OURS) - set(RECORDED) - newer
     assert not extra, sorted(extra)

@@ -19,8 +19,8 @@ def recorder(monkeypatch):
         asked.append(request)
         return {"ok": f"answer {len(asked)}"}
 
-    monkeypatch.setattr(oracle, "live", lambda: SimpleNamespace(ask=ask))
-    monkeypatch.setattr(oracle, "save", lambda family, answers: saved.update({family: answers}))
+    monkeypatch.setattr(oracle, "live", lambda: SimpleNamespace(ask=ask, version="0.10.2"))
+    monkeypatch.setattr(oracle, "save", lambda family, answers, version: saved.update({family: answers}))
     with script_modules.imported("", "record_oracle") as modules:
         yield SimpleNamespace(module=modules.record_oracle, asked=asked, saved=saved)
 

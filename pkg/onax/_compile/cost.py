@@ -12,7 +12,7 @@ from onax._core.facts import DATA_MOVEMENT, ELEMENTWISE
 from onax._core.programs import BRANCH, FUNCTION, held_programs
 from onax._core.slots import Slot
 from onax._ground import dims
-from onax._prims import elementwise, special
+from onax._prims import elementwise, elementwise_polynomial, special
 from onax._prims.conv import conv_general_dilated_p
 from onax._prims.convert import convert_element_type_p
 from onax._prims.dot import dot_general_p
@@ -59,6 +59,7 @@ def _results(eqn):
     elementwise.expm1_p,
     elementwise.log_p,
     elementwise.log1p_p,
+    elementwise_polynomial.log2_p,
     elementwise.logistic_p,
     elementwise.sqrt_p,
     elementwise.rsqrt_p,

@@ -1,5 +1,6 @@
 """The options of `jit`, checked and normalised."""
 
+import enum
 from dataclasses import dataclass
 
 from onax._ground.devices import Device, get_backend
@@ -32,6 +33,34 @@ class JitOptions:
         )  # fmt: skip
 
 
+class Inline(enum.Enum):
+    """What `jit(f, inline=...)` does with a call of f in a program that is being staged.
+
+    JAX_EARLY, like True, puts its equations into that program.  The others, like False, leave it one equation: there is
+    no XLA, so the passes inline it in any case.
+    """
+
+    JAX_EARLY = "jax_early"
+    JAX_LATE = "jax_late"
+    XLA_EARLY = "xla_early"
+    XLA_LATE = "xla_late"
+    AUTO = "auto"
+
+
+def _inlines(inline):
+    return inline is Inline.JAX_EARLY if isinstance(inline, Inline) else bool(inline)
+
+
+class CompilerEffortLevel(enum.Enum):
+    """XLA's levels of effort, under JAX's name; nothing in onax takes one."""
+
+    UNKNOWN = 0
+    O0 = 9
+    O1 = 19
+    O2 = 29
+    O3 = 39
+
+
 def jit_options(fun, given):
     """Makes JitOptions of the keyword arguments of `jit`.  Raises ValueError for arguments that `fun` does not have."""
     static = normalize_argnums(fun, given["static_argnums"], given["static_argnames"])
@@ -40,7 +69,7 @@ def jit_options(fun, given):
         *static,
         *donate,
         keep_unused=bool(given["keep_unused"]),
-        inline=bool(given["inline"]),
+        inline=_inlines(given["inline"]),
         device=_device(given["device"], given["backend"]),
         in_shardings=given["in_shardings"],
         out_shardings=given["out_shardings"],

@@ -18,13 +18,14 @@ from onax._core.slots import Slot
 from onax._ground.dtypes import finfo
 from onax._native.tape import BLOCK_OPERATIONS, TYPES
 from onax._prims import elementwise as e
+from onax._prims import elementwise_polynomial as polynomials
 from onax._prims import reductions, shaping, special
 from onax._prims.convert import bitcast_convert_type_p, convert_element_type_p, reduce_precision_p
 from onax._prims.elementwise_high import mulhi_p
 from onax._prims.elementwise_total import eq_to_p, le_to_p, lt_to_p
 from onax._prims.slicing import slice_p
 
-BOOL, F64 = np.dtype(bool), np.dtype(np.float64)
+BOOL, F32, F64 = np.dtype(bool), np.dtype(np.float32), np.dtype(np.float64)
 I32, I64 = np.dtype(np.int32), np.dtype(np.int64)
 
 codes = Slot(
@@ -218,6 +219,42 @@ def _mul(code, out, x, y, **_):
 @codes.rule(e.square_p)
 def _square(code, out, x, **_):
     return code.emit("mul", x, x)
+
+
+def _wide(code, registers):
+    """The registers as float32 if they are 16-bit floats, as kernels of several steps compute these."""
+    narrow = code.dtypes[registers[0]].itemsize == 2 and code.dtypes[registers[0]].kind not in "iu"
+    return [code.convert(r, F32) for r in registers] if narrow else registers
+
+
+@codes.rule(polynomials.log2_p)
+def _log2(code, out, x, **_):
+    (x,) = _wide(code, [x])
+    y = code.emit("log", x)
+    if out.kind != "c":
+        return code.convert(code.emit("mul", y, code.constant(polynomials.LOG2_E, code.dtypes[y])), out)
+    part = np.dtype(f"f{out.itemsize // 2}")
+    factor = code.constant(polynomials.LOG2_E, part)
+    return code.emit(
+        "complex", *(code.emit("mul", code.emit(p, y, out=part), factor) for p in ("real", "imag")), out=out
+    )
+
+
+@codes.rule(polynomials.one_minus_square_p)
+def _one_minus_square(code, out, x):
+    (x,) = _wide(code, [x])
+    one = code.constant(1, code.dtypes[x])
+    return code.convert(code.emit("mul", code.emit("add", one, x), code.emit("sub", one, x)), out)
+
+
+@codes.rule(polynomials.polynomial_p)
+def _polynomial(code, out, *registers, **_):
+    """By Horner's rule, in the kernel's order."""
+    x, *coefficients = _wide(code, registers)
+    y = coefficients[-1]
+    for a in coefficients[-2::-1]:
+        y = code.emit("add", code.emit("mul", y, x), a)
+    return code.convert(y, out)
 
 
 @codes.rule(e.abs_p)

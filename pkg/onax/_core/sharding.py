@@ -8,7 +8,7 @@ A sharding maps a shape to one tuple of slices for each device.
 """
 
 from _thread import _local
-from enum import Enum
+from enum import Enum, auto
 
 import numpy as np
 
@@ -62,6 +62,14 @@ def _canonical_entry(entry):
 
 
 @api_class
+class UnreducedKind(Enum):
+    """How the values of an unreduced axis are to be combined."""
+
+    sum = auto()
+    max = auto()
+    min = auto()
+
+
 class PartitionSpec:
     """For each dimension of an array, the mesh axis or axes that split it; None for a replicated dimension."""
 

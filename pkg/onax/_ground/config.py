@@ -272,7 +272,7 @@ def _define_flag(row):
         absl_flags.DEFINE_float(row.name, row.value, row.help)
     elif type(row.type) is tuple:
         absl_flags.DEFINE_enum(row.name, row.value, [v for v in row.type if v is not None], row.help)
-    else:
+    elif row.type is not frozenset:  # axis names are no texts
         absl_flags.DEFINE_string(row.name, None if row.type is ANY else row.value, row.help)
 
 
@@ -326,8 +326,8 @@ class Config:
     def complete_absl_config(self, flags):
         """Sets options from the flags that absl has parsed."""
         for name in _all_rows():
-            flag = flags.FLAGS[name]
-            if flag.present:
+            flag = flags.FLAGS[name] if name in flags.FLAGS else None
+            if flag is not None and flag.present:
                 self.update(name, flag.value)
 
     def parse_flags_with_absl(self):
@@ -399,6 +399,17 @@ _static_indices = add_row("jax_check_static_indices", bool, False, "Out-of-bound
 _seed_offset = add_row("jax_random_seed_offset", int, 0, "Added to every seed.", in_key=True)
 _direct = add_row(
     "onax_direct_tapes", bool, True, "Small compiled programs run without a session of ONNX Runtime.", in_key=True
+)
+
+
+def _axis_names(value):
+    if not isinstance(value, (set, frozenset)):
+        raise TypeError(f"Expected axis name(s) as set or frozenset, got {value} of type {type(value)}")
+    return frozenset(value)
+
+
+_no_collectives = add_row(
+    "jax_no_collectives", frozenset, frozenset(), "Collectives over these axes raise.", in_key=True, check=_axis_names
 )
 _explicit_x64 = add_row(
     "jax_explicit_x64_dtypes", ("allow", "warn", "error", "strict"), "warn",
@@ -589,3 +600,4 @@ auto_pcast = Option(_find("jax_auto_pcast"))
 jax2tf_associative_scan_reductions = Option(_find("jax2tf_associative_scan_reductions"))
 remove_size_one_mesh_axis_from_type = Option(_find("jax_remove_size_one_mesh_axis_from_type"))
 thread_guard = Option(_find("jax_thread_guard"))
+no_collectives = Option(_no_collectives)

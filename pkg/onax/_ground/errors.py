@@ -151,6 +151,10 @@ class UnexpectedTracerError(JAXTypeError):
     """A tracer was used after the transformation it belongs to had ended."""
 
 
+class ForbiddenCollectiveError(OnaxError):
+    """Raised for a collective over an axis that `jax.sharding.no_collectives` names."""
+
+
 class KeyReuseError(JAXTypeError):
     """A random key was consumed more than once."""
 

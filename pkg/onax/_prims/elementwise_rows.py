@@ -59,7 +59,7 @@ def broadcasting_shape(name, avals):
         raise TypeError(f"{name}: arrays must have the same number of dimensions, got { ({len(s) for s in shapes}) }")
     out = tuple(map(dims.broadcast_dim, zip(*shapes)))
     if None in out:
-        shown = ", ".join(str(a.shape) for a in avals)
+        shown = ", ".join(map(str, shapes))
         raise TypeError(f"{name} got incompatible shapes for broadcasting: {shown}.")
     return out
 

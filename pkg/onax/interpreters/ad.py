@@ -9,7 +9,8 @@ from onax._core.rules import add_any_p as add_jaxvals_p
 from onax._core.rules import add_tangents
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._prims.shaping import instantiate_zeros
-from onax._transforms.jvp import JVPTrace, JVPTracer
+from onax._transforms import transpose
+from onax._transforms.jvp import JVPTrace, JVPTracer, jvp_jaxpr
 from onax.interpreters._views import RuleView, check_primitive
 
 primitive_jvps = RuleView("jvp")
@@ -31,6 +32,24 @@ def get_primitive_transpose(p):
     if p.transpose is None:
         raise NotImplementedError(f"Transpose rule (for reverse-mode differentiation) for '{p}' not implemented")
     return p.transpose
+
+
+def backward_pass(jaxpr, transform_stack, consts, primals_in, cts_in, *, return_logs=False):
+    """Cotangents of the arguments of a program that is linear in some of them; new in JAX 0.12.
+
+    Args:
+      jaxpr: the program.
+      transform_stack: has no effect: equations of the backward pass keep the locations of the forward one.
+      consts: values of the program's constants.
+      primals_in: a value for each argument, an `UndefinedPrimal` for each that the program is linear in.
+      cts_in: the cotangent of each result, possibly Zero.
+      return_logs: whether to return `(cotangents, logs)`; there are no logs, so they are an empty dictionary.
+
+    Returns a list with an array or a Zero for each argument; a Zero for arguments that have values.
+    """
+    cts = transpose.backward_pass(jaxpr, consts, primals_in, cts_in)
+    cts = [Zero(v.aval.to_tangent_aval()) if ct is None else ct for ct, v in zip(cts, jaxpr.invars)]
+    return (cts, {}) if return_logs else cts
 
 
 def deflinear(primitive, transpose_rule):
@@ -86,6 +105,7 @@ __all__ = [
     "add_jaxvals",
     "add_jaxvals_p",
     "add_tangents",
+    "backward_pass",
     "defbilinear",
     "defjvp",
     "defjvp2",
@@ -94,6 +114,7 @@ __all__ = [
     "get_primitive_transpose",
     "instantiate_zeros",
     "is_undefined_primal",
+    "jvp_jaxpr",
     "primitive_jvps",
     "primitive_transposes",
     "zeros_like_aval",

@@ -202,6 +202,14 @@ from onax._prims.elementwise import (
     xor_p,
 )
 from onax._prims.elementwise_high import mulhi, mulhi_p
+from onax._prims.elementwise_polynomial import (
+    log2,
+    log2_p,
+    one_minus_square,
+    one_minus_square_p,
+    polynomial,
+    polynomial_p,
+)
 from onax._prims.elementwise_rows import AccuracyMode, Tolerance
 from onax._prims.elementwise_total import eq_to_p, le_to_p, lt_to_p
 from onax._prims.fft import FftType, fft_p
@@ -345,6 +353,7 @@ from onax.lax._collectives import (
     pshuffle,
     psum,
     psum_scatter,
+    psum_scatter_start,
     pswapaxes,
 )
 from onax.lax._conv import conv_general_dilated_local

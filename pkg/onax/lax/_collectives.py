@@ -1,12 +1,15 @@
 """Collectives under JAX's names: checks, trees of operands; the rules are in `_prims/collectives.py`."""
 
 import operator
+from dataclasses import dataclass
 
 import numpy as np
 
 from onax._core.axes import axis_size as size_of_axis
 from onax._core.axes import names_of, varying_is_checked
 from onax._core.trace import Tracer, as_array, typeof
+from onax._ground.config import no_collectives
+from onax._ground.errors import ForbiddenCollectiveError
 from onax._native.array import Array
 from onax._native.tree import tree_flatten, tree_map
 from onax._prims.collectives import (
@@ -26,6 +29,17 @@ from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import add, mul
 from onax._prims.reductions import reduce_max, reduce_min
 from onax._prims.shaping import expand_dims, reduce_sum, squeeze
+
+
+def _check_allowed(operation, axis_name):
+    """Raises ForbiddenCollectiveError for an axis of a shard_map over which `no_collectives` forbids collectives."""
+    forbidden = no_collectives.value
+    for name in forbidden and names_of(axis_name):
+        if name in forbidden and varying_is_checked(name):
+            raise ForbiddenCollectiveError(
+                f"Collective across axis '{name}' is forbidden by `no_collectives`, but `{operation}` acts on axis "
+                f"'{name}'."
+            )
 
 
 def _check_groups(groups, axis_name):
@@ -72,6 +86,7 @@ def psum(x, axis_name, *, axis_index_groups=None):
     """
     if not tree_flatten(x)[0]:
         return x
+    _check_allowed("psum", axis_name)
     groups = _check_groups(axis_index_groups, axis_name)
     return tree_map(lambda leaf: _psum(leaf, axis_name, groups), x)
 
@@ -128,6 +143,7 @@ def _reduce_extreme(x, axis_name, axis_index_groups, primitive, reduce):
     if not tree_flatten(x)[0]:
         return x
     _check_hashable(primitive.name, axis_name)
+    _check_allowed(primitive.name, axis_name)
     groups = _check_groups(axis_index_groups, axis_name)
     names, positions = _split_names(axis_name)
     if names:
@@ -148,6 +164,7 @@ def all_gather(x, axis_name, *, axis_index_groups=None, axis=0, tiled=False, to=
     """The values of x along a named axis, on every example: in a new axis at `axis`, or joined along it if `tiled`."""
     if to != "varying":
         raise NotImplementedError("all_gather gives varying values; to='reduced' is not supported")
+    _check_allowed("all_gather", axis_name)
     groups = _check_equal_groups(axis_index_groups, axis_name)
     names = names_of(axis_name)
     size = _group_size(names, groups)
@@ -181,6 +198,7 @@ def psum_scatter(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, t
     if not tree_flatten(x)[0]:
         return x
     _check_hashable("psum_scatter", axis_name)
+    _check_allowed("psum_scatter", axis_name)
     groups = _check_equal_groups(axis_index_groups, axis_name)
     names = names_of(axis_name)
     size = _group_size(names, groups)
@@ -204,12 +222,44 @@ def psum_scatter(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, t
     return tree_map(one, x)
 
 
+@dataclass(slots=True, eq=False, repr=False)
+class Future:
+    """The result of a collective that has been started: `done()` waits for it and returns it."""
+
+    _value: object
+
+    @property
+    def shape(self):
+        """The shape of the result."""
+        return self._value.shape
+
+    @property
+    def dtype(self):
+        """The dtype of the result."""
+        return self._value.dtype
+
+    def done(self):
+        """The result."""
+        return self._value
+
+
+def psum_scatter_start(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, tiled=False):
+    """Starts `psum_scatter`: a tree of `Future`s, whose `done()` gives what `psum_scatter` returns.
+
+    The arguments are those of `psum_scatter`.  Nothing runs meanwhile: collectives of virtual devices are part of one
+    program, which orders its operations by itself.
+    """
+    options = {"scatter_dimension": scatter_dimension, "axis_index_groups": axis_index_groups, "tiled": tiled}
+    return tree_map(Future, psum_scatter(x, axis_name, **options))
+
+
 def all_to_all(x, axis_name, split_axis, concat_axis, *, axis_index_groups=None, tiled=False):
     """Exchanges axes: `split_axis` is spread over a named axis, and the named axis becomes `concat_axis`.
 
     Without `tiled` the split axis has the size of the named axis and is removed; with it, it is cut into that many
     pieces, and the pieces received are joined along `concat_axis`.  Raises ValueError where sizes do not fit.
     """
+    _check_allowed("all_to_all", axis_name)
     groups = _check_equal_groups(axis_index_groups, axis_name)
     size = _group_size(axis_name, groups)
 
@@ -249,6 +299,7 @@ def _all_to_all_untiled(x, split, concat, params):
 
 def ppermute(x, axis_name, perm):
     """x from the example that `perm`, pairs of (source, destination), names for each; zeros where none is named."""
+    _check_allowed("ppermute", axis_name)
     names = names_of(axis_name)
     size = size_of_axis(names, "ppermute")
     perm = tuple((operator.index(a), operator.index(b)) for a, b in perm)
@@ -274,6 +325,7 @@ def pswapaxes(x, axis_name, axis, *, axis_index_groups=None):
 
 def pbroadcast(x, axis_name, source):
     """x of the example at index `source`, on every example along a named axis."""
+    _check_allowed("pbroadcast", axis_name)
     size = size_of_axis(axis_name, "pbroadcast")
     if not 0 <= source < size:
         raise ValueError(f"pbroadcast: source {source} is not an index along an axis of size {size}")

@@ -200,6 +200,7 @@ from onax.numpy._reductions import (
     max,
     mean,
     min,
+    minmax,
     nanmax,
     nanmean,
     nanmin,
@@ -353,6 +354,7 @@ from onax.numpy._sorting import (
     partition,
     sort,
     sort_complex,
+    top_k,
 )
 from onax.numpy._special_functions import i0, sinc
 from onax.numpy._statistics import corrcoef, cov

@@ -263,6 +263,35 @@ def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):
 amax, amin = max, min
 
 
+@static_argnames("keepdims")
+def minmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+    """The smallest and the largest element over the given axes: `(min(a), max(a))`.
+
+    Args:
+      a: an array of real or complex numbers, or bool; complex numbers are ordered by real, then imaginary part.
+      axis: an int, a tuple of ints, or None for all axes; negative axes count from the end.
+      out: must be None.
+      keepdims: whether the reduced axes stay, with length 1.
+      initial: a scalar that takes part in each comparison, or two: one for the minimum, one for the maximum.
+      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
+        `initial` must then be given.
+
+    Returns two arrays of the dtype of `a` without the reduced axes, NaN where one of the elements is.  Raises
+    ValueError for no elements without `initial`.
+
+    Examples:
+      >>> jnp.minmax(jnp.array([[3, 7], [9, 2]]), axis=0)
+      (Array([3, 2], dtype=int32), Array([9, 7], dtype=int32))
+    """
+    low, high = initial if isinstance(initial, tuple) else (initial, initial)
+    no_out("minmax", out)
+    a = ensure_arraylike("minmax", a)
+    return (
+        _reduce_extreme("minmax", a, axis, None, keepdims, low, where, lax.reduce_min, lax.min, highest),
+        _reduce_extreme("minmax", a, axis, None, keepdims, high, where, lax.reduce_max, lax.max, lowest),
+    )
+
+
 def _reduce_bools(name, a, axis, out, keepdims, mask, op, identity):
     no_out(name, out)
     a = lax.convert_element_type(ensure_arraylike(name, a), np.bool_)

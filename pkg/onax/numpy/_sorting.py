@@ -1,4 +1,4 @@
-"""Sorting: sort, argsort, lexsort, partition, argpartition, sort_complex.
+"""Sorting: sort, argsort, lexsort, partition, argpartition, sort_complex, top_k.
 
 Sorts are stable by default; NaN comes last; complex numbers are compared by real, then by imaginary part.
 """
@@ -142,3 +142,35 @@ def argpartition(a, kth, axis=-1):
     rest = ones.at[(*grids, bottom)].set(0)  # ties: an element that is not in bottom is in top
     _, top = lax.top_k(rest, a.shape[-1] - kth - 1)
     return swapaxes(lax.concatenate([bottom, top], a.ndim - 1), -1, axis)
+
+
+@staged("top_k", static_argnames=("k", "axis", "mode", "sorted"))
+def top_k(a, k, /, *, axis=-1, mode="largest", sorted=True):
+    """The k largest or smallest elements along an axis, the most extreme first, and their indices.
+
+    Args:
+      a: an array of real numbers or bool.
+      k: how many; an int between 0 and the length of the axis.
+      axis: an int.
+      mode: "largest" or "smallest".
+      sorted: whether the elements must be in order; they are in any case.
+
+    Returns `(values, indices)`: `values` of the dtype of `a`, `indices` int32, both of the shape of `a` with length k
+    along the axis; of equal elements the first comes first.  Raises ValueError for complex numbers, another mode, and
+    k out of bounds.
+
+    Examples:
+      >>> jnp.top_k(jnp.array([3.0, 1.0, 2.0]), 2)
+      (Array([3., 2.], dtype=float32), Array([0, 2], dtype=int32))
+    """
+    a = ensure_arraylike("top_k", a)
+    if dtypes.is_complex(a.dtype):
+        raise ValueError("top_k is not compatible with complex inputs.")
+    if mode not in ("largest", "smallest"):
+        raise ValueError(f"mode must be 'largest' or 'smallest', got {mode!r}")
+    axis = canonical_axis(axis, a.ndim)
+    if mode == "largest":
+        return tuple(lax.top_k(a, k, axis=axis))
+    reverse = lax.neg if dtypes.is_float(a.dtype) else lax.bitwise_not  # both are their own inverse
+    values, indices = lax.top_k(reverse(a), k, axis=axis)
+    return reverse(values), indices

@@ -45,6 +45,7 @@ from onax.random._gamma import (
     t,
 )
 from onax.random._keys import (
+    Key,
     PRNGKey,
     clone,
     fold_in,
@@ -58,6 +59,7 @@ from onax.random._keys import (
 from onax.random._matrices import multivariate_normal, orthogonal
 
 __all__ = [
+    "Key",
     "PRNGKey",
     "ball",
     "bernoulli",

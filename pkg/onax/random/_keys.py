@@ -5,6 +5,7 @@ words of a key, are accepted everywhere in their place; functions that return ke
 """
 
 import operator
+from typing import NewType
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from onax._prims.random_generators import PRNGImpl, find_impl
 from onax._prims.random_generators import key_dtype as dtype_of_impl
 from onax._prims.shaping import canonical_shape
 
+Key = NewType("Key", Array)  # what annotations call a key
 _NUMBERS = (bool, int, float, complex)
 
 

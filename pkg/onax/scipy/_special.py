@@ -259,17 +259,22 @@ def ndtri(p):
 
 
 def _erf_inv_for_ndtri(p):
-    """erf_inv(2 p - 1) without cancellation for small p, where Newton steps on log erfc refine it."""
+    """erf_inv(2 p - 1) without cancellation for small p."""
     near = lax.erf_inv(lax.sub(lax.mul(constant_like(p, 2), p), constant_like(p, 1)))
     small = lax.bitwise_and(p > 0, p < 0.02)
-    safe = jnp.where(small, p, 0.01)
+    return jnp.where(small, -erfc_inv_of_small(2 * jnp.where(small, p, 0.01)).astype(p.dtype), near)
+
+
+def erfc_inv_of_small(q):
+    """x with erfc(x) = q for 0 < q < 0.1: an asymptotic form, refined by Newton steps on log erfc."""
+    safe = q / 2
     w = jnp.sqrt(-2 * jnp.log(2 * safe))
     x = -(w - (jnp.log(w) + math.log(math.sqrt(2 * math.pi) / 2)) / w) / math.sqrt(2)
     for _ in range(6):
         tail = lax.erfc(-x) / 2
         slope = jnp.exp(-x * x) / math.sqrt(math.pi)
         x = x - (jnp.log(tail) - jnp.log(safe)) * tail / slope
-    return jnp.where(small, x.astype(p.dtype), near)
+    return -x
 
 
 def log_ndtr(x, series_order=3):

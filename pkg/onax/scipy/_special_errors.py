@@ -12,8 +12,10 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
+from onax._control.jit_call import staged
 from onax._ground import dtypes
 from onax.numpy._promotion import ensure_arraylike, promote_args_inexact
+from onax.scipy._special import erfc_inv_of_small
 from onax.scipy._special_common import broadcast_arguments, compute_in_float32, polynomial, promote_real_floats
 
 _TERMS = 64
@@ -116,6 +118,38 @@ def _dawsn(x):
     far = (value * back * back).imag * math.sqrt(np.pi) + back.imag / 2
     out = jnp.where(jnp.abs(x) < 0.5, series, far)
     return jnp.where(jnp.isinf(x), 1 / jnp.where(x == 0, 1, x), jnp.where(jnp.isnan(x), x, out))
+
+
+def erfcinv(y):
+    """The inverse of erfc: inf at 0, -inf at 2, NaN outside of [0, 2].
+
+    y is an array of real numbers; integers and bool become the default float dtype.  The result has y's shape and is
+    accurate for small y too.  Raises ValueError for complex numbers.
+
+    Examples:
+      >>> jax.scipy.special.erfcinv(jnp.array([0.0, 0.5, 1.0, 2.0]))
+      Array([       inf, 0.47693628, 0.        ,       -inf], dtype=float32)
+    """
+    (y,) = promote_real_floats("erfcinv", y)
+    y = lax.convert_element_type(y, y.dtype)  # in JAX the result is never weakly typed
+    return compute_in_float32(_erfcinv_of_floats)(y)
+
+
+@custom_jvp
+def _erfcinv_of_floats(y):
+    return _erfcinv(y)
+
+
+_erfcinv_of_floats.defjvps(lambda g, out, y: g * (-math.sqrt(np.pi) / 2 * jnp.exp(out * out)))
+
+
+@staged("erfcinv")
+def _erfcinv(y):
+    """erf_inv(1 - y), which is exact above 1/2; of small y and of y near 2 by the tail of erfc."""
+    tail = jnp.minimum(y, 2 - y)
+    small = (tail > 0) & (tail < 0.1)
+    far = erfc_inv_of_small(jnp.where(small, tail, 0.05))
+    return jnp.where(small, jnp.where(y < 1, far, -far), lax.erf_inv(1 - y))
 
 
 def owens_t(h, a):

@@ -35,7 +35,7 @@ from onax.scipy._special import (
     xlog1py,
     xlogy,
 )
-from onax.scipy._special_errors import dawsn, erfcx, owens_t, wofz
+from onax.scipy._special_errors import dawsn, erfcinv, erfcx, owens_t, wofz
 from onax.scipy._special_gamma import bernoulli, boxcox, boxcox1p, comb, loggamma, poch
 from onax.scipy._special_integrals import exp1, expi, expn, fresnel, sici, spence
 from onax.scipy._special_series import bessel_jn, hyp1f1, hyp2f1, sph_harm_y

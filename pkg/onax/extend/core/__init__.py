@@ -21,6 +21,11 @@ from onax._ground.dtypes import primal_tangent_dtype as primal_dtype_to_tangent_
 from onax._native.dispatch import Primitive
 from onax.errors import InconclusiveDimensionOperation, JaxprTypeError
 from onax.extend.core import primitives
+from onax.extend.core._call_primitives import (
+    create_call_primitive,
+    eval_jaxpr_transpose,
+    register_call_primitive_rules,
+)
 from onax.extend.core._traces import (
     TraceTag,
     find_top_trace,
@@ -53,6 +58,8 @@ __all__ = [
     "Var",
     "check_jaxpr",
     "concrete_or_error",
+    "create_call_primitive",
+    "eval_jaxpr_transpose",
     "find_top_trace",
     "gensym",
     "get_opaque_trace_state",
@@ -64,6 +71,7 @@ __all__ = [
     "nonempty_axis_env_DO_NOT_USE",
     "primal_dtype_to_tangent_dtype",
     "primitives",
+    "register_call_primitive_rules",
     "set_current_trace",
     "subjaxprs",
     "take_current_trace",
