@@ -3,9 +3,9 @@
     python scripts/record_oracle.py [--only FAMILY ...] [--again]
 
 Needs the oracle's Python (`make oracle`, or ONAX_ORACLE_PYTHON).  Writes tests/oracle_recordings/*.json.gz and
-tests/golden/jaxprs.json.gz, of the tables that want the version of JAX that the oracle has: most want 0.10.2,
-those with a JAX_VERSION the newest (`make oracle-newest`).  Samples whose answer is recorded already are not asked again, unless
-with --again.
+tests/golden/jaxprs.json.gz, of the tables that want the version of JAX that the oracle has: most want 0.10.2, those
+with a JAX_VERSION the newest (`make oracle-newest`).  Samples whose answer is recorded already are not asked again,
+unless with --again.
 """
 
 import argparse

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+import recorded_versions
+
 IMPLS = ("philox2x32", "philox4x32", "threefry4x32")
 
 
@@ -49,3 +51,4 @@ if __name__ == "__main__":
 
     target = Path(__file__).parent / "golden" / "counter_words.json"
     target.write_text(json.dumps({impl: results(real, impl) for impl in IMPLS}) + "\n")
+    recorded_versions.note(target, real.__version__)

@@ -13,6 +13,7 @@ import sys
 import numpy as np
 
 import lax_scipy_calls
+import recorded_versions
 
 RECORDING = lax_scipy_calls.GOLDEN / "experimental_calls.json.gz"
 TABLE = lax_scipy_calls.GOLDEN / "experimental_calls.txt"
@@ -57,6 +58,7 @@ def main():
     answers.update((line, lax_scipy_calls.answer(line, known)) for line in asked)
     with gzip.GzipFile(RECORDING, "wb", mtime=0) as file:
         file.write(json.dumps({line: answers[line] for line in table}).encode())
+    recorded_versions.note(RECORDING, jax.__version__)
     print(f"{len(asked)} calls")
 
 

@@ -29,7 +29,7 @@ from onax._prims.random_generators import PRNGImpl, find_impl
 from onax._prims.random_generators import key_dtype as dtype_of_impl
 from onax._prims.shaping import canonical_shape
 
-Key = NewType("Key", Array)  # what annotations call a key
+Key = NewType("Key", Array)  # type: ignore[valid-newtype]  # what annotations call a key
 _NUMBERS = (bool, int, float, complex)
 
 
