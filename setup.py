@@ -13,7 +13,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 SOURCES = Path("cython_src/onax/_native")
-# What Cython writes.  C files made with the declarations of NumPy 2.5, which needs Python 3.12, do not compile with 2.4.
+# What Cython writes.  C files for NumPy 2.5, which needs Python 3.12, do not compile with the headers of 2.4.
 BUILT = Path("build/cython" if sys.version_info < (3, 12) else f"build/cython-{sys.implementation.cache_tag}")
 ALSO = {"tape": "blocks_*.c"}  # C files that a module has besides its own
 # Modules whose classes are made when they are imported, so that attributes can be set on them: Array.
