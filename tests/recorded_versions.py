@@ -1,6 +1,7 @@
 """Which JAX recorded answers came from: `recorded_versions.json` names the version for each file of answers.
 
-A file without an entry came from REFERENCE.  Every script that records answers calls `note`; it runs with the Python that has JAX, so this module needs no other.
+A file without an entry came from REFERENCE.  Every script that records answers calls `note`; it runs with the Python
+that has JAX, so this module needs no other package.
 """
 
 import json
