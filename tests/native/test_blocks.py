@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import special as scipy_special
 
 import onax
 from onax._native import normals, threefry
@@ -397,6 +398,27 @@ def test_random_words():
 def test_erf_inv_is_the_kernel():
     x = np.concatenate([np.linspace(-1, 1, 5001), [np.nan, 2, -0.0, 0.9999999]]).astype(np.float32)
     assert_same_bits(run("erf_inv", F32, x), normals.erf_inv(x))
+
+
+def test_erf_inv_of_float64_is_right():
+    x = np.concatenate([np.linspace(-1, 1, 2001)[1:-1], 1 - np.logspace(-15.5, -1, 200), np.logspace(-300, -1, 100)])
+    y = run("erf_inv", np.float64, x)
+    far = np.abs(x) > 0.5
+    assert_ulps(y, scipy_special.erfinv(x), 8)  # SciPy's error is of several units in the last place
+    np.testing.assert_allclose(scipy_special.erfc(np.abs(y[far])), 1 - np.abs(x[far]), rtol=2e-14)
+    odd = np.array([1, -1, 0.0, -0.0, np.nan, 2, -np.inf])
+    np.testing.assert_array_equal(run("erf_inv", np.float64, odd), [np.inf, -np.inf, 0, 0, *[np.nan] * 3])
+    assert np.signbit(run("erf_inv", np.float64, odd)).tolist()[2:4] == [False, True]
+
+
+def test_lgamma_of_float32_is_right():
+    sizes = np.concatenate([np.logspace(-37, 38, 3000), np.linspace(0.5, 12, 3000), [1, 2, 2**23, 2**23 + 1, 1e37]])
+    x = np.concatenate([sizes, -sizes, np.nextafter(np.float32([1, 2, -1, -3]), np.float32(0))]).astype(F32)
+    assert_ulps(run("lgamma", F32, x), run("lgamma", np.float64, x.astype(float)).astype(F32), 2)
+    odd = np.array([0, -0.0, -1, -3, np.inf, -np.inf, np.nan], F32)
+    for numbers in (odd, odd[[0, 4, 6]]):
+        want = np.where(np.isnan(numbers), np.nan, np.inf)
+        np.testing.assert_array_equal(run("lgamma", F32, numbers), want)
 
 
 def test_operands_are_checked():

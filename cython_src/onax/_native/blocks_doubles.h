@@ -65,14 +65,20 @@ ONAX_INLINE double onax_exp2(double x) {
     return x == x ? r : x;
 }
 
-/* Below 1 in size the integer part of the exponent is -1, 0 or 1, so that nothing is lost to the 1 taken off. */
+/* With exp(x) = 2**k (1 + p) it is 2**k p + (2**k - 1), in which half of the scale comes last. */
 ONAX_INLINE double onax_expm1(double x) {
-    const double size = onax_size(x), y = size < 1.0 ? x : 0.0;
-    const double t = y * 1.44269504088896340736 + ONAX_WIDE_ROUNDING, n = t - ONAX_WIDE_ROUNDING;
-    const double r = (y - n * ONAX_LN2_HIGH) - n * ONAX_LN2_LOW;
-    const double s = onax_power_of_2(onax_bits64(t) - 0x4338000000000000u);
-    const double near = s * (onax_exp_series(r) * r * r + r) + (s - 1.0), far = onax_exp(x) - 1.0;
-    return size < 1.0 ? (x == 0.0 ? x : near) : far;
+    double y = x > 710.0 ? 710.0 : x, t, n, r, p;
+    uint64_t k, half;
+    y = y < -746.0 ? -746.0 : y;
+    y = x == x ? y : 0.0;
+    t = y * 1.44269504088896340736 + ONAX_WIDE_ROUNDING;
+    n = t - ONAX_WIDE_ROUNDING;
+    k = onax_bits64(t) - 0x4338000000000000u;
+    half = (uint64_t)((int64_t)(k << 32) >> 33);
+    r = (y - n * ONAX_LN2_HIGH) - n * ONAX_LN2_LOW;
+    p = onax_exp_series(r) * r * r + r;
+    p = (onax_power_of_2(half) * p + (onax_power_of_2(half) - onax_power_of_2(half - k))) * onax_power_of_2(k - half);
+    return x == 0.0 || x != x ? x : p;
 }
 
 /* x = m 2**e with m in [sqrt(1/2), sqrt(2)).  With f = m - 1 and s = f / (2 + f), log(m) is
@@ -107,9 +113,13 @@ ONAX_INLINE double onax_log1p(double x) {
     return x == 0.0 ? x : x > -1.0 && x <= 1.7976931348623157e308 ? out + lost : out;
 }
 
+/* With m = exp(2|x|) - 1 it is m / (m + 2). */
 ONAX_INLINE double onax_tanh(double x) {
-    const double size = onax_size(x), t = onax_expm1(2.0 * (size < 22.0 ? size : 22.0));
-    return x == x ? onax_signed_as(t / (t + 2.0), x) : x;
+    const double size = onax_size(x), y = size < 22.0 ? 2.0 * size : 44.0;
+    const double t = y * 1.44269504088896340736 + ONAX_WIDE_ROUNDING, n = t - ONAX_WIDE_ROUNDING;
+    const double r = (y - n * ONAX_LN2_HIGH) - n * ONAX_LN2_LOW, s = onax_power_of_2(onax_bits64(t) - 0x4338000000000000u);
+    const double m = s * (onax_exp_series(r) * r * r + r) + (s - 1.0);
+    return x == x ? onax_signed_as(m / (m + 2.0), x) : x;
 }
 
 ONAX_INLINE double onax_logistic(double x) { return 1.0 / (1.0 + onax_exp(-x)); }

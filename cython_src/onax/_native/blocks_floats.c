@@ -106,4 +106,4 @@ ONAX_FLOAT_FOLD(fold_max_f64, double, int64_t, -HUGE_VAL, >) ONAX_FLOAT_FOLD(fol
         K(to_u64, to_u64_##t), K(to_##t, move_##t), K(to_bf16, t##_to_bf16), \
         K(to_c64, t##_to_c64), K(to_c128, t##_to_c128), __VA_ARGS__};
 ONAX_ROW_OF(f32, K(to_f64, to_f64_f32), K(to_f16, onax_f32_to_f16), K(erf_inv, erf_inv_f32))
-ONAX_ROW_OF(f64, K(to_f32, to_f32_f64), K(to_f16, f64_to_f16))
+ONAX_ROW_OF(f64, K(to_f32, to_f32_f64), K(to_f16, f64_to_f16), K(erf_inv, erf_inv_f64))

@@ -32,10 +32,10 @@
     O(rsqrt, 'U', -1, 0.3f, 0.9f) \
     O(exp, 'U', -1, 0.35f, 1.0f) \
     O(exp2, 'U', -1, 0.3f, 0.9f) \
-    O(expm1, 'U', -1, 0.4f, 1.7f) \
+    O(expm1, 'U', -1, 0.4f, 1.1f) \
     O(log, 'U', -1, 0.45f, 1.3f) \
     O(log1p, 'U', -1, 0.9f, 1.7f) \
-    O(tanh, 'U', -1, 0.35f, 2.1f) \
+    O(tanh, 'U', -1, 0.35f, 1.0f) \
     O(logistic, 'U', -1, 0.4f, 1.2f) \
     O(sin, 'U', -1, 0.5f, 1.1f) \
     O(cos, 'U', -1, 0.5f, 1.1f) \
@@ -51,8 +51,8 @@
     O(cbrt, 'U', -1, 3.1f, 9.5f) \
     O(erf, 'U', -1, 0.4f, 4.2f) \
     O(erfc, 'U', -1, 2.1f, 10.3f) \
-    O(erf_inv, 'U', -1, 1.6f, 1.6f) \
-    O(lgamma, 'U', -1, 20.0f, 20.0f) \
+    O(erf_inv, 'U', -1, 1.6f, 9.0f) \
+    O(lgamma, 'U', -1, 7.0f, 20.0f) \
     O(pow, 'B', -1, 3.6f, 11.5f) \
     O(atan2, 'B', -1, 2.9f, 2.9f) \
     O(nextafter, 'B', -1, 1.8f, 1.8f) \
