@@ -287,6 +287,18 @@ def seal(model, entries):
     return raw[: -len(_ZEROS)] + hashlib.sha256(raw).hexdigest().encode()
 
 
+def parse(raw):
+    """The ModelProto in bytes; ArtifactError if they are none."""
+    decode_error = lazy.protobuf_message.DecodeError
+    try:
+        model = lazy.onnx.load_model_from_string(raw)
+    except (decode_error, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ArtifactError("this is not an ONNX model, or it is truncated") from error
+    if not raw or not model.HasField("graph"):
+        raise ArtifactError("this is not an ONNX model, or it is truncated")
+    return model
+
+
 def unseal(raw, verify=True):
     """(ModelProto, metadata) of an artefact's bytes.
 
@@ -294,13 +306,7 @@ def unseal(raw, verify=True):
     `verify` is false, have changed since they were written.
     """
     raw = bytes(raw)
-    decode_error = lazy.protobuf_message.DecodeError
-    try:
-        model = lazy.onnx.load_model_from_string(raw)
-    except decode_error as error:
-        raise ArtifactError("this is not an ONNX model, or it is truncated") from error
-    if not raw or not model.HasField("graph"):
-        raise ArtifactError("this is not an ONNX model, or it is truncated")
+    model = parse(raw)
     entries = {entry.key: entry.value for entry in model.metadata_props}
     form = entries.get("onax.format")
     if form is None:

@@ -21,7 +21,7 @@ from onax._ground.dims import SymbolicScope
 from onax._ground.errors import ArtifactError, BackendError, ExportError, LoweringError
 from onax._native.tree import tree_leaves
 from onax.export import api, checks, conversions, inspection, report, targets
-from onax.export.artifact import write_atomically
+from onax.export.artifact import parse, read_file, write_atomically
 from onax.export.targets import find_function
 
 EXIT_DIFFERENT = 1
@@ -99,7 +99,7 @@ def _check_options(parser):
 
 def _inspect_options(parser):
     parser.set_defaults(run=_inspect)
-    parser.add_argument("target", metavar="FILE", help="an .onnx file written by onax")
+    parser.add_argument("target", metavar="FILE", help="an .onnx file")
     parser.add_argument("--draw", metavar="FILE", help="write a picture of the graph: .svg, .html or .dot")
     _print_options(parser)
 
@@ -339,15 +339,19 @@ def _arguments(exported, example, rng):
 
 def _inspect(upper, target, draw, quiet, as_json):
     """Print what a file contains."""
-    exported = api.load(target)
-    data = inspection.to_data(exported, target)
+    raw = read_file(target)
+    model = parse(raw)
+    if any(entry.key == "onax.format" for entry in model.metadata_props):
+        data = inspection.to_data(api.load(target), target)
+    else:
+        data = inspection.model_to_data(model, len(raw))
     if draw:
         _check_writable(draw)
         kind = draw.rpartition(".")[2]
         if kind not in ("svg", "html", "dot"):
             raise ExportError(f"--draw: the name of the file must end with .svg, .html or .dot, got {draw!r}")
         try:
-            picture = getattr(upper.draw(exported.onnx_model, exported.fun_name), kind)
+            picture = getattr(upper.draw(model, data["function"]), kind)
         except (ImportError, ValueError) as error:
             raise ExportError(f"--draw: {error}") from None
         write_atomically(draw, picture.encode())

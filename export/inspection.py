@@ -1,8 +1,10 @@
 """The contents of an artefact: signature, operators, sizes, dimensions, and the source line of each node."""
 
+import math
 import os
 from collections import Counter
 
+from onax._ground import lazy
 from onax.export import nodes, report
 
 
@@ -50,12 +52,59 @@ def to_data(exported, path=None):
     }
 
 
+def model_to_data(model, size):
+    """What `inspect` prints of a model that another program wrote, from its ModelProto and its size in bytes."""
+    constants = {tensor.name for tensor in model.graph.initializer}
+    sides = {"inputs": [p for p in model.graph.input if p.name not in constants], "outputs": model.graph.output}
+    symbols = {d.dim_param: None for ports in sides.values() for p in ports for d in p.type.tensor_type.shape.dim}
+    return {
+        "function": model.graph.name,
+        "producer": f"{model.producer_name} {model.producer_version}".strip(),
+        "opset": next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0),
+        "opsets": {o.domain or "ai.onnx": o.version for o in model.opset_import},
+        "ir_version": model.ir_version,
+        **{side: [{"name": port.name, "type": _port_type(port)} for port in ports] for side, ports in sides.items()},
+        "symbolic_dimensions": [name for name in symbols if name],
+        "constraints": [],
+        "nodes": sum(report.operators(model).values()),
+        "operators": report.operators(model),
+        "parameters": sum(math.prod(tensor.dims) for tensor in model.graph.initializer),
+        "parameter_bytes": sum(_tensor_bytes(tensor) for tensor in model.graph.initializer),
+        "file_bytes": size,
+        "lines": lines_of_source(model),
+    }
+
+
+def _port_type(port):
+    """The type of an input or output as text, such as f32[batch,3]; the kind of type, if it is no tensor."""
+    kind = port.type.WhichOneof("value")
+    if kind != "tensor_type":
+        return kind or "?"
+    tensor = port.type.tensor_type
+    name = lazy.onnx.TensorProto.DataType.Name(tensor.elem_type).lower() if tensor.elem_type else "?"
+    short = name.replace("float", "f").replace("uint", "u").replace("int", "i").replace("double", "f64")
+    short = "f32" if short == "f" else short
+    if not tensor.HasField("shape"):
+        return short
+    dims = [d.dim_param or (str(d.dim_value) if d.HasField("dim_value") else "?") for d in tensor.shape.dim]
+    return f"{short}[{','.join(dims)}]"
+
+
+def _tensor_bytes(tensor):
+    """Bytes of the elements of a tensor, wherever they are."""
+    if tensor.raw_data:
+        return len(tensor.raw_data)
+    try:
+        return math.prod(tensor.dims) * lazy.onnx_helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
+    except KeyError:  # an element type that ONNX does not have
+        return 0
+
+
 def to_text(data):
     """The lines of text that `inspect` prints."""
-    lines = [
-        f"{data['function']}  (opset {data['opset']}, IR version {data['ir_version']}, onax {data['onax']})",
-        f"source  {data['source']}",
-    ]
+    lines = [f"{data['function']}  (opset {data['opset']}, IR version {data['ir_version']}, {_writer(data)})"]
+    if "source" in data:
+        lines.append(f"source  {data['source']}")
     for side in ("inputs", "outputs"):
         lines.append(side)
         width = max((len(x["name"]) for x in data[side]), default=0)
@@ -70,6 +119,11 @@ def to_text(data):
         lines.append("lines")
         lines += [f"  {line}: {_operator_counts(operators)}" for line, operators in data["lines"].items()]
     return lines
+
+
+def _writer(data):
+    """What wrote a file."""
+    return f"onax {data['onax']}" if "onax" in data else f"by {data['producer'] or 'an unknown program'}"
 
 
 def _operator_counts(operators):

@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+from onnx import parser
 
 import command_line
 from onax._commands import export_main as main
@@ -43,3 +44,32 @@ def test_drawing(project, capsys, kind):
     assert "<svg" in text and "Gemm" in text and "net.py:7" in text and "batch,8" in text
     assert main(["inspect", "p.onnx", "--draw", "p.gif"]) == EXIT_FAILED
     assert "must end with" in capsys.readouterr().err
+
+
+FOREIGN = """
+<ir_version: 8, opset_import: ["" : 18], producer_name: "someone", producer_version: "2">
+net (float[batch, 3] x, bfloat16 s) => (double[batch, 4] y)
+<float[3, 4] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}> {
+  z = MatMul (x, w)
+  y = Cast <to = 11> (z)
+}
+"""
+
+
+def test_files_of_other_programs(tmp_path, capsys):
+    path = tmp_path / "net.onnx"
+    path.write_bytes(parser.parse_model(FOREIGN).SerializeToString())
+    assert main(["inspect", str(path)]) == 0
+    said = capsys.readouterr().out
+    for part in (
+        "net  (opset 18, IR version 8, by someone 2)",
+        "x  f32[batch,3]",
+        "s  bf16[]",
+        "y  f64[batch,4]",
+        "symbolic dimensions  batch",
+        "parameters  12 in 48 bytes",
+        "MatMul",
+    ):
+        assert part in said, part
+    assert main(["inspect", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["opsets"] == {"ai.onnx": 18}

@@ -8,7 +8,7 @@ import numpy as np
 from onax._ground import lazy
 from onax._ground.dtypes import ALL_DTYPES
 from onax._ground.errors import ArtifactError
-from onax.export.artifact import read_file
+from onax.export.artifact import parse, read_file
 from onax.export.external import find_second_file
 from onax.onnx.records import DEFAULT_DOMAINS, Function, Graph, ModelFile, Node, Reference, Value
 
@@ -68,18 +68,6 @@ def _check_unchanged(graph, version):
 def read_function(proto):
     """The Function of a FunctionProto."""
     return _Reader(None).function(proto)
-
-
-def parse(raw):
-    """The ModelProto in bytes."""
-    decode_error = lazy.protobuf_message.DecodeError
-    try:
-        proto = lazy.onnx.load_model_from_string(raw)
-    except (decode_error, *DAMAGE) as error:
-        raise ArtifactError("this is not an ONNX model, or it is truncated") from error
-    if not raw or not proto.HasField("graph"):
-        raise ArtifactError("this is not an ONNX model, or it is truncated")
-    return proto
 
 
 def _text(value):
