@@ -7,7 +7,7 @@ from onax.export.recognize.match import axes_of, kept_shape, number, orders, pro
 from onax.export.recognize.rewriting import Rewrite
 
 _REDUCTIONS = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
-_BROADCASTING = "Add Sub Mul Div Pow Max Min Where And Or Equal Less Greater LessOrEqual GreaterOrEqual"
+_BROADCASTING = "Add Sub Mul Div Pow Max Min Where And Or Equal Less Greater LessOrEqual GreaterOrEqual".split()
 
 
 def keep_axes(m, node):
@@ -39,11 +39,11 @@ def _narrower(m, value):
 
 
 def broadcast_operands(m, node):
-    """An operand that is expanded, or gets axes in front, although the operator broadcasts."""
+    """An operand that is expanded, or gets axes in front, although all operators that read it broadcast."""
     operands = list(node.inputs)
     for i, operand in enumerate(operands):
         source = _narrower(m, operand)
-        if source is None:
+        if source is None or not all(r is not None and r.op_type in _BROADCASTING for r in m.readers(operand)):
             continue
         shape = source.shape
         for other in operands[:i] + operands[i + 1 :]:
@@ -143,12 +143,38 @@ def unit_axes_first(m, node):
     return Rewrite("Transpose", (narrow,), {"perm": tuple(order)}, interior=(node.inputs[0],))
 
 
+def unit_axes_behind(m, node):
+    """An operator on a value that got axes of length one in front: the result gets them."""
+    result = node.outputs[0]
+    for i, operand in enumerate(node.inputs):
+        merged = producer(operand, "Reshape", "Unsqueeze")
+        source = merged.inputs[0] if merged is not None else None
+        added = operand.ndim - source.ndim if source is not None else 0
+        if added <= 0 or operand.shape != (1,) * added + source.shape or operand.shape != result.shape:
+            continue
+        if not dim_rules.is_constant_shape(result.shape) or 0 in result.shape:
+            continue
+        others = node.inputs[:i] + node.inputs[i + 1 :]
+        if any(broadcast_shape(v.shape, source.shape) != source.shape for v in others):
+            continue
+        attributes = dict(node.attributes)
+        if node.op_type == "Softmax":
+            if attributes["axis"] < added:
+                continue
+            attributes["axis"] -= added
+        inputs = (*node.inputs[:i], source, *node.inputs[i + 1 :])
+        narrow = m.g.node(node.op_type, *inputs, out=(source.shape, result.dtype), **attributes)
+        return Rewrite("Reshape", (narrow, m.g.shape_const(result.shape)), interior=(operand,))
+    return None
+
+
 RULES = (
     ("Reshape", one_reshape),
+    ("Mul Div Where Softmax", unit_axes_behind),
     ("Reshape", unit_axes_first),
     ("Transpose", unit_axes_last),
     ("Reshape Unsqueeze", keep_axes),
-    (_BROADCASTING, broadcast_operands),
+    (" ".join(_BROADCASTING), broadcast_operands),
     ("Where", known_selection),
     ("Or", condition_itself),
 )

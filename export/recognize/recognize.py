@@ -1,10 +1,18 @@
 """The pass `recognize_operators`, and the list of all rules in the order in which they are tried."""
 
 from onax.export.graph.passes import expand_formulas
-from onax.export.recognize import activations, layout, norms, products, softmax
+from onax.export.recognize import activations, attention, constants, layout, norms, products, softmax
 from onax.export.recognize.rewriting import rewrite
 
-FAMILIES = (layout.RULES, activations.RULES, softmax.RULES, norms.RULES, products.RULES)
+FAMILIES = (
+    constants.RULES,
+    layout.RULES,
+    activations.RULES,
+    softmax.RULES,
+    norms.RULES,
+    products.RULES,
+    attention.RULES,
+)
 
 
 def recognize_operators(graph):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import onax.numpy as jnp
+from onax import nn
 from recognition import assert_close, assert_recognized, model_of
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
@@ -81,3 +82,16 @@ def test_transposes_around_axes_of_length_one(perm):
         assert_close(model_of(fun, X)[1], fun, (X,))
         last = lambda x, s=shape: jnp.transpose(jnp.tanh(x.reshape(s)), perm).reshape([s[i] for i in perm if s[i] > 1])
         assert_close(model_of(last, X)[1], last, (X,))
+
+
+@pytest.mark.parametrize("fun, operators", [
+    (lambda x: (jnp.exp(x)[None] * 2)[0], "Exp Mul"),
+    (lambda x: jnp.where(x[0] > 3, jnp.exp(x)[None, None], 1)[0, 0], "Gather Greater Exp Where"),
+    (lambda x: nn.softmax(jnp.exp(-x)[None], 2)[0], "Neg Exp Softmax"),
+    (lambda x: nn.softmax(jnp.exp(-x)[None], 0)[0], None),
+    (lambda x: (jnp.exp(-x)[None] + jnp.exp(-x)[:, None]).sum(0), None),
+])  # fmt: skip
+def test_axes_in_front(fun, operators):
+    found, exported = model_of(fun, X)
+    assert operators is None or sorted(found) == sorted(operators.split())
+    assert_close(exported, fun, (X,))

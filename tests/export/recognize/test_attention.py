@@ -1,0 +1,79 @@
+"""Attention in exported models: one operator where it treats NaN and infinities as the formula does."""
+
+import numpy as np
+import pytest
+
+import onax
+import onax.numpy as jnp
+from onax import nn
+from recognition import assert_close, model_of
+
+RNG = np.random.default_rng(0)
+Q, K, V = (RNG.standard_normal((2, 6, 3, 4)).astype(np.float32) for _ in range(3))  # batch, length, heads, size
+BIAS = RNG.standard_normal((6, 6)).astype(np.float32)
+
+
+def own(q, k, v, change=lambda s: s * 0.5):
+    weights = nn.softmax(change(jnp.einsum("bqhd,bkhd->bhqk", q, k)), -1)
+    return jnp.einsum("bhqk,bkhd->bqhd", weights, v)
+
+
+RECOGNIZED = (
+    own,
+    nn.dot_product_attention,
+    lambda q, k, v: own(q, k, v, lambda s: s / np.float32(2)),
+    lambda q, k, v: own(q, k, v, lambda s: s),
+    lambda q, k, v: own(q, k, v, lambda s: s * 0.5 + BIAS),
+    lambda q, k, v: own(q, k[:, :2], v[:, :2]),
+)
+
+
+@pytest.mark.parametrize("fun", RECOGNIZED)
+def test_one_operator(fun):
+    found, exported = model_of(fun, Q, K, V, opset=23)
+    assert found.count("Attention") == 1 and not {"MatMul", "Softmax"} & set(found)
+    assert_close(exported, fun, (Q, K, V), scale=4)
+    found, exported = model_of(fun, Q, K, V, opset=22)
+    assert found.count("MatMul") == 2 and "Softmax" in found
+    assert_close(exported, fun, (Q, K, V), scale=4)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("operand", [0, 1, 2])
+def test_special_values(number, operand):
+    operands = [Q.copy(), K.copy(), V.copy()]
+    operands[operand][0, 2, 1, 3] = number
+    _, exported = model_of(own, *operands, opset=23)
+    with np.errstate(invalid="ignore"):
+        assert_close(exported, own, operands, scale=4)
+
+
+@pytest.mark.parametrize("fun", [
+    lambda q, k, v: nn.dot_product_attention(q, k, v, is_causal=True),
+    lambda q, k, v: own(q, k, v, lambda s: jnp.where(np.tril(np.ones((6, 6), bool)), s, -jnp.inf)),
+    lambda q, k, v: own(q, k, v, lambda s: s + np.where(np.tril(np.ones((6, 6), bool)), 0, -np.inf).astype(np.float32)),
+    lambda q, k, v: own(q, k, v, lambda s: s + q[:, :, :, 0].mean((0, 2))),  # a mask that is not known
+    lambda q, k, v: own(q, k, v, lambda s: -s),
+])  # fmt: skip
+def test_masks_that_the_operator_treats_otherwise(fun):
+    keys = K.copy()
+    keys[0, 5, 0, 0] = np.nan
+    found, exported = model_of(fun, Q, keys, V, opset=23)
+    assert "Attention" not in found
+    with np.errstate(invalid="ignore"):
+        assert_close(exported, fun, (Q, keys, V), scale=4)
+
+
+def test_weights_that_something_else_reads():
+    def fun(q, k, v):
+        weights = nn.softmax(jnp.einsum("bqhd,bkhd->bhqk", q, k), -1)
+        return jnp.einsum("bhqk,bkhd->bqhd", weights, v), weights
+
+    found, exported = model_of(fun, Q, K, V, opset=23)
+    assert "Attention" not in found
+    assert_close(exported, fun, (Q, K, V), scale=4)
+
+
+def test_gradients():
+    gradient = onax.grad(lambda q, k, v: (own(q, k, v) ** 2).sum(), (0, 1, 2))
+    assert_close(model_of(gradient, Q, K, V, opset=23)[1], gradient, (Q, K, V), scale=100)
