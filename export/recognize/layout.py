@@ -169,7 +169,7 @@ def unit_axes_behind(m, node):
 
 
 RULES = (
-    ("Reshape", one_reshape),
+    ("Reshape Unsqueeze Squeeze", one_reshape),
     ("Mul Div Where Softmax", unit_axes_behind),
     ("Reshape", unit_axes_first),
     ("Transpose", unit_axes_last),

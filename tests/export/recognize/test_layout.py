@@ -86,7 +86,7 @@ def test_transposes_around_axes_of_length_one(perm):
 
 @pytest.mark.parametrize("fun, operators", [
     (lambda x: (jnp.exp(x)[None] * 2)[0], "Exp Mul"),
-    (lambda x: jnp.where(x[0] > 3, jnp.exp(x)[None, None], 1)[0, 0], "Gather Greater Exp Where"),
+    (lambda x: jnp.where(x[0] > 3, jnp.exp(x)[None, None], 1)[0, 0], "Slice Squeeze Greater Exp Where"),
     (lambda x: nn.softmax(jnp.exp(-x)[None], 2)[0], "Neg Exp Softmax"),
     (lambda x: nn.softmax(jnp.exp(-x)[None], 0)[0], None),
     (lambda x: (jnp.exp(-x)[None] + jnp.exp(-x)[:, None]).sum(0), None),
