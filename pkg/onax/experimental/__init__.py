@@ -5,7 +5,12 @@ import importlib
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 
 _LAZY_MODULES = frozenset("checkify jet layout mesh_utils multihost_utils ode pjit rnn shard_map sparse".split())
-_LAZY_ATTRIBUTES = {"io_callback": "onax._control.callbacks"}
+_LAZY_ATTRIBUTES = {
+    "EArray": "onax.experimental.hijax",
+    "cur_qdd": "onax.experimental.hijax",
+    "io_callback": "onax._control.callbacks",
+    "primal_tangent_dtype": "onax._ground.dtypes",
+}
 
 
 def __getattr__(name):

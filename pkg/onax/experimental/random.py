@@ -1,107 +1,98 @@
-"""Random numbers from a generator with a state, as `numpy.random.Generator` has them."""
+"""Random generators with a state, under the names of jax.experimental.random."""
 
+import dataclasses
 import operator
-from dataclasses import dataclass
 
 import numpy as np
 
+from onax import numpy as jnp
 from onax import random
-from onax._core.refs import Ref
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._core.refs import AbstractRef
+from onax._core.trace import Tracer, typeof
 from onax._core.trees import register_dataclass
 from onax._ground import dtypes
 from onax._native import context
 from onax._native.array import Array
-from onax.numpy._creation import asarray, zeros
-from onax.numpy._refs import addupdate, get, new_ref
-
-__all__ = ["StatefulPRNG", "stateful_rng"]
+from onax.numpy._refs import new_ref
 
 
-def _shape(size, *parameters):
-    """The shape that `size` means; that of the parameters together if it is None."""
+def _shape_of(size, *args):
     if size is None:
-        return np.broadcast_shapes(*map(np.shape, parameters))
-    return (operator.index(size),) if isinstance(size, (int, np.number)) else tuple(map(operator.index, size))
+        return np.broadcast_shapes(*map(np.shape, args))
+    return (operator.index(size),) if np.ndim(size) == 0 else tuple(map(operator.index, size))
 
 
 @register_dataclass
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class StatefulPRNG:
-    """A generator of random numbers whose state changes with each draw; made by `stateful_rng`.
+    """A generator whose draws change its state; `stateful_rng` makes one.
 
-    The state is a counter in a mutable array reference, so that functions which are compiled or transformed may draw,
-    take a generator as an argument or close over it.  They cannot return it, nor can loops carry it.
+    The state is a counter in a mutable array reference, which is folded into a key for each draw.  Functions under
+    `jit` may use a generator from outside or take it as an argument, and cannot return it.
     """
 
     _base_key: Array
-    _counter: Ref
+    _counter: object
 
     def __post_init__(self):
-        if type(self._base_key) is object:  # a tree's structure is being inspected
-            return
-        if not (isinstance(self._base_key, Array) and dtypes.issubdtype(self._base_key.dtype, dtypes.prng_key)):
-            raise ValueError(f"Expected base_key to be a typed PRNG key; got {self._base_key}")
-        if not isinstance(self._counter, Ref):
-            raise ValueError(f"Expected counter to be a scalar integer ref; got {self._counter}")
+        key, counter = self._base_key, self._counter
+        if isinstance(key, (Array, Tracer)) and not dtypes.issubdtype(key.dtype, dtypes.prng_key):
+            raise ValueError(f"Expected base_key to be a typed PRNG key; got {key}")
+        if isinstance(counter, (Array, Tracer, np.ndarray, int)) and type(typeof(counter)) is not AbstractRef:
+            raise ValueError(f"Expected counter to be a scalar integer ref; got {counter}")
 
     def key(self, shape=()):
-        """A new random key, or an array of keys of a shape (or length), of the generator's kind.
-
-        Raises ValueError for a generator that `split` made, unless it is mapped by `vmap`.
-        """
+        """A new key, or an array of keys of this shape; the state changes."""
         if self._base_key.shape:
             raise ValueError("cannot operate on split stateful generator")
-        key = random.fold_in(self._base_key, get(self._counter))
-        addupdate(self._counter, ..., 1)
-        shape = _shape(shape)
+        key = random.fold_in(self._base_key, self._counter[...])
+        self._counter[...] += 1
+        shape = _shape_of(shape)
         return random.split(key, shape) if shape else key
 
     def random(self, size=None, dtype=float):
-        """Numbers distributed uniformly in [0, 1): an array of shape `size`, a scalar without one."""
-        return random.uniform(self.key(), shape=_shape(size), dtype=dtype)
+        """Floats uniform in [0, 1), of shape `size`."""
+        return random.uniform(self.key(), shape=_shape_of(size), dtype=dtype)
 
     def uniform(self, low=0, high=1, size=None, *, dtype=float):
-        """Numbers distributed uniformly in [low, high), which broadcast to `size`."""
-        return random.uniform(self.key(), _shape(size, low, high), minval=low, maxval=high, dtype=dtype)
+        """Floats uniform in [low, high); the shape is `size`, or that of the bounds."""
+        return random.uniform(self.key(), _shape_of(size, low, high), minval=low, maxval=high, dtype=dtype)
 
     def normal(self, loc=0, scale=1, size=None, *, dtype=float):
-        """Normally distributed numbers with a mean and a standard deviation, which broadcast to `size`."""
-        drawn = random.normal(self.key(), _shape(size, loc, scale), dtype)
-        return (asarray(loc) + asarray(scale) * drawn).astype(dtype)
+        """Normally distributed floats with this mean and standard deviation; the shape is `size`, or theirs."""
+        normal = random.normal(self.key(), _shape_of(size, loc, scale), dtype)
+        return (jnp.asarray(loc) + jnp.asarray(scale) * normal).astype(dtype)
 
     def integers(self, low, high=None, size=None, *, dtype=int):
-        """Integers distributed uniformly in [low, high); in [0, low) without `high`."""
-        if high is None:
-            low, high = 0, low
-        return random.randint(self.key(), _shape(size, low, high), minval=low, maxval=high, dtype=dtype)
+        """Integers in [low, high), or in [0, low) without `high`; the shape is `size`, or that of the bounds."""
+        low, high = (0, low) if high is None else (low, high)
+        return random.randint(self.key(), _shape_of(size, low, high), minval=low, maxval=high, dtype=dtype)
 
     def split(self, num):
-        """Independent generators as one object, for `vmap`: `num` is their number, or a shape of them."""
-        return StatefulPRNG(self.key(num), new_ref(zeros(num, int)))
+        """A generator of generators of shape `num`, for `vmap`, with states of their own."""
+        return StatefulPRNG(self.key(num), new_ref(jnp.zeros(num, int)))
 
     def spawn(self, n_children):
-        """A list of `n_children` independent generators."""
+        """A list of generators with states of their own."""
         return [StatefulPRNG(key, new_ref(0)) for key in self.key(n_children)]
 
 
 def stateful_rng(seed=None, *, impl=None):
-    """A generator of random numbers whose state changes with each draw.
+    """A generator with a state.
 
     Args:
-      seed: integer scalar; None takes one from the operating system.
-      impl: the generator of keys, as in `onax.random.key`.
-
-    Returns:
-      A `StatefulPRNG`.
+      seed: an integer; without it, which is for use outside of transformations only, the system's entropy.
+      impl: the name of the generator of keys, as in `random.key`.
 
     Raises:
-      TypeError: no seed, while a function is being traced.
+      TypeError: there is no seed within a transformed function.
 
     Examples:
       >>> from onax.experimental import random
       >>> rng = random.stateful_rng(42)
-      >>> print(rng.integers(0, 10, 3).shape)
-      (3,)
+      >>> bool(rng.uniform() != rng.uniform())
+      True
     """
     if seed is None:
         if context.get_trace() is not None:
@@ -111,3 +102,8 @@ def stateful_rng(seed=None, *, impl=None):
             )
         seed = np.int64(np.random.SeedSequence().entropy & np.iinfo(np.int64).max)
     return StatefulPRNG(random.key(seed, impl=impl), new_ref(0))
+
+
+__all__ = ["StatefulPRNG", "stateful_rng"]
+
+_wrap_api_functions(globals(), __name__)

@@ -39,10 +39,6 @@ class LoweringRuleContext:
     """The class of the first argument of lowerings to MLIR, which onax never calls."""
 
 
-class EArray:
-    """The class of JAX's arrays of user-defined dtypes, which onax does not have."""
-
-
 def backend_compile_and_load(backend, *args, **kwargs):
     """XLA's compiler, which onax does not call."""
     raise NotImplementedError("onax compiles with ONNX Runtime, not with XLA")

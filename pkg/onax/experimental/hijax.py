@@ -5,8 +5,9 @@ onax traces arrays alone, so values of such types cannot be arguments of its tra
 
 from dataclasses import dataclass
 
+from onax._core.refs import AbstractRef
 from onax._core.zeros import Zero, is_undefined_primal
-from onax._native.avals import AbstractValue
+from onax._native.avals import AbstractValue, ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.shaping import instantiate_zeros
 
@@ -26,6 +27,18 @@ class HiPrimitive(Primitive):
 
     def bind(self, *args, **params):
         raise NotImplementedError(f"{self.name}: {MESSAGE}")
+
+
+class VJPHiPrimitive(HiPrimitive):
+    """A primitive on values that are not arrays with a derivative of its own: it can be defined, and not applied."""
+
+
+class HiPspec:
+    """How a value that is not an array is split over devices."""
+
+
+class EArray:
+    """The class of JAX's arrays of user-defined dtypes, which onax does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +99,17 @@ def cur_qdd(x):
 
 
 __all__ = [
+    "AbstractRef",
     "AbstractValue",
     "AvalMutableQDD",
     "AvalQDD",
+    "EArray",
     "HiPrimitive",
+    "HiPspec",
     "HiType",
     "MutableHiType",
+    "ShapedArray",
+    "VJPHiPrimitive",
     "Zero",
     "aval_method",
     "aval_property",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from onax.interop import hijax
+from onax.experimental import hijax
 
 
 class Effect:

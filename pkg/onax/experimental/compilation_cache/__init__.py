@@ -1,0 +1,1 @@
+"""The folder of compiled programs that persist between runs."""

@@ -1,0 +1,19 @@
+"""The folder of compiled programs, under the names of jax.experimental.compilation_cache.compilation_cache."""
+
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.config import config
+
+
+def set_cache_dir(path):
+    """Sets the folder in which compiled programs persist: the option `jax_compilation_cache_dir`."""
+    config.update("jax_compilation_cache_dir", path)
+
+
+def reset_cache():
+    """Forgets the folder; the files in it stay."""
+    config.update("jax_compilation_cache_dir", None)
+
+
+__all__ = ["reset_cache", "set_cache_dir"]
+
+_wrap_api_functions(globals(), __name__)

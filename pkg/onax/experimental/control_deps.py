@@ -1,0 +1,23 @@
+"""An order between operations beside their data, under the names of jax.experimental.control_deps.
+
+JAX calls a target `control_dep` of XLA's for GPUs, which its CPU backend does not have either.
+"""
+
+from onax._control.ffi_call import ffi_call
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+
+
+def control_dep(src, dst):
+    """Calls the target `control_dep`, if one is registered with `onax.ffi`; JaxRuntimeError if there is none."""
+    return ffi_call("control_dep", (), has_side_effect=True)(src, dst)
+
+
+def schedule(ops):
+    """`control_dep` for each pair of neighbours in a list of values."""
+    for src, dst in zip(ops[:-1], ops[1:]):
+        control_dep(src, dst)
+
+
+__all__ = ["control_dep", "schedule"]
+
+_wrap_api_functions(globals(), __name__)

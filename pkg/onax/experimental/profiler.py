@@ -1,0 +1,12 @@
+"""Profiles as feedback for XLA's scheduler, under the name of jax.experimental.profiler."""
+
+
+def get_profiled_instructions_proto(tensorboard_dir):
+    """Raises NotImplementedError: the message is XLA's, and not empty on NVIDIA GPUs only."""
+    raise NotImplementedError(
+        "get_profiled_instructions_proto: profiles of onax hold no instructions of XLA; onax.profiler.ProfileData "
+        "reads them, and onax.explain measures the steps of a compiled function"
+    )
+
+
+__all__ = ["get_profiled_instructions_proto"]

@@ -1,0 +1,57 @@
+"""Compiled functions as bytes, under the names of jax.experimental.serialize_executable.
+
+The bytes are an exported model (`onax.export`), so that reading them runs no code; loading compiles it.
+"""
+
+from onax._compile.jit import jit
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._core.evaluate import jaxpr_as_fun
+from onax._ground import devices as _devices
+from onax._native.tree import tree_leaves, tree_unflatten
+from onax._transforms.abstract import ShapeDtypeStruct
+from onax.export.api import deserialize, export
+
+
+def _structs(avals):
+    return [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
+
+
+def serialize(compiled):
+    """A compiled function (`jit(f).lower(...).compile()`) as bytes.
+
+    Returns:
+      (bytes, tree of the arguments, tree of the result), for `deserialize_and_load`.
+
+    Raises:
+      LoweringError, ExportError: the program has no ONNX form, as with callbacks.
+    """
+    s = compiled._signature
+    function = jaxpr_as_fun(compiled._computation.jaxpr)
+    exported = export(function)(*_structs(s.in_avals_flat))
+    return bytes(exported.serialize()), s.in_tree, s.out_tree
+
+
+def deserialize_and_load(serialized, in_tree, out_tree, backend=None, execution_devices=None):
+    """The compiled function in what `serialize` returned.
+
+    `backend` and `execution_devices` may name the CPU, where it runs.  Raises ValueError for devices of another kind,
+    ArtifactError for other bytes.
+    """
+    if backend is not None:
+        _devices.get_backend(backend)
+    others = [d for d in execution_devices or () if d.platform != "cpu"]
+    if others:
+        raise ValueError(f"the executable runs on the CPU; got execution devices {others}")
+    exported = deserialize(serialized)
+
+    def call(*args, **kwargs):
+        return tree_unflatten(out_tree, exported.call(*tree_leaves((args, kwargs))))
+
+    call.__name__ = exported.fun_name
+    args, kwargs = tree_unflatten(in_tree, _structs(exported.in_avals))
+    return jit(call).lower(*args, **kwargs).compile()
+
+
+__all__ = ["deserialize_and_load", "serialize"]
+
+_wrap_api_functions(globals(), __name__)
