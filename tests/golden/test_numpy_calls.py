@@ -67,6 +67,17 @@ OTHER_EQUATIONS = {
     "jnp.polyadd": "a pad, no scatter-add",
     "jnp.polysub": "a pad, no scatter-add",
     "jnp.polyder": "factors are constants",
+    "jnp.frompyfunc": "loops over the axis without staged calls of indexing",
+    ".reduceat": "as frompyfunc",
+    "jnp.subtract.": "as frompyfunc",
+    ".accumulate(x,axis=1)": "a scan over the elements, where JAX's reads them at an index",
+    "jnp.logical_or.a": "as accumulate",
+    "jnp.logaddexp": "sums of exponentials along kept axes",
+    ".at(x": "one loop over the indices",
+    "jnp.logical_xor": "a reduction of truth values without a staged call",
+    "jnp.bitwise_xor.reduce": "as logical_xor",
+    "jnp.bitwise_and.reduce": "as logical_xor",
+    "jnp.logical_and.reduce(x,initial": "as logical_xor",
 }
 
 

@@ -2,14 +2,18 @@
 
 import operator
 
+import numpy as np
+
 from onax import lax
 from onax._control.jit_call import staged
 from onax._ground.source import api_class
 from onax.numpy import _arithmetic, _cumulative, _reductions, _ufuncs
-from onax.numpy._creation import array
+from onax.numpy._creation import array, asarray
 from onax.numpy._mapping import vectorize
 from onax.numpy._promotion import check_arraylike, ensure_arraylike, ensure_arraylikes, promote_args_inexact
 from onax.numpy._shaping import expand_dims
+from onax.numpy._ufunc_loops import accumulate_by_loop, reduce_by_loop, reduceat_by_loop, update_by_loop
+from onax.numpy._where import where as select
 
 
 @api_class
@@ -30,7 +34,7 @@ class ufunc:
         self.nargs = self.nin + self.nout if nargs is None else operator.index(nargs)
         self.identity = identity
         self._call = func if call is not None else vectorize(func)
-        self._reduce, self._accumulate = reduce, accumulate
+        self._reduce, self._accumulate, self._at, self._reduceat = reduce, accumulate, at, reduceat
 
     def __repr__(self):
         return f"<jnp.ufunc '{self.__name__}'>"
@@ -53,9 +57,9 @@ class ufunc:
 
     def _require_binary(self, method):
         if self.nin != 2:
-            raise ValueError(f"jnp.ufunc.{method} only supported for binary ufuncs")
+            raise ValueError(f"{method} only supported for binary ufuncs")
         if self.nout != 1:
-            raise ValueError(f"jnp.ufunc.{method} only supported for functions returning a single value")
+            raise ValueError(f"{method} only supported for functions returning a single value")
 
     def reduce(self, a, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None):
         """The elements along an axis (None: all), combined from left to right."""
@@ -69,10 +73,8 @@ class ufunc:
                 f"reduction operation {self.__name__!r} does not have an identity, so to use a where mask one has to "
                 "specify 'initial'."
             )
-        if self._reduce is None:
-            raise NotImplementedError(
-                f"{self.__name__}.reduce needs a loop over the axis; write it with lax.scan or lax.reduce."
-            )
+        if where is not None and asarray(where).dtype != bool:
+            raise ValueError(f"where argument must have dtype=bool; got dtype={asarray(where).dtype}")
         return _reduce(a, initial, where, ufunc=self, axis=axis, dtype=dtype, keepdims=keepdims)
 
     def accumulate(self, a, axis=0, dtype=None, out=None):
@@ -80,8 +82,6 @@ class ufunc:
         self._require_binary("accumulate")
         if out is not None:
             raise NotImplementedError(f"out argument of {self.__name__}.accumulate()")
-        if self._accumulate is None:
-            raise NotImplementedError(f"{self.__name__}.accumulate needs a loop over the axis; write it with lax.scan.")
         return _accumulate(a, ufunc=self, axis=axis, dtype=dtype)
 
     def outer(self, A, B, /):
@@ -90,28 +90,62 @@ class ufunc:
         return _outer(*ensure_arraylikes(f"{self.__name__}.outer", A, B), ufunc=self)
 
     def at(self, a, indices, b=None, /, *, inplace=True):
-        """a with the function applied at the indices, repeatedly for repeated ones."""
+        """a with the function applied at the indices (to b's elements, too, if it is binary), again for repeated ones.
+
+        Raises NotImplementedError unless inplace=False: arrays cannot be overwritten.
+        """
         if inplace:
-            raise NotImplementedError("JAX arrays are immutable: use inplace=False and the array that it returns.")
-        at = array(a).at[indices]
-        name = {"add": "add", "subtract": "subtract", "multiply": "multiply", "minimum": "min", "maximum": "max"}.get(
-            self.__name__
-        )
-        if self.nin == 1:
-            return at.apply(self)
-        if name is None:
-            raise NotImplementedError(f"{self.__name__}.at needs a loop over the indices; write it with lax.scan.")
-        return getattr(at, name)(b)
+            raise NotImplementedError(
+                "Because JAX arrays are immutable, jnp.ufunc.at() cannot operate inplace like\nnp.ufunc.at(). Instead, "
+                "you can pass inplace=False and capture the result; e.g.\n"
+                ">>> arr = jnp.add.at(arr, ind, val, inplace=False)\n"
+            )
+        return _at(a, indices, b, ufunc=self)
+
+    def reduceat(self, a, indices, axis=0, dtype=None, out=None):
+        """For each of the increasing `indices` the elements along an axis from it up to the next one, combined.
+
+        Args:
+          a: array of rank 1 or more.
+          indices: integers of shape (k,).
+          axis: the axis along which elements are combined.
+          dtype: accepted for compatibility; the result has the dtype of a.
+          out: not supported.
+
+        Returns:
+          An array with k elements along the axis.
+        """
+        self._require_binary("reduceat")
+        if out is not None:
+            raise NotImplementedError(f"out argument of {self.__name__}.reduceat()")
+        return _reduceat(a, indices, ufunc=self, axis=axis, dtype=dtype)
 
 
 @staged("reduce", static_argnames=("ufunc", "axis", "dtype", "keepdims"))
 def _reduce(a, initial, where, *, ufunc, axis, dtype, keepdims):
-    return ufunc._reduce(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+    if ufunc._reduce is not None:
+        return ufunc._reduce(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+    initial = ufunc.identity if initial is None else initial
+    return reduce_by_loop(ufunc, ufunc.__name__, a, axis, dtype, keepdims, initial, where)
 
 
 @staged("accumulate", static_argnames=("ufunc", "axis", "dtype"))
 def _accumulate(a, *, ufunc, axis, dtype):
-    return ufunc._accumulate(a, axis=axis, dtype=dtype)
+    if ufunc._accumulate is not None:
+        return ufunc._accumulate(a, axis=axis, dtype=dtype)
+    return accumulate_by_loop(ufunc, ufunc.__name__, a, axis, dtype)
+
+
+def _at(a, indices, b, *, ufunc):
+    operands = () if b is None else (b,)
+    if ufunc._at is not None:
+        return ufunc._at(array(a).at[indices], *operands)
+    return update_by_loop(ufunc, ufunc.__name__, a, indices, *operands)
+
+
+@staged("reduceat", static_argnames=("ufunc", "axis", "dtype"))
+def _reduceat(a, indices, *, ufunc, axis, dtype):
+    return reduceat_by_loop(ufunc, ufunc.__name__, a, indices, axis, dtype)
 
 
 @staged("outer", static_argnames=("ufunc",))
@@ -129,34 +163,62 @@ def _extreme_reduce(function):
     return reduce
 
 
-def _truth_reduce(function):
+def _truth_reduce(function, combine):
     def reduce(a, axis, dtype, keepdims, initial, where):
-        if initial is not None:
-            raise NotImplementedError("initial argument of a logical reduction")
         out = function(a, axis=axis, keepdims=keepdims, where=where)
+        out = out if initial is None else combine(out, initial)
         return out if dtype is None else lax.convert_element_type(out, dtype)
 
     return reduce
 
 
-def _bit_reduce(function):
+def _bit_reduce(function, combine, identity):
     def reduce(a, axis, dtype, keepdims, initial, where):
-        if initial is not None or where is not None:
-            raise NotImplementedError("initial and where arguments of a bitwise reduction")
         a = ensure_arraylike("reduce", a)
-        if dtype is not None:
-            a = lax.convert_element_type(a, dtype)
+        a = a if dtype is None else lax.convert_element_type(a, dtype)
+        if where is not None:
+            a = select(where, a, lax.full_like(a, identity))
         axes = _reductions.reduction_axes(axis, a.ndim)
         out = function(a, axes)
-        return expand_dims(out, axes) if keepdims else out
+        out = expand_dims(out, axes) if keepdims else out
+        return out if initial is None else combine(out, lax.convert_element_type(initial, out.dtype))
 
     return reduce
 
 
-def _make_ufunc(function, identity, reduce=None, accumulate=None, nin=2):
+def _logical_xor_reduce(a, axis, dtype, keepdims, initial, where):
+    a = ensure_arraylike("reduce", a)
+    truth = lax.ne(a, lax.full_like(a, 0))
+    out = _bit_reduce(lax.reduce_xor, lax.bitwise_xor, False)(truth, axis, None, keepdims, initial, where)
+    return out if dtype is None else lax.convert_element_type(out, dtype)
+
+
+def _log_sum_reduce(combine, exponential, logarithm):
+    """The logarithm of the sum of exponentials, of numbers reduced by the largest one."""
+
+    def reduce(a, axis, dtype, keepdims, initial, where):
+        (a,) = promote_args_inexact("reduce", a)
+        axes = _reductions.reduction_axes(axis, a.ndim)
+        real = lax.real(a) if a.dtype.kind == "c" else a
+        largest = _reductions.max(real, axes, keepdims=True, initial=-np.inf, where=where)
+        largest = lax.stop_gradient(select(lax.is_finite(largest), largest, lax.full_like(largest, 0))).astype(a.dtype)
+        total = _reductions.sum(exponential(a - largest), axes, keepdims=True, where=where)
+        out = logarithm(total) + largest
+        out = out if keepdims else lax.squeeze(out, axes)
+        return out if initial is None else combine(initial, out)
+
+    return reduce
+
+
+def _update(name):
+    return lambda at, *operands: getattr(at, name)(*operands)
+
+
+def _make_ufunc(function, identity, reduce=None, accumulate=None, at=None, nin=2):
     return ufunc(
-        function, nin, 1, name=function.__name__, identity=identity, call=function, reduce=reduce, accumulate=accumulate
-    )
+        function, nin, 1, name=function.__name__, identity=identity, call=function, reduce=reduce,
+        accumulate=accumulate, at=at,
+    )  # fmt: skip
 
 
 def _log_of_sum(name, function, doc):
@@ -169,20 +231,20 @@ def _log_of_sum(name, function, doc):
 _logaddexp = _log_of_sum("logaddexp", _arithmetic.logaddexp, "log(exp(x1) + exp(x2)), without overflow.")
 _logaddexp2 = _log_of_sum("logaddexp2", _arithmetic.logaddexp2, "log2(2**x1 + 2**x2), without overflow.")
 
-add = _make_ufunc(_ufuncs.add, 0, _reductions.sum, _cumulative.cumsum)
-subtract = _make_ufunc(_ufuncs.subtract, None)
-multiply = _make_ufunc(_ufuncs.multiply, 1, _reductions.prod, _cumulative.cumprod)
+add = _make_ufunc(_ufuncs.add, 0, _reductions.sum, _cumulative.cumsum, _update("add"))
+subtract = _make_ufunc(_ufuncs.subtract, None, at=_update("subtract"))
+multiply = _make_ufunc(_ufuncs.multiply, 1, _reductions.prod, _cumulative.cumprod, _update("multiply"))
 maximum = _make_ufunc(_ufuncs.maximum, None, _extreme_reduce(_reductions.max))
 minimum = _make_ufunc(_ufuncs.minimum, None, _extreme_reduce(_reductions.min))
 negative = _make_ufunc(_ufuncs.negative, None, nin=1)
-bitwise_and = _make_ufunc(_ufuncs.bitwise_and, -1, _bit_reduce(lax.reduce_and))
-bitwise_or = _make_ufunc(_ufuncs.bitwise_or, 0, _bit_reduce(lax.reduce_or))
-bitwise_xor = _make_ufunc(_ufuncs.bitwise_xor, 0, _bit_reduce(lax.reduce_xor))
-logical_and = _make_ufunc(_ufuncs.logical_and, True, _truth_reduce(_reductions.all))
-logical_or = _make_ufunc(_ufuncs.logical_or, False, _truth_reduce(_reductions.any))
-logical_xor = _make_ufunc(_ufuncs.logical_xor, False)
-logaddexp = _make_ufunc(_logaddexp, None)
-logaddexp2 = _make_ufunc(_logaddexp2, None)
+bitwise_and = _make_ufunc(_ufuncs.bitwise_and, -1, _bit_reduce(lax.reduce_and, lax.bitwise_and, -1))
+bitwise_or = _make_ufunc(_ufuncs.bitwise_or, 0, _bit_reduce(lax.reduce_or, lax.bitwise_or, 0))
+bitwise_xor = _make_ufunc(_ufuncs.bitwise_xor, 0, _bit_reduce(lax.reduce_xor, lax.bitwise_xor, 0))
+logical_and = _make_ufunc(_ufuncs.logical_and, True, _truth_reduce(_reductions.all, _ufuncs.logical_and))
+logical_or = _make_ufunc(_ufuncs.logical_or, False, _truth_reduce(_reductions.any, _ufuncs.logical_or))
+logical_xor = _make_ufunc(_ufuncs.logical_xor, False, _logical_xor_reduce)
+logaddexp = _make_ufunc(_logaddexp, -np.inf, _log_sum_reduce(_logaddexp, lax.exp, lax.log))
+logaddexp2 = _make_ufunc(_logaddexp2, -np.inf, _log_sum_reduce(_logaddexp2, lax.exp2, _ufuncs.log2))
 
 
 def frompyfunc(func, /, nin, nout, *, identity=None):
