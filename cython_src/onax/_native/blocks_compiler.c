@@ -17,6 +17,7 @@
 #define LAST_LANES 7
 #define MOST_PINNED 14         /* vector registers that hold what is the same everywhere */
 #define MOST_LITERALS 32
+#define LONGEST_BLOCK 16384    /* positions of a block of a loop that is one run */
 #define MOST_RECIPROCALS 4
 #define FEWEST 2               /* steps of a run none of which reads what is the same in a block */
 #define LONGEST_RUN 512
@@ -156,7 +157,7 @@ static int value_of(compiler *c, int32_t r) {
     if (p->vector >= 0) return p->vector;
     if (c->l->registers[r].size != c->width) { c->failed = 1; return 0; }
     p->vector = (int16_t)new_vector(c);
-    if (c->l->registers[r].is_repeated) {
+    if (c->l->registers[r].is_repeated || c->l->registers[r].uniform) {
         load_pointer(&c->body, R11, r);
         broadcast_at_r11(&c->body, OP_W(BROADCAST, w_of(c)) + w_of(c), p->vector);
         return p->vector;
@@ -697,7 +698,10 @@ static int is_possible(void) {
 
 /* Of what runs alone read, a single element is enough. */
 static void find_singles(loop *l) {
-    for (int i = 0; i < l->n_registers; i++) l->registers[i].is_single = l->registers[i].is_repeated && is_number(l->registers[i].type);
+    for (int i = 0; i < l->n_registers; i++) {
+        reg *g = &l->registers[i];
+        g->is_single = (g->is_repeated || g->uniform) && is_number(g->type);
+    }
     for (int i = 0; i < l->n_steps; i++) {
         const step *s = &l->steps[i];
         const int32_t read[3] = {s->first, s->second, s->third};
@@ -705,11 +709,25 @@ static void find_singles(loop *l) {
     }
 }
 
+/* Loops that are one run, which needs no memory for blocks, go on in longer ones; still there are several. */
+static void lengthen_blocks(loop *l) {
+    int64_t most = l->n / 2 / 64 * 64;
+    if (most > LONGEST_BLOCK) most = LONGEST_BLOCK;
+    for (int i = 0; i < l->n_steps; i++)
+        if (l->steps[i].run != (i ? INSIDE_RUN : STARTS_RUN)) return;
+    for (int i = 0; i < l->n_registers; i++) {
+        const reg *g = &l->registers[i];
+        if (g->kind != ONAX_BLOCK && is_scratch(g) && !g->is_single && !onax_is_dense(l, g)) return;
+    }
+    if (l->n > l->block && most > l->block) l->block = most;
+}
+
 static const char *compile_with(compiler *c, onax_program *p, loop *l, use *uses) {
     code o = {.bytes = p->code, .size = p->code_bytes, .room = p->code_room};
     find_uses(l, uses, c->touched, c->touched + l->n_registers);
     compile_loop(l, c, &o);
     find_singles(l);
+    lengthen_blocks(l);
     p->code = o.bytes;
     p->code_bytes = o.size;
     p->code_room = o.room;

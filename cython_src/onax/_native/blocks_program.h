@@ -13,7 +13,7 @@ typedef struct {
     uint8_t type, kind, size, uniform;
     uint8_t is_dense;          /* a LOAD of which every block reads elements side by side, or a single one, where they are */
     uint8_t is_repeated;       /* a LOAD or IOTA that is the same everywhere in a block, but not in all */
-    uint8_t is_single;         /* and of which machine code alone reads the first element */
+    uint8_t is_single;         /* what is repeated, or uniform, and of which machine code alone reads the first element */
     int64_t argument;          /* buffer */
     const int64_t *bits;       /* of CONSTANT */
     int64_t offset;            /* in the scratch memory, of BLOCK, LOAD, IOTA, CONSTANT */
@@ -49,6 +49,7 @@ typedef struct {
     double cost;               /* nanoseconds an element */
     int64_t row;               /* blocks do not go beyond rows of so many positions; 0: they may */
     int parts;                 /* that several threads share */
+    int has_dense;             /* any of its registers is_dense */
     int is_one_row;            /* its folds, if any, are over all positions, so that it may be cut anywhere */
 } loop;
 
@@ -81,6 +82,11 @@ static inline int64_t buffer_bytes(const onax_program *p, int i) {
 
 static inline int is_scratch(const reg *r) {
     return r->kind != ONAX_DIRECT && r->kind != ONAX_ROW && r->kind != ONAX_TABLE;
+}
+
+static inline int onax_is_dense(const loop *l, const reg *g) {
+    if (g->kind != ONAX_LOAD || g->uniform) return 0;
+    return g->is_single || (g->strides[l->rank - 1] == 1 && (l->row || l->rank == 1));
 }
 
 /* A finished total as an element. */

@@ -6,13 +6,19 @@
 #define MOST_PARTS 32
 #define TILE 8192              /* positions, about, of the rows that a group of loops takes at a time */
 
-/* The element that a LOAD reads at position o, or the number of an IOTA there. */
-static int64_t element_at(const loop *l, const reg *g, int64_t o) {
-    int64_t at = g->start;
-    for (int i = l->rank - 1; i >= 0 && o; i--) {
-        at += o % l->dims[i] * g->strides[i];
-        o /= l->dims[i];
+/* The indices of position o. */
+static void find_indices(const loop *l, int64_t o, int64_t *indices) {
+    for (int i = l->rank - 1; i > 0; i--) {
+        indices[i] = o ? o % l->dims[i] : 0;
+        o = o ? o / l->dims[i] : 0;
     }
+    indices[0] = o;
+}
+
+/* The element that a LOAD reads at a position. */
+static int64_t element_at(const loop *l, const reg *g, const int64_t *indices) {
+    int64_t at = g->start;
+    for (int i = 0; i < l->rank; i++) at += indices[i] * g->strides[i];
     return at;
 }
 
@@ -87,18 +93,20 @@ static void run_blocks(const loop *l, char *const *buffers, const desk *d, int64
     const int64_t widest = end - begin < l->block ? end - begin : l->block;
     char **at = d->at;
     int64_t loaded = 0;        /* positions of the first block */
+    int64_t indices[MOST_RANK] = {0};
     for (int i = 0; i < l->n_registers; i++) {
         const reg *g = &l->registers[i];
         at[i] = is_scratch(g) ? d->scratch + g->offset : buffers[g->argument];
-        if (g->uniform) onax_fill_uniform(g, buffers[g->argument], at[i], widest);
+        if (g->uniform) onax_fill_uniform(g, buffers[g->argument], at[i], g->is_single ? 1 : widest);
     }
     for (int64_t o = begin, n; o < end; o += n) {
         n = end - o < l->block ? end - o : l->block;
+        if (l->has_dense) find_indices(l, o, indices);
         if (l->row && l->row - o % l->row < n) n = l->row - o % l->row;
         for (int i = 0; i < l->n_registers; i++) {
             const reg *g = &l->registers[i];
             if (g->kind == ONAX_DIRECT) at[i] = buffers[g->argument] + o * g->size;
-            else if (g->is_dense) at[i] = buffers[g->argument] + element_at(l, g, o) * g->size;
+            else if (g->is_dense) at[i] = buffers[g->argument] + element_at(l, g, indices) * g->size;
             else if ((g->kind == ONAX_LOAD || g->kind == ONAX_IOTA) && !g->uniform)
                 if (!g->period || n > loaded || (o - begin) % g->period) onax_load(l, g, buffers[g->argument], at[i], o, g->is_single ? 1 : n);
         }
@@ -260,11 +268,11 @@ static int64_t parts_of(double work, int64_t most) {
 }
 
 static void plan_loop(loop *l) {
-    const int last = l->rank - 1;
     l->is_one_row = 1;
     for (int i = 0; i < l->n_registers; i++) {
         reg *g = &l->registers[i];
-        g->is_dense = g->kind == ONAX_LOAD && !g->uniform && (g->is_single || (g->strides[last] == 1 && (l->row || l->rank == 1)));
+        g->is_dense = onax_is_dense(l, g);
+        l->has_dense |= g->is_dense;
         if (g->period && (l->block % g->period || (l->row && l->row != g->period))) g->period = 0;  /* not every block begins with it */
     }
     for (int i = 0; i < l->n_registers; i++)
