@@ -139,6 +139,13 @@ typedef struct { uint64_t low, high; } word128;
 typedef struct { word128 low, high; } word256;
 typedef struct { word256 low, high; } word512;
 
+/* Whether none of eight windows is missing. */
+static inline int are_present(const int64_t *at) {
+    int64_t all = 0;
+    for (int k = 0; k < 8; k++) all |= at[k];
+    return all >= 0;
+}
+
 #define GATHER_ELEMENT(T, step) do { T x; memcpy(&x, operand + at[i], sizeof x); memcpy(own, &x, sizeof x); own += (step); } while (0)
 #define PUT_ELEMENT(T, at, own) do { T x; memcpy(&x, own, sizeof x); memcpy(operand + (at), &x, sizeof x); } while (0)
 #define DEFINE_MOVERS(width_, T) \
@@ -156,9 +163,10 @@ typedef struct { word256 low, high; } word512;
         int64_t i = 0; \
         memcpy(&missing, w->missing, sizeof missing); \
         if (step == (int64_t)sizeof(T) && !operand_step) \
-            while (i + 4 <= n && (at[i] | at[i + 1] | at[i + 2] | at[i + 3]) >= 0) { \
-                GATHER_ELEMENT(T, sizeof(T)); i++; GATHER_ELEMENT(T, sizeof(T)); i++; \
-                GATHER_ELEMENT(T, sizeof(T)); i++; GATHER_ELEMENT(T, sizeof(T)); i++; } \
+            for (; i + 8 <= n && are_present(at + i); i += 8, own += 8 * sizeof(T)) { \
+                T x[8]; \
+                for (int k = 0; k < 8; k++) memcpy(&x[k], operand + at[i + k], sizeof(T)); \
+                memcpy(own, x, sizeof x); } \
         for (operand += i * operand_step; i < n; i++, own += step, operand += operand_step) { \
             T x = missing; \
             if (at[i] >= 0) memcpy(&x, operand + at[i], sizeof x); \
