@@ -20,13 +20,13 @@ from onax._ground import lazy, source
 from onax._ground.dims import SymbolicScope
 from onax._ground.errors import ArtifactError, BackendError, ExportError, LoweringError
 from onax._native.tree import tree_leaves
-from onax.export import api, checks, conversions, inspection, report, targets
+from onax.export import api, checks, conversions, difference, inspection, report, targets
 from onax.export.artifact import parse, read_file, write_atomically
 from onax.export.targets import find_function
 
 EXIT_DIFFERENT = 1
 EXIT_FAILED = 2
-COMMANDS = ("export", "check", "inspect", "run")
+COMMANDS = ("export", "check", "inspect", "run", "diff")
 DTYPES = ("float16", "bfloat16", "int8")
 
 # --- the parser ---------------------------------------------------------------------------------------------------
@@ -44,6 +44,7 @@ def _parser():
     _check_options(commands.add_parser("check", help="compare the ways of running a function or a file"))
     _inspect_options(commands.add_parser("inspect", help="print what a file contains"))
     _run_options(commands.add_parser("run", help="run a file"))
+    _diff_options(commands.add_parser("diff", help="compare the graphs and the results of two files"))
     return parser
 
 
@@ -101,6 +102,14 @@ def _inspect_options(parser):
     parser.set_defaults(run=_inspect)
     parser.add_argument("target", metavar="FILE", help="an .onnx file")
     parser.add_argument("--draw", metavar="FILE", help="write a picture of the graph: .svg, .html or .dot")
+    _print_options(parser)
+
+
+def _diff_options(parser):
+    parser.set_defaults(run=_diff)
+    parser.add_argument("first", metavar="FILE", help="an .onnx file")
+    parser.add_argument("second", metavar="FILE", help="another one")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of random inputs (default 0)")
     _print_options(parser)
 
 
@@ -382,6 +391,16 @@ def _run(upper, target, example, output, seed, provider, quiet, as_json):
         for name, x in named.items():
             print(f"{name}  {x.dtype.name}{list(x.shape)}\n{x}")
     return 0
+
+
+def _diff(upper, first, second, seed, quiet, as_json):
+    """Compare two files; the exit code is 1 if their results differ."""
+    data = difference.compare_models(*[parse(read_file(path)) for path in (first, second)], seed)
+    if as_json:
+        print(json.dumps(data))
+    elif not quiet:
+        print("\n".join(difference.to_text(data)))
+    return 0 if data["same"] else 1
 
 
 @dataclass(slots=True)

@@ -1,0 +1,44 @@
+"""The command `diff`: types, operators, constants and results of two files."""
+
+import json
+
+import pytest
+from onnx import parser
+
+from onax._commands import export_main as main
+
+HEAD = '<ir_version: 8, opset_import: ["" : 18]>\n'
+BASE = "net (float[n, 2] x) => (float[n, 2] y) <float[2] w = {1, 2}> { z = Mul (x, w) y = Tanh (z) }"
+CASES = {
+    "the same": (BASE, 0, ["nodes  2", "0 changed", "y  agrees"]),
+    "another order": (BASE.replace("Mul (x, w)", "Mul (w, x)"), 0, ["y  agrees"]),
+    "another operator": (BASE.replace("Tanh", "Sin"), 1, ["Sin: 0 -> 1", "Tanh: 1 -> 0", "y  DIFFERS"]),
+    "another constant": (BASE.replace("{1, 2}", "{1, 3}"), 1, ["1 changed", "  w", "y  DIFFERS"]),
+    "another type": (BASE.replace("float[n, 2]", "float[2, 2]"), 1, ["input  x: f32[n,2] -> f32[2,2]"]),
+    "another name": (
+        BASE.replace("(float[n, 2] y)", "(float[n, 2] r)").replace("y =", "r ="),
+        1,
+        ["y: f32[n,2] -> nothing"],
+    ),
+}
+
+
+@pytest.mark.parametrize("text, code, said", CASES.values(), ids=CASES)
+def test_diff(tmp_path, capsys, text, code, said):
+    paths = []
+    for name, source in (("a", BASE), ("b", text)):
+        path = tmp_path / f"{name}.onnx"
+        path.write_bytes(parser.parse_model(HEAD + source).SerializeToString())
+        paths.append(str(path))
+    assert main(["diff", *paths]) == code
+    out = capsys.readouterr().out
+    for part in said:
+        assert part in out, out
+    assert main(["diff", *paths, "--json"]) == code
+    assert json.loads(capsys.readouterr().out)["same"] == (code == 0)
+
+
+def test_no_model(tmp_path, capsys):
+    (tmp_path / "a.onnx").write_bytes(b"abc")
+    assert main(["diff", str(tmp_path / "a.onnx"), str(tmp_path / "none.onnx")]) == 2
+    assert "not an ONNX model" in capsys.readouterr().err
