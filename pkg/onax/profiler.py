@@ -17,6 +17,7 @@ import json
 import os
 import socket
 import time
+from dataclasses import dataclass
 
 from onax._compile.cache import forget_entries
 from onax._compile.explain import explain
@@ -144,6 +145,87 @@ def trace(log_dir, create_perfetto_link=False, create_perfetto_trace=False, prof
         stop_trace()
 
 
+@dataclass(frozen=True, slots=True)
+class ProfileEvent:
+    """A span of a profile: its name, its begin and its length in nanoseconds, `stats` (the values given with it)."""
+
+    name: str
+    start_ns: float
+    duration_ns: float
+    stats: tuple = ()
+
+    @property
+    def end_ns(self):
+        """The end, in nanoseconds from the begin of the profile."""
+        return self.start_ns + self.duration_ns
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileLine:
+    """The spans of one thread, in order of their begins."""
+
+    name: str
+    events: tuple
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePlane:
+    """The threads of one process."""
+
+    name: str
+    lines: tuple
+    stats: tuple = ()
+
+
+class ProfileData:
+    """A profile that was written by `trace`: `planes` is a tuple of processes, with lines (threads) of events.
+
+    Args:
+      events: the list `traceEvents` of a Chrome trace.
+    """
+
+    def __init__(self, events):
+        names = {(e["pid"], e.get("tid")): e["args"]["name"] for e in events if e["ph"] == "M"}
+        spans = {}
+        for e in events:
+            if e["ph"] == "X":
+                span = ProfileEvent(e["name"], e["ts"] * 1000, e["dur"] * 1000, tuple(e.get("args", {}).items()))
+                spans.setdefault(e["pid"], {}).setdefault(e["tid"], []).append(span)
+        self.planes = tuple(
+            ProfilePlane(
+                names.get((pid, None), str(pid)),
+                tuple(
+                    ProfileLine(names.get((pid, tid), str(tid)), tuple(sorted(found, key=lambda e: e.start_ns)))
+                    for tid, found in threads.items()
+                ),
+            )
+            for pid, threads in spans.items()
+        )
+
+    @classmethod
+    def from_file(cls, path):
+        """The profile in a file `<host>.trace.json.gz`.
+
+        Raises NotImplementedError for XLA's `xplane.pb`, which is another format.
+        """
+        if str(path).endswith(".pb"):
+            cls.from_serialized_xspace(b"")
+        with gzip.open(path, "rb") as file:
+            return cls(json.load(file)["traceEvents"])
+
+    @classmethod
+    def from_serialized_xspace(cls, data):
+        """Raises NotImplementedError: the message is XLA's."""
+        raise NotImplementedError(
+            "ProfileData reads the file <host>.trace.json.gz of a profile; xplane.pb is a format of XLA, which onax "
+            "neither writes nor reads"
+        )
+
+    def find_plane_with_name(self, name):
+        """The process of this name, "/host:CPU", or None."""
+        return next((plane for plane in self.planes if plane.name == name), None)
+
+
 def device_memory_profile(backend=None):
     """Raises NotImplementedError: Python's `tracemalloc` traces the memory of NumPy's arrays, with lines."""
     raise NotImplementedError(
@@ -168,7 +250,10 @@ def stop_server():
 
 
 __all__ = [
+    "ProfileData",
+    "ProfileEvent",
     "ProfileOptions",
+    "ProfilePlane",
     "StepTraceAnnotation",
     "TraceAnnotation",
     "annotate_function",

@@ -29,3 +29,11 @@ def test_compiled_programs_are_forgotten():
     f(1.0), f(1.0)
     backend.clear_in_memory_compilation_cache()
     assert float(f(1.0)) == 2 and len(traces) == 2
+    backend.clear_backends()
+    assert float(f(1.0)) == 2 and len(traces) == 3
+
+
+@pytest.mark.parametrize("name", ["get_compile_options", "register_backend_factory"])
+def test_what_is_of_xla(name):
+    with pytest.raises(NotImplementedError, match="ONNX Runtime"):
+        getattr(backend, name)("x")

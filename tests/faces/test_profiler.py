@@ -146,3 +146,19 @@ def test_one_at_a_time(tmp_path):
 def test_refused(call, error):
     with pytest.raises(error):
         call()
+
+
+def test_profiles_are_read(tmp_path):
+    with profiler.trace(tmp_path), profiler.TraceAnnotation("outer", k=3):
+        with profiler.TraceAnnotation("inner"):
+            jnp.sin(X)
+    (path,) = tmp_path.glob("plugins/profile/*/*.trace.json.gz")
+    data = profiler.ProfileData.from_file(path)
+    plane = data.find_plane_with_name("/host:CPU")
+    assert data.planes == (plane,) and data.find_plane_with_name("/device:GPU:0") is None
+    events = {e.name: e for line in plane.lines for e in line.events}
+    outer, inner = events["outer"], events["inner"]
+    assert outer.start_ns <= inner.start_ns <= inner.end_ns <= outer.end_ns
+    assert dict(outer.stats) == {"k": "3"} and outer.duration_ns > 0
+    with pytest.raises(NotImplementedError, match="format of XLA"):
+        profiler.ProfileData.from_file("host.xplane.pb")

@@ -1,6 +1,6 @@
 """The platforms and their devices, under the names of jax.extend.backend.
 
-There is no XLA: compile options and backend factories do not exist.
+There is no XLA: compile options and backend factories are refused.
 """
 
 from onax._compile.cache import clear_caches as clear_in_memory_compilation_cache
@@ -13,4 +13,30 @@ def backend_xla_version(platform=None):
     get_backend(platform)
 
 
-__all__ = ["backend_xla_version", "backends", "clear_in_memory_compilation_cache", "get_backend", "get_default_device"]
+def clear_backends():
+    """Forgets all compiled programs; the devices stay, as no client of a runtime holds them."""
+    clear_in_memory_compilation_cache()
+
+
+def get_compile_options(*args, **kwargs):
+    """Raises NotImplementedError: there is no compiler of XLA that would take options."""
+    raise NotImplementedError("get_compile_options: onax compiles by itself and with ONNX Runtime, not with XLA")
+
+
+def register_backend_factory(name, *args, **kwargs):
+    """Raises NotImplementedError: devices are the CPU's and those of ONNX Runtime's providers."""
+    raise NotImplementedError(
+        f"register_backend_factory({name!r}): devices are the CPU's and those of ONNX Runtime's providers"
+    )
+
+
+__all__ = [
+    "backend_xla_version",
+    "backends",
+    "clear_backends",
+    "clear_in_memory_compilation_cache",
+    "get_backend",
+    "get_compile_options",
+    "get_default_device",
+    "register_backend_factory",
+]

@@ -1,0 +1,9 @@
+"""Programs over several devices, under the names of jax.interpreters.pxla; XLA compiles nothing here."""
+
+
+def create_compile_options(*args, **kwargs):
+    """Raises NotImplementedError: there is no compiler of XLA that would take options."""
+    raise NotImplementedError("create_compile_options: onax compiles by itself and with ONNX Runtime, not with XLA")
+
+
+__all__ = ["create_compile_options"]
