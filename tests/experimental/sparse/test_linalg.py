@@ -1,6 +1,7 @@
 """Linear algebra of sparse matrices."""
 
 import numpy as np
+import pytest
 import scipy.sparse
 
 import onax as jax
@@ -21,3 +22,28 @@ def test_solutions_and_their_derivatives():
     np.testing.assert_allclose(by_b, adjoint, rtol=1e-4)
     rows = np.repeat(np.arange(3), np.diff(a.indptr))
     np.testing.assert_allclose(by_data, -adjoint[rows] * expected[a.indices], rtol=1e-4)
+
+
+@pytest.mark.parametrize("form", [jnp.asarray, sparse.BCOO.fromdense, lambda a: lambda x: jnp.asarray(a) @ x])
+def test_largest_eigenvalues(form):
+    n, k = 60, 3
+    a = np.diag(2 * np.ones(n)) - np.diag(np.ones(n - 1), 1) - np.diag(np.ones(n - 1), -1) + np.diag(np.arange(n) / 4)
+    a = a.astype(np.float32)
+    x = jax.random.normal(jax.random.key(0), (n, k))
+    theta, u, steps = jax.jit(lambda x: sparse.linalg.lobpcg_standard(form(a), x))(x) if form is jnp.asarray else (
+        sparse.linalg.lobpcg_standard(form(a), x)
+    )  # fmt: skip
+    np.testing.assert_allclose(theta, np.linalg.eigvalsh(a)[::-1][:k], rtol=1e-5)
+    np.testing.assert_allclose(a @ u, u * theta, atol=2e-3)
+    np.testing.assert_allclose(u.T @ u, np.eye(k), atol=1e-5)
+    assert 0 < steps < 100
+
+
+def test_what_eigenvalues_need():
+    x = jnp.ones((10, 2))
+    with pytest.raises(ValueError, match="search dim"):
+        sparse.linalg.lobpcg_standard(jnp.eye(10), x)
+    with pytest.raises(ValueError, match="same dtypes"):
+        sparse.linalg.lobpcg_standard(lambda x: x[:5], jnp.ones((10, 1)))
+    theta, _, steps = sparse.linalg.lobpcg_standard(jnp.diag(jnp.arange(10.0)), jnp.ones((10, 1)), m=2)
+    assert steps == 2 and 6 < theta[0] < 9

@@ -7,10 +7,10 @@ from onax import numpy as jnp
 from onax._control.callbacks import pure_callback
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import lazy
-from onax._transforms.abstract import ShapeDtypeStruct
+from onax._transforms.abstract import ShapeDtypeStruct, eval_shape
 from onax.experimental.sparse.bcsr import BCSR
 
-__all__ = ["spsolve"]
+__all__ = ["lobpcg_standard", "spsolve"]
 
 
 def spsolve(data, indices, indptr, b, tol=1e-6, reorder=1):
@@ -39,6 +39,66 @@ def spsolve(data, indices, indptr, b, tol=1e-6, reorder=1):
         )
 
     return lax.custom_linear_solve(lambda x: matrix @ x, jnp.asarray(b), solve(False), solve(True))
+
+
+def lobpcg_standard(A, X, m=100, tol=None):
+    """The largest eigenvalues of a Hermitian matrix and their eigenvectors, by a block method on products with it.
+
+    Each step takes the best vectors of the space that the current ones, their residuals and the last directions span
+    (A. Knyazev, Toward the optimal preconditioned eigensolver, 2001, without preconditioner).
+
+    Args:
+      A: an (n, n) matrix, dense or sparse, or a function that multiplies it by (n, k).
+      X: (n, k) linearly independent vectors to begin with, 5 k < n.
+      m: the largest number of steps.
+      tol: a pair (l, v) has converged when the norm of its residual is below tol * 10 * n * (l + |A v|); by default
+        the dtype's epsilon.
+
+    Returns:
+      (theta, U, i): the k largest eigenvalues in descending order, their eigenvectors (n, k), the number of steps.
+
+    Raises:
+      ValueError: the shapes or dtypes do not fit.
+
+    Examples:
+      >>> import onax.numpy as jnp
+      >>> from onax.experimental.sparse.linalg import lobpcg_standard
+      >>> theta, _, _ = lobpcg_standard(jnp.diag(jnp.arange(20.0)), jnp.eye(20, 2))
+      >>> theta.round(3).tolist()
+      [19.0, 18.0]
+    """
+    apply = A if callable(A) else lambda x: A @ x
+    n, k = X.shape
+    if k == 0 or 5 * k >= n:
+        raise ValueError(f"expected search dim * 5 < matrix dim (got {5 * k}, {n})")
+    product = eval_shape(apply, ShapeDtypeStruct(X.shape, X.dtype))
+    if product.shape != X.shape or product.dtype != X.dtype:
+        raise ValueError(f"A, X must have same dtypes and dimension: A X is {product}, X has {X.shape} and {X.dtype}")
+    tol = jnp.finfo(X.dtype).eps if tol is None else tol
+
+    def residuals(theta, x, ax):
+        r = ax - x * theta
+        bound = tol * 10 * n * (jnp.abs(theta) + jnp.linalg.norm(ax, axis=0))
+        return r, jnp.all(jnp.linalg.norm(r, axis=0) < bound)
+
+    def best(basis):
+        q, _ = jnp.linalg.qr(basis)
+        aq = apply(q)
+        theta, c = jnp.linalg.eigh(q.T.conj() @ aq)
+        theta, c = theta[::-1][:k], c[:, ::-1][:, :k]
+        return theta, q @ c, aq @ c, q[:, k:] @ c[k:]
+
+    def step(state):
+        i, (theta, x, ax, p), _ = state
+        r, _ = residuals(theta, x, ax)
+        scaled = [v / jnp.maximum(jnp.linalg.norm(v, axis=0), jnp.finfo(X.dtype).tiny) for v in (r, p)]
+        found = best(jnp.concatenate([x, *scaled], axis=1))
+        return i + 1, found, residuals(*found[:3])[1]
+
+    first = best(jnp.asarray(X))[:3]
+    start = (0, (*first, jnp.zeros_like(first[1])), residuals(*first)[1])
+    i, (theta, x, _, _), _ = lax.while_loop(lambda state: (state[0] < m) & ~state[2], step, start)
+    return theta, x, i
 
 
 _wrap_api_functions(globals(), __name__)
