@@ -683,3 +683,98 @@ def test_the_environment_turns_it_off():
         for wish in ({}, {"ONAX_MACHINE_CODE": "off"})
     ]
     assert outputs[0] == outputs[1]
+
+
+# ---- operands that are one number for a block, and operations that are joined
+
+SHAPE = 5, 512
+
+
+def whole_and_rows(dtype):
+    """Numbers for each position and for each row, edges among them."""
+    rng = np.random.default_rng(11)
+    whole = rng.normal(size=SHAPE).astype(dtype)
+    whole[1, :14] = edges(dtype)[:14]
+    row = np.array([0.5, -2.0, np.inf, np.nan, -0.0], dtype)
+    return whole, row
+
+
+def two_steps(first, second, swapped, dtype):
+    """The words of `u = first(x, y)`, then `second(u, z)` or `second(z, u)`; y is by rows and z one constant."""
+    t = TYPES[np.dtype(dtype)]
+    n, (rows, width) = SHAPE[0] * SHAPE[1], SHAPE
+    constant = np.array([0.75, 0], dtype)[:1].tobytes().ljust(8, b"\0")
+    words = [MAGIC, 2, 1, 0, 1, 1, t, n, t, rows, t, n, 1, 1, 2, 5, 2, rows, width]
+    words += [t, DIRECT, 0, t, LOAD, 1, 1, 0, 0, t, CONSTANT, int.from_bytes(constant, "little", signed=True)]
+    words += [t, R.BLOCK, 0, t, DIRECT, 2]
+    operands = (2, 3) if swapped else (3, 2)
+    return [*words, OPERATIONS[first].number, 3, 0, 1, 0, OPERATIONS[second].number, 4, *operands, 0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("second", ["add", "sub", "mul", "div", "max", "min", "exp", "neg"])
+@pytest.mark.parametrize("first", ["add", "sub", "mul", "div", "max", "min"])
+def test_two_operations_with_numbers_of_rows_have_the_bits_of_each_by_itself(first, second, dtype):
+    whole, row = whole_and_rows(dtype)
+    spread = np.ascontiguousarray(np.broadcast_to(row[:, None], SHAPE)).reshape(-1)
+    between = run(first, dtype, whole.reshape(-1), spread)
+    constant = np.full_like(between, 0.75)
+    for swapped in (False, True) if OPERATIONS[second].signature == "B" else (False,):
+        out = program(two_steps(first, second, swapped, dtype), [SHAPE])([whole.reshape(-1), row])[0]
+        given = (constant, between) if swapped else (between, constant)
+        expected = run(second, dtype, *given[: 2 if OPERATIONS[second].signature == "B" else 1])
+        np.testing.assert_array_equal(out.reshape(-1), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "max", "min"])
+@pytest.mark.parametrize("is_second", [False, True])
+def test_an_operand_that_is_one_number_a_row_may_be_either(name, dtype, is_second):
+    whole, row = whole_and_rows(dtype)
+    t, n, (rows, width) = TYPES[np.dtype(dtype)], whole.size, SHAPE
+    words = [MAGIC, 2, 1, 0, 1, 1, t, n, t, rows, t, n, 1, 1, 2, 3, 1, rows, width]
+    words += [t, DIRECT, 0, t, LOAD, 1, 1, 0, 0, t, DIRECT, 2]
+    words += [OPERATIONS[name].number, 2, *((0, 1) if is_second else (1, 0)), 0]
+    spread = np.ascontiguousarray(np.broadcast_to(row[:, None], SHAPE)).reshape(-1)
+    out = program(words, [SHAPE])([whole.reshape(-1), row])[0]
+    operands = (whole.reshape(-1), spread) if is_second else (spread, whole.reshape(-1))
+    np.testing.assert_array_equal(out.reshape(-1), run(name, dtype, *operands))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("is_kept", [False, True])
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_sums_of_exponentials_of_differences(dtype, is_kept, by_rows):
+    whole, row = whole_and_rows(dtype)
+    whole = np.where(np.isfinite(whole) & (abs(whole) < 50), whole, 1).astype(dtype)
+    row = np.array([0.5, -2.0, 3.0, 60.0, -0.0], dtype)
+    t, n, (rows, width) = TYPES[np.dtype(dtype)], whole.size, SHAPE
+    spread = np.ascontiguousarray(np.broadcast_to(row[:, None], SHAPE))
+    given = row if by_rows else spread.reshape(-1)
+    outputs = [t, rows] + [t, n] * is_kept
+    words = [MAGIC, 2, 1 + is_kept, 0, 1, 1, t, n, t, given.size, *outputs, 1, 1, 2, 5, 3, rows, width]
+    words += [t, DIRECT, 0, *((t, LOAD, 1, 1, 0, 0) if by_rows else (t, DIRECT, 1)), t, R.BLOCK, 0]
+    words += [t, *((DIRECT, 3) if is_kept else (R.BLOCK, 0)), t, ROW, 2]
+    words += [
+        OPERATIONS["sub"].number,
+        2,
+        0,
+        1,
+        0,
+        OPERATIONS["exp"].number,
+        3,
+        2,
+        0,
+        0,
+        OPERATIONS["sum"].number,
+        4,
+        3,
+        0,
+        0,
+    ]
+    sums, *kept = program(words, [(rows,)] + [SHAPE] * is_kept)([whole.reshape(-1), given])
+    terms = run("exp", dtype, run("sub", dtype, whole.reshape(-1), spread.reshape(-1))).reshape(SHAPE)
+    for array in kept:
+        np.testing.assert_array_equal(array, terms)
+    exact = terms.astype(np.float64).sum(1)
+    np.testing.assert_allclose(sums, exact, rtol=64 * finfo(np.dtype(dtype)).eps)

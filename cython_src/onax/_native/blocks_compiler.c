@@ -428,11 +428,6 @@ static int emit_result(compiler *c, const step *s, int type, int target, int d) 
     return is_float(type) ? emit_float(c, s->operation, type, d, x, y) : emit_integer(c, s->operation, type, d, x, y);
 }
 
-static int operands_of(const step *s) {
-    const char signature = onax_operations[s->operation].signature;
-    return strchr("STG", signature) ? 3 : strchr("BCY", signature) ? 2 : 1;
-}
-
 static int type_of(const loop *l, const step *s) {
     return l->registers[onax_operations[s->operation].signature == 'S' ? s->second : s->first].type;
 }
@@ -445,7 +440,7 @@ static int fits(const compiler *c, int type) {
 static int emit_step(compiler *c, int i) {
     const step *s = &c->l->steps[i];
     const use *u = &c->uses[i];
-    const int type = type_of(c->l, s), target = c->l->registers[s->target].type, n = operands_of(s);
+    const int type = type_of(c->l, s), target = c->l->registers[s->target].type, n = s->operands;
     const int32_t read[3] = {s->first, s->second, s->third};
     place *result;
     int d;
@@ -517,7 +512,7 @@ static void pin_all(compiler *c) {
     for (int i = c->first; i < c->past; i++) {
         const step *s = &c->l->steps[i];
         const int32_t read[3] = {s->first, s->second, s->third};
-        for (int k = 0; k < operands_of(s); k++) pin(c, read[k]);
+        for (int k = 0; k < s->operands; k++) pin(c, read[k]);
         pin_reciprocal(c, s);
     }
 }
@@ -640,8 +635,8 @@ static void find_uses(const loop *l, use *uses, int32_t *next, int32_t *last) {
         uses[i].after[0] = next[s->target];
         uses[i].last = last[s->target];
         next[s->target] = last[s->target] = -1;
-        for (int k = 0; k < operands_of(s); k++) uses[i].after[1 + k] = next[read[k]];
-        for (int k = 0; k < operands_of(s); k++) {
+        for (int k = 0; k < s->operands; k++) uses[i].after[1 + k] = next[read[k]];
+        for (int k = 0; k < s->operands; k++) {
             next[read[k]] = i;
             if (last[read[k]] < 0) last[read[k]] = i;
         }
@@ -651,7 +646,7 @@ static void find_uses(const loop *l, use *uses, int32_t *next, int32_t *last) {
 static int reads_repeated(const loop *l, const step *s) {
     const int32_t read[3] = {s->first, s->second, s->third};
     int found = 0;
-    for (int k = 0; k < operands_of(s); k++) found |= l->registers[read[k]].is_repeated;
+    for (int k = 0; k < s->operands; k++) found |= l->registers[read[k]].is_repeated;
     return found;
 }
 
@@ -705,7 +700,9 @@ static void find_singles(loop *l) {
     for (int i = 0; i < l->n_steps; i++) {
         const step *s = &l->steps[i];
         const int32_t read[3] = {s->first, s->second, s->third};
-        for (int k = 0; k < operands_of(s) && !s->run; k++) l->registers[read[k]].is_single = 0;
+        for (int k = 0; k < s->operands; k++)
+            if (s->run) l->registers[read[k]].is_in_code = 1;
+            else l->registers[read[k]].is_single = 0;
     }
 }
 

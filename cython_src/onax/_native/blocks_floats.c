@@ -8,7 +8,7 @@
 #pragma STDC FP_CONTRACT ON
 #endif
 
-#include "blocks_operations.h"
+#include "blocks_program.h"
 #include "blocks_halves.h"
 #include "normals_maths.h"
 #include "blocks_expressions.h"

@@ -56,6 +56,41 @@ ONAX_MAP2(ONAX_CLONES, atan2_f64, double, double, onax_atan2(x, y))
 ONAX_WIDE1(exp) ONAX_WIDE1(exp2) ONAX_WIDE1(expm1) ONAX_WIDE1(log) ONAX_WIDE1(log1p) ONAX_WIDE1(tanh)
 ONAX_WIDE1(logistic) ONAX_WIDE1(sinh)
 
+/* exp(x - y), y an element each or one number: a difference feeds no product, so that nothing else is rounded together */
+#define ONAX_EXP_OF_DIFFERENCE(name, T, y_is, exp) \
+    ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
+        T *d = to; const T *a = first, *b = second, y_0 = *b; (void)third, (void)y_0; \
+        ONAX_EACH { const T x = a[i], y = y_is, u = x - y; d[i] = exp(u); } }
+ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f32, float, b[i], onax_expf)
+ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f64, double, b[i], onax_exp)
+ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f32_y, float, y_0, onax_expf)
+ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f64_y, double, y_0, onax_exp)
+const onax_variants onax_exps_of_differences[2] = {
+    {exp_of_difference_f32, NULL, exp_of_difference_f32_y}, {exp_of_difference_f64, NULL, exp_of_difference_f64_y}};
+
+/* The sum of exp(x - y), as ONAX_FOLD has it, where `third` is NULL or where the terms go. */
+#define ONAX_SUM_OF_EXPS_AT(name, T, y_is, exp, keeps) \
+    ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
+        double *total = to; const T *a = first, *b = second, y_0 = *b; \
+        T *d = (T *)(uintptr_t)third, lanes[ONAX_LANES] = {0}; int64_t i = 0; \
+        (void)y_0, (void)d; \
+        for (; i + ONAX_LANES <= n; i += ONAX_LANES) \
+            _Pragma("GCC ivdep") \
+            for (int k = 0; k < ONAX_LANES; k++) { const T x = a[i + k], y = y_is, u = x - y, e = exp(u); keeps; lanes[k] += e; } \
+        for (int k = 0; k < n - i; k++) { const T x = a[i + k], y = y_is, u = x - y, e = exp(u); keeps; lanes[k] += e; } \
+        for (int w = ONAX_LANES / 2; w; w /= 2) \
+            for (int k = 0; k < w; k++) lanes[k] += lanes[k + w]; \
+        *total += lanes[0]; }
+#define ONAX_SUM_OF_EXPS(t, T, exp) \
+    ONAX_SUM_OF_EXPS_AT(sum_of_exps_##t, T, b[i + k], exp, (void)0) \
+    ONAX_SUM_OF_EXPS_AT(sum_of_exps_##t##_y, T, y_0, exp, (void)0) \
+    ONAX_SUM_OF_EXPS_AT(exps_and_sum_##t, T, b[i + k], exp, d[i + k] = e) \
+    ONAX_SUM_OF_EXPS_AT(exps_and_sum_##t##_y, T, y_0, exp, d[i + k] = e)
+ONAX_SUM_OF_EXPS(f32, float, onax_expf) ONAX_SUM_OF_EXPS(f64, double, onax_exp)
+#define ONAX_SUM_ENTRIES(t) \
+    {{sum_of_exps_##t, NULL, sum_of_exps_##t##_y}, {exps_and_sum_##t, NULL, exps_and_sum_##t##_y}}
+const onax_variants onax_sums_of_exps[2][2] = {ONAX_SUM_ENTRIES(f32), ONAX_SUM_ENTRIES(f64)};
+
 /* ---- functions of float32 for which float64 leaves room for shorter forms */
 
 ONAX_INLINE double onax_sinh_of_float(double x) {

@@ -181,6 +181,8 @@ static const char *read_step(const onax_program *p, loop *l, reader *r, step *ou
     out->third = (int32_t)w[4];
     out->fourth = -1;
     out->operation = (int16_t)w[0];
+    out->operands = (int16_t)operands;
+    out->variants = onax_variants_of((int)w[0], l->registers[w[2]].type);
     return NULL;
 }
 
@@ -222,6 +224,7 @@ static const char *read_loop_parts(onax_program *p, loop *l, reader *r, uint8_t 
         offset += rounded(l->block * g->size);
     }
     l->scratch = offset;
+    onax_join_exps(l);
     if ((fault = onax_compile_steps(p, l))) return fault;
     onax_join_steps(l);
     return NULL;

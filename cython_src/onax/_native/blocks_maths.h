@@ -27,7 +27,8 @@ ONAX_INLINE float onax_with_sign(float size, float sign) {
 
 #define ONAX_ROUNDING 12582912.0f  /* 1.5 * 2**23: adding it leaves the nearest integer in the low bits */
 
-/* 2**k for k in -252 ... 254 as two factors: a product with both rounds once, into infinity or subnormals. */
+/* p 2**k for k in -252 ... 254, with two factors: a product with both rounds once, into infinity or subnormals.  Of NaN k
+   may be anything: it stays NaN. */
 #define ONAX_SCALED(p, k) \
     ((p) * onax_as_float((uint32_t)(((k) >> 1) + 127) << 23) * onax_as_float((uint32_t)((k) - ((k) >> 1) + 127) << 23))
 
@@ -47,7 +48,6 @@ ONAX_INLINE float onax_expf(float x) {
     y = y < -104.0f ? -104.0f : y;
     t = y * 1.44269504088896341f + ONAX_ROUNDING;
     k = (int32_t)(onax_bits(t) - 0x4B400000u);
-    k = k > 130 ? 130 : k < -152 ? -152 : k;  /* NaN leaves any bits */
     n = t - ONAX_ROUNDING;
     r = y - n * 0.693359375f;
     r = r + n * 2.12194440e-4f;
@@ -60,7 +60,6 @@ ONAX_INLINE float onax_exp2f(float x) {
     y = y < -151.0f ? -151.0f : y;
     t = y + ONAX_ROUNDING;
     k = (int32_t)(onax_bits(t) - 0x4B400000u);
-    k = k > 130 ? 130 : k < -152 ? -152 : k;
     r = (y - (t - ONAX_ROUNDING)) * 0.693147180559945309f;
     return ONAX_SCALED(onax_exp_rest(r) * r * r + r + 1.0f, k);
 }

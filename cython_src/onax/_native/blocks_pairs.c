@@ -12,14 +12,23 @@ enum { LEFT, RIGHT, BOTH, FORMS };   /* which operands of the second operation u
 #define ONAX_EACH_FIRST(O, t, T) \
     O(add, t, T, x + y) O(sub, t, T, x - y) O(mul, t, T, x * y) O(div, t, T, x / y) O(max, t, T, x > y || x != x ? x : y)
 
+/* Y and Z say of what y and z are: an element each, or one number for all. */
+#define EACH(p) p[i]
+#define ONE(p) p##_0
+#define ONAX_PAIR_AT(name, T, Y, Z, u_is, value) \
+    ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
+        T *d = to; const T *a = first, *b = second, *c = third, b_0 = *b, c_0 = *c; \
+        (void)b_0, (void)c_0; \
+        ONAX_EACH { const T x = a[i], y = Y(b), z = Z(c), u = (u_is); d[i] = (value); } }
 #define ONAX_PAIR(name, T, u_is, value) \
+    ONAX_PAIR_AT(name, T, EACH, EACH, u_is, value) ONAX_PAIR_AT(name##_y, T, ONE, EACH, u_is, value) \
+    ONAX_PAIR_AT(name##_z, T, EACH, ONE, u_is, value) ONAX_PAIR_AT(name##_yz, T, ONE, ONE, u_is, value)
+#define ONAX_PAIR_OF_ONE_AT(name, T, Y, u_is, value) \
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
-        T *d = to; const T *a = first, *b = second, *c = third; \
-        ONAX_EACH { const T x = a[i], y = b[i], z = c[i], u = (u_is); d[i] = (value); } }
+        T *d = to; const T *a = first, *b = second, b_0 = *b; (void)third, (void)b_0; \
+        ONAX_EACH { const T x = a[i], y = Y(b), u = (u_is); d[i] = (value); } }
 #define ONAX_PAIR_OF_ONE(name, T, u_is, value) \
-    ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
-        T *d = to; const T *a = first, *b = second; (void)third; \
-        ONAX_EACH { const T x = a[i], y = b[i], u = (u_is); d[i] = (value); } }
+    ONAX_PAIR_OF_ONE_AT(name, T, EACH, u_is, value) ONAX_PAIR_OF_ONE_AT(name##_y, T, ONE, u_is, value)
 
 #define ONAX_PAIRS_WITH(first_name, t, T, u_is) \
     ONAX_PAIR(first_name##_add_##t, T, u_is, u + z) \
@@ -35,16 +44,19 @@ enum { LEFT, RIGHT, BOTH, FORMS };   /* which operands of the second operation u
 ONAX_EACH_FIRST(ONAX_PAIRS_WITH, f32, float)
 ONAX_EACH_FIRST(ONAX_PAIRS_WITH, f64, double)
 
+/* By which operands are one number: that of bit 1 is y, that of bit 2 is z. */
+#define OF_TWO(name) {name, NULL, name##_y, NULL, name##_z, NULL, name##_yz}
+#define OF_ONE(name) {name, NULL, name##_y}
 #define ONAX_PAIR_ENTRIES(first_name, t, T, u_is) \
     [ONAX_OP_##first_name] = { \
-        [ONAX_OP_add] = {first_name##_add_##t, first_name##_add_##t, NULL}, \
-        [ONAX_OP_sub] = {first_name##_sub_##t, first_name##_from_##t, NULL}, \
-        [ONAX_OP_mul] = {first_name##_mul_##t, first_name##_mul_##t, first_name##_square_##t}, \
-        [ONAX_OP_div] = {first_name##_div_##t, first_name##_over_##t, NULL}, \
-        [ONAX_OP_max] = {first_name##_max_##t, NULL, NULL}, \
-        [ONAX_OP_min] = {first_name##_min_##t, NULL, NULL}, \
-        [ONAX_OP_neg] = {first_name##_neg_##t, NULL, NULL}},
-static const onax_kernel pairs[2][ONAX_OP_max + 1][ONAX_OP_neg + 1][FORMS] = {
+        [ONAX_OP_add] = {OF_TWO(first_name##_add_##t), OF_TWO(first_name##_add_##t), {NULL}}, \
+        [ONAX_OP_sub] = {OF_TWO(first_name##_sub_##t), OF_TWO(first_name##_from_##t), {NULL}}, \
+        [ONAX_OP_mul] = {OF_TWO(first_name##_mul_##t), OF_TWO(first_name##_mul_##t), OF_ONE(first_name##_square_##t)}, \
+        [ONAX_OP_div] = {OF_TWO(first_name##_div_##t), OF_TWO(first_name##_over_##t), {NULL}}, \
+        [ONAX_OP_max] = {OF_TWO(first_name##_max_##t), {NULL}, {NULL}}, \
+        [ONAX_OP_min] = {OF_TWO(first_name##_min_##t), {NULL}, {NULL}}, \
+        [ONAX_OP_neg] = {OF_ONE(first_name##_neg_##t), {NULL}, {NULL}}},
+static const onax_variants pairs[2][ONAX_OP_max + 1][ONAX_OP_neg + 1][FORMS] = {
     {ONAX_EACH_FIRST(ONAX_PAIR_ENTRIES, f32, float)},
     {ONAX_EACH_FIRST(ONAX_PAIR_ENTRIES, f64, double)},
 };
@@ -65,19 +77,22 @@ static const onax_kernel choices[3][4] = {ONAX_CHOICE_ENTRIES(f32), ONAX_CHOICE_
 
 /* ---- sums of what two operands give: pieces of rows, as ONAX_FOLD has them */
 
-#define ONAX_SUM_OF(name, T, value) \
+#define ONAX_SUM_AT(name, T, Y, value) \
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
-        double *total = to; const T *a = first, *b = second; T lanes[ONAX_LANES] = {0}; int64_t i = 0; \
-        (void)third; \
+        double *total = to; const T *a = first, *b = second, b_0 = *b; T lanes[ONAX_LANES] = {0}; int64_t i = 0; \
+        (void)third, (void)b_0; \
         for (; i + ONAX_LANES <= n; i += ONAX_LANES) \
-            for (int k = 0; k < ONAX_LANES; k++) { const T x = a[i + k], y = b[i + k]; lanes[k] += (value); } \
-        for (int k = 0; k < n - i; k++) { const T x = a[i + k], y = b[i + k]; lanes[k] += (value); } \
+            for (int k = 0; k < ONAX_LANES; k++) { const T x = a[i + k], y = Y(b); lanes[k] += (value); } \
+        for (int k = 0; k < n - i; k++) { const T x = a[i + k], y = Y(b); lanes[k] += (value); } \
         for (int w = ONAX_LANES / 2; w; w /= 2) \
             for (int k = 0; k < w; k++) lanes[k] += lanes[k + w]; \
         *total += lanes[0]; }
+#define EACH_LANE(p) p[i + k]
+#define ONAX_SUM_OF(name, T, value) ONAX_SUM_AT(name, T, EACH_LANE, value) ONAX_SUM_AT(name##_y, T, ONE, value)
 #define ONAX_SUMS(t, T) ONAX_SUM_OF(sum_of_products_##t, T, x * y) ONAX_SUM_OF(sum_of_squares_##t, T, (x - y) * (x - y))
 ONAX_SUMS(f32, float) ONAX_SUMS(f64, double)
-static const onax_kernel sums[2][2] = {{sum_of_products_f32, sum_of_squares_f32}, {sum_of_products_f64, sum_of_squares_f64}};
+static const onax_variants sums[2][2] = {
+    {OF_ONE(sum_of_products_f32), OF_ONE(sum_of_squares_f32)}, {OF_ONE(sum_of_products_f64), OF_ONE(sum_of_squares_f64)}};
 
 /* ---- joining the steps of a loop */
 
@@ -86,19 +101,14 @@ static const onax_kernel sums[2][2] = {{sum_of_products_f32, sum_of_squares_f32}
 /* What is known of the value that a step writes: who reads it first and last, and how often. */
 typedef struct { int reader, reads; } use;
 
-static int operands_of(const step *s) {
-    const char signature = onax_operations[s->operation].signature;
-    return strchr("STG", signature) ? 3 : strchr("BCY", signature) ? 2 : 1;
-}
-
 static int find_uses(const loop *l, use *uses) {
     int *writer = malloc(((size_t)l->n_registers + 1) * sizeof(int));
     if (!writer) return 0;
     for (int i = 0; i < l->n_registers; i++) writer[i] = -1;
     for (int k = 0; k < l->n_steps; k++) {
         const step *s = &l->steps[k];
-        const int32_t read[3] = {s->first, s->second, s->third};
-        for (int i = 0; i < operands_of(s); i++) {
+        const int32_t read[] = {s->first, s->second, s->third, s->fourth};
+        for (int i = 0; i < s->operands; i++) {
             use *u = writer[read[i]] < 0 ? NULL : &uses[writer[read[i]]];
             if (!u) continue;
             u->reader = k;
@@ -121,15 +131,21 @@ static int keeps_operands(const loop *l, int j, int k) {
 
 /* Step k does what step j, which it reads alone, did before; 0 if there is no kernel for both. */
 static int join_pair(const step *s, step *next, int reads, int type) {
-    const int is_left = next->first == s->target, is_right = operands_of(next) > 1 && next->second == s->target;
+    const int is_left = next->first == s->target, is_right = next->operands > 1 && next->second == s->target;
     const int form = is_left && is_right ? BOTH : is_left ? LEFT : RIGHT;
-    onax_kernel kernel;
-    if (type > ONAX_F64 || s->operation > ONAX_OP_max || next->operation > ONAX_OP_neg || reads != is_left + is_right) return 0;
-    if (!(kernel = pairs[type][s->operation][next->operation][form])) return 0;
-    next->third = form == LEFT && operands_of(next) > 1 ? next->second : form == RIGHT ? next->first : s->first;
+    const onax_variants *variants = NULL;
+    if (type > ONAX_F64 || reads != is_left + is_right) return 0;
+    if (s->operation == ONAX_OP_sub && next->operation == ONAX_OP_exp) variants = &onax_exps_of_differences[type];
+    else if (s->operation <= ONAX_OP_max && next->operation <= ONAX_OP_neg)
+        variants = &pairs[type][s->operation][next->operation][form];
+    if (!variants || !(*variants)[0]) return 0;
+    next->operands = next->operands > 1 && form != BOTH ? 3 : 2;
+    next->third = form == LEFT && next->operands > 1 ? next->second : form == RIGHT ? next->first : s->first;
     next->first = s->first;
     next->second = s->second;
-    next->kernel = kernel;
+    next->joined_swaps = (int16_t)(s->operation == ONAX_OP_add || s->operation == ONAX_OP_mul);
+    next->variants = *variants;
+    next->kernel = next->variants[0];
     return 1;
 }
 
@@ -138,6 +154,8 @@ static int join_choice(const step *s, step *next, int reads, int type, int chose
     if (next->operation != ONAX_OP_select || s->operation < ONAX_OP_eq || s->operation > ONAX_OP_le) return 0;
     if (type > ONAX_I32 || type != chosen || reads != 1 || next->first != s->target) return 0;
     next->kernel = choices[type][s->operation - ONAX_OP_eq];
+    next->variants = NULL;
+    next->operands = 4;
     next->fourth = next->third;
     next->third = next->second;
     next->first = s->first;
@@ -149,18 +167,45 @@ static int join_choice(const step *s, step *next, int reads, int type, int chose
 static int join_sum(const loop *l, const step *s, step *next, int reads, int type) {
     if (next->operation != ONAX_OP_sum || type > ONAX_F64 || reads != 1) return 0;
     if (l->n <= l->block || l->registers[next->target].length < SHORTEST_ROW) return 0;
-    if (s->is_joined ? s->kernel != pairs[type][ONAX_OP_sub][ONAX_OP_mul][BOTH] : s->operation != ONAX_OP_mul) return 0;
-    next->pair = sums[type][s->is_joined];
+    if (s->is_joined ? s->kernel != pairs[type][ONAX_OP_sub][ONAX_OP_mul][BOTH][0] : s->operation != ONAX_OP_mul) return 0;
+    next->joined_swaps = (int16_t)(s->operation == ONAX_OP_mul && !s->is_joined);
+    next->variants = sums[type][s->is_joined];
+    next->pair = next->variants[0];
+    next->operands = 2;
     next->first = s->first;
     next->second = s->second;
     return 1;
 }
 
+/* The same of exp(x - y) and the sum over rows of it. */
+static int join_sum_of_exps(const loop *l, const step *s, step *next, int reads, int type) {
+    const int is_written = l->registers[s->target].kind == ONAX_DIRECT;
+    if (next->operation != ONAX_OP_sum || type > ONAX_F64 || reads != 1) return 0;
+    if (s->variants != onax_exps_of_differences[type]) return 0;
+    if (l->n <= l->block || l->registers[next->target].length < SHORTEST_ROW) return 0;
+    next->variants = onax_sums_of_exps[type][is_written];
+    next->pair = next->variants[0];
+    next->operands = 2;
+    next->is_written = (int16_t)is_written;
+    next->first = s->first;
+    next->second = s->second;
+    next->third = s->target;
+    return 1;
+}
+
 static int join(const loop *l, const step *s, step *next, int reads) {
     const int type = l->registers[s->first].type;
+    if (l->registers[s->target].kind != ONAX_BLOCK) return 0;
     if (next->fold >= 0) return join_sum(l, s, next, reads, type);
     if (s->is_joined) return 0;
     if (l->n > l->block && join_choice(s, next, reads, type, l->registers[next->second].type)) return 1;
+    return join_pair(s, next, reads, type);
+}
+
+static int join_exp(const loop *l, const step *s, step *next, int reads) {
+    const int type = l->registers[s->first].type;
+    if (next->fold >= 0) return join_sum_of_exps(l, s, next, reads, type);
+    if (l->registers[s->target].kind != ONAX_BLOCK || next->operation != ONAX_OP_exp || s->is_joined) return 0;
     return join_pair(s, next, reads, type);
 }
 
@@ -171,20 +216,22 @@ static void drop_joined(loop *l) {
     l->n_steps = count;
 }
 
-void onax_join_steps(loop *l) {
+static void join_all(loop *l, int (*join_two)(const loop *, const step *, step *, int)) {
     use *uses;
     if (l->n < 2 || l->n_steps < 2) return;
     uses = calloc((size_t)l->n_steps, sizeof(use));
     if (uses && find_uses(l, uses))
         for (int j = 0; j < l->n_steps; j++) {
             step *s = &l->steps[j], *next = &l->steps[uses[j].reader];
-            const reg *target = &l->registers[s->target];
             const int k = uses[j].reader;
-            if (s->run || next->run || !uses[j].reads || k - j > FURTHEST || target->kind != ONAX_BLOCK || s->fold >= 0 || next->is_joined) continue;
+            if (s->run || next->run || !uses[j].reads || k - j > FURTHEST || s->fold >= 0 || next->is_joined) continue;
             if (!keeps_operands(l, j, k)) continue;
-            next->is_joined = (int16_t)join(l, s, next, uses[j].reads);
+            next->is_joined = (int16_t)join_two(l, s, next, uses[j].reads);
             if (next->is_joined) s->kernel = NULL;
         }
     free(uses);
     drop_joined(l);
 }
+
+void onax_join_exps(loop *l) { join_all(l, join_exp); }
+void onax_join_steps(loop *l) { join_all(l, join); }

@@ -14,6 +14,8 @@ typedef struct {
     uint8_t is_dense;          /* a LOAD of which every block reads elements side by side, or a single one, where they are */
     uint8_t is_repeated;       /* a LOAD or IOTA that is the same everywhere in a block, but not in all */
     uint8_t is_single;         /* what is repeated, or uniform, and of which machine code alone reads the first element */
+    uint8_t is_one;            /* in each block it has one value, which is read where it is (blocks_ones.c) */
+    uint8_t is_in_code;        /* machine code reads it */
     int64_t argument;          /* buffer */
     const int64_t *bits;       /* of CONSTANT */
     int64_t offset;            /* in the scratch memory, of BLOCK, LOAD, IOTA, CONSTANT */
@@ -23,13 +25,22 @@ typedef struct {
     const int64_t *strides;
 } reg;
 
+/* The kernels of an operation by which operands are one number for a whole block, instead of an element for each
+   position: operand i (first, second, third) is if bit i is set.  NULL where there is none. */
+typedef onax_kernel onax_variants[8];
+
 typedef struct {
     onax_kernel kernel;
+    const onax_kernel *variants;  /* of this kernel, or of the pair of a fold; or NULL */
     onax_kernel pair;          /* of a fold of what another operation makes of two operands (blocks_pairs.c); or NULL */
     int32_t target, first, second, third;
     int32_t fourth;            /* of a choice by a comparison; else -1 */
     int32_t fold;              /* the number of its total; -1 if it is no fold */
     int32_t scalar;            /* onax_scalar_code */
+    int16_t operands;          /* how many of first, second, third, fourth are read */
+    int16_t joined_swaps;      /* the operation that a kernel carries out first takes its operands in any order */
+    int16_t is_written;        /* the third operand of the pair of a fold is written */
+    int16_t is_with_one;       /* the second operand of the pair of a fold is one number */
     int16_t operation, is_joined;  /* is_joined: its kernel carries out another operation first (blocks_pairs.c) */
     int8_t run;                /* of enum run_part */
     int64_t code;              /* where the machine code of the run that it starts begins */
@@ -96,8 +107,9 @@ void onax_fill_uniform(const reg *g, const char *from, char *to, int64_t n);
 /* The positions o ... o + n - 1 of a LOAD from a buffer, or of an IOTA. */
 void onax_load(const loop *l, const reg *g, const char *from, char *to, int64_t o, int64_t n);
 /* Positions o ... o + n - 1 go into the rows that they belong to; the first of all rows is at `to`, `t` is the total of
-   the row that is not complete, `with` the second operand of a pair. */
-void onax_fold_rows(const reg *g, const step *s, const char *from, const char *with, char *to, total *t, int64_t o, int64_t n);
+   the row that is not complete, `with` the second operand of a pair, `also` what a pair writes besides, or NULL. */
+void onax_fold_rows(const reg *g, const step *s, const char *from, const char *with, char *also, char *to,
+                    total *t, int64_t o, int64_t n);
 
 /* The micro-operation for an operation on single numbers of a type; ONAX_MICRO_CALL if there is none. */
 int onax_scalar_code(int operation, int type);
@@ -108,7 +120,18 @@ const char *onax_compile_steps(onax_program *p, loop *l);
 const char *onax_place_code(onax_program *p);
 void onax_free_code(onax_program *p);
 
-/* Replaces two steps of a loop by one wherever one kernel does the work of both. */
+/* The variants of single operations, of float32 and of float64; NULL if there are none. */
+const onax_kernel *onax_variants_of(int operation, int type);
+/* exp(x - y) of float32 and of float64 */
+extern const onax_variants onax_exps_of_differences[2];
+/* The sums of them, and the sums that also write them where a third operand says */
+extern const onax_variants onax_sums_of_exps[2][2];
+/* Finds the registers of a loop that are one number in each block, where all their readers have kernels for that. */
+void onax_find_ones(loop *l);
+
+/* Replaces two steps of a loop by one wherever one kernel does the work of both: onax_join_exps exponentials of differences
+   and their sums, before runs are compiled, onax_join_steps what is left then. */
+void onax_join_exps(loop *l);
 void onax_join_steps(loop *l);
 
 /* Fill in what runs and micro-operations need of a program that was read; onax_plan_micro_ops gives 0 when there is no memory. */

@@ -48,7 +48,8 @@ static int has_short_rows(int type) {
     return type != ONAX_F16 && type != ONAX_BF16 && type != ONAX_C64 && type != ONAX_C128;
 }
 
-void onax_fold_rows(const reg *g, const step *s, const char *from, const char *with, char *to, total *t, int64_t o, int64_t n) {
+void onax_fold_rows(const reg *g, const step *s, const char *from, const char *with, char *also, char *to,
+                    total *t, int64_t o, int64_t n) {
     const onax_kernel kernel = s->kernel, fold = s->pair ? s->pair : s->kernel;
     const int is_short = g->length < ONAX_SHORT && has_short_rows(g->type) && !s->pair;
     int64_t at = o % g->length;
@@ -64,11 +65,12 @@ void onax_fold_rows(const reg *g, const step *s, const char *from, const char *w
             continue;
         }
         if (at == 0) kernel(t, NULL, NULL, NULL, 0);
-        fold(t, from, s->pair ? with : NULL, NULL, run);
+        fold(t, from, s->pair ? with : NULL, also, run);
         at += run;
         if (at == g->length) { onax_finish(g->type, t, to); to += g->size; at = 0; }
         from += run * g->size;
-        if (s->pair) with += run * g->size;
+        if (s->pair && !s->is_with_one) with += run * g->size;
+        if (also) also += run * g->size;
         n -= run;
     }
 }
@@ -97,7 +99,9 @@ static void run_blocks(const loop *l, char *const *buffers, const desk *d, int64
     for (int i = 0; i < l->n_registers; i++) {
         const reg *g = &l->registers[i];
         at[i] = is_scratch(g) ? d->scratch + g->offset : buffers[g->argument];
-        if (g->uniform) onax_fill_uniform(g, buffers[g->argument], at[i], g->is_single ? 1 : widest);
+        if (!g->uniform) continue;
+        if (!g->is_one) onax_fill_uniform(g, buffers[g->argument], at[i], g->is_single ? 1 : widest);
+        else at[i] = g->kind == ONAX_CONSTANT ? (char *)g->bits : buffers[g->argument] + g->start * g->size;
     }
     for (int64_t o = begin, n; o < end; o += n) {
         n = end - o < l->block ? end - o : l->block;
@@ -118,9 +122,11 @@ static void run_blocks(const loop *l, char *const *buffers, const desk *d, int64
                 const char *const cases[] = {at[s->third], at[s->fourth]};
                 s->kernel(at[s->target], at[s->first], at[s->second], cases, n);
             } else if (s->fold < 0) s->kernel(at[s->target], at[s->first], at[s->second], at[s->third], n);
-            else if (is_share && s->pair) s->pair(&d->totals[s->fold], at[s->first], at[s->second], NULL, n);
+            else if (is_share && s->pair)
+                s->pair(&d->totals[s->fold], at[s->first], at[s->second], s->is_written ? at[s->third] : NULL, n);
             else if (is_share) s->kernel(&d->totals[s->fold], at[s->first], NULL, NULL, n);
-            else onax_fold_rows(&l->registers[s->target], s, at[s->first], at[s->second], at[s->target], &d->totals[s->fold], o, n);
+            else onax_fold_rows(&l->registers[s->target], s, at[s->first], at[s->second], s->is_written ? at[s->third] : NULL,
+                                at[s->target], &d->totals[s->fold], o, n);
         }
     }
 }
@@ -269,9 +275,10 @@ static int64_t parts_of(double work, int64_t most) {
 
 static void plan_loop(loop *l) {
     l->is_one_row = 1;
+    onax_find_ones(l);
     for (int i = 0; i < l->n_registers; i++) {
         reg *g = &l->registers[i];
-        g->is_dense = onax_is_dense(l, g);
+        g->is_dense = onax_is_dense(l, g) || (g->is_one && !g->uniform);
         l->has_dense |= g->is_dense;
         if (g->period && (l->block % g->period || (l->row && l->row != g->period))) g->period = 0;  /* not every block begins with it */
     }

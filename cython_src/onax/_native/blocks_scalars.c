@@ -80,7 +80,7 @@ static void fill(const reg *g, char *to, const char *from, int64_t n) {
 static void fold(const onax_micro_op *m, char *const *at) {
     const step s = {.kernel = m->kernel};
     total t;
-    onax_fold_rows(m->what, &s, at[m->first], NULL, at[m->target], &t, 0, m->n);
+    onax_fold_rows(m->what, &s, at[m->first], NULL, NULL, at[m->target], &t, 0, m->n);
 }
 
 static int run_instruction(const onax_instruction *q, onax_frame *f) { return q->run(q, f); }
