@@ -49,7 +49,7 @@ def lobpcg_standard(A, X, m=100, tol=None):
 
     Args:
       A: an (n, n) matrix, dense or sparse, or a function that multiplies it by (n, k).
-      X: (n, k) linearly independent vectors to begin with, 5 k < n.
+      X: (n, k) linearly independent vectors to begin with, 5 k < n; random ones contain every eigenvector.
       m: the largest number of steps.
       tol: a pair (l, v) has converged when the norm of its residual is below tol * 10 * n * (l + |A v|); by default
         the dtype's epsilon.
@@ -61,9 +61,10 @@ def lobpcg_standard(A, X, m=100, tol=None):
       ValueError: the shapes or dtypes do not fit.
 
     Examples:
-      >>> import onax.numpy as jnp
+      >>> import onax, onax.numpy as jnp
       >>> from onax.experimental.sparse.linalg import lobpcg_standard
-      >>> theta, _, _ = lobpcg_standard(jnp.diag(jnp.arange(20.0)), jnp.eye(20, 2))
+      >>> start = onax.random.normal(onax.random.key(0), (20, 2))
+      >>> theta, _, _ = lobpcg_standard(jnp.diag(jnp.arange(20.0)), start)
       >>> theta.round(3).tolist()
       [19.0, 18.0]
     """
