@@ -361,6 +361,7 @@ from onax.lax._creation import broadcast_like, empty, full, full_like, shape_as_
 from onax.lax._fft import fft
 from onax.lax._generators import RandomAlgorithm, rng_bit_generator
 from onax.lax._platforms import platform_dependent
+from onax.lax._scaled_dot import scaled_dot
 from onax.lax._scatter import scatter_apply
 from onax.lax._sharding import with_sharding_constraint
 from onax.lax._slicing import (
