@@ -1,4 +1,4 @@
-"""Writes docs/coverage.md from the enumeration of primitives: which rules each has and how it lowers to ONNX.
+"""Writes docs/coverage.md: which rules each primitive has and how it lowers to ONNX; which names of JAX are missing.
 
     python scripts/write_coverage.py [--check]
 
@@ -11,12 +11,14 @@ import json
 import sys
 from pathlib import Path
 
+import onax
 from onax import primitives
 from onax.export.lower import registry
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 import nest_pairs  # noqa: E402  the list of combinations is the tests'
+import public_names  # noqa: E402
 
 TARGET = ROOT / "docs" / "coverage.md"
 HEADER = """# Coverage
@@ -63,6 +65,7 @@ def text():
         lowered += sum(map(has_form, members))
     parts.append(f"{total} primitives, {lowered} with an ONNX form.\n")
     parts.append(combinations())
+    parts.append(names())
     parts.append(ecosystem())
     return "".join(parts)
 
@@ -128,6 +131,34 @@ def ecosystem():
     versions = ", ".join(f"{name} {pinned[name]}" for name in sorted(names))
     head = "| program | what it does | as under JAX |\n| --- | --- | - |\n"
     return f"{LIBRARIES}{versions}.\n\n{passed} of {len(outcomes)} programs:\n\n{head}{''.join(lines)}"
+
+
+NAMES = """
+## Public names of JAX
+
+The names that `dir()` shows in JAX 0.10.2, module by module (`tests/public_names.py` records them): how many there
+are, how many are not there, and how many are there only to raise NotImplementedError with the reason. Modules that are
+about other hardware or formats count as one name each: {closed}.
+
+| module | names | missing | refused |
+| --- | - | - | - |
+"""
+
+
+def names():
+    """The table of JAX's modules, and what is missing or refused in each."""
+    table = public_names.standing(onax)
+    totals = [sum(counts) for counts in zip(*((n, len(gone), len(why)) for n, gone, why in table.values()))]
+    lines = [f"| `{m}` | {n} | {len(gone) or '–'} | {len(why) or '–'} |\n" for m, (n, gone, why) in table.items()]
+    lines.append("| **all** | {} | {} | {} |\n".format(*totals))
+    gone = "".join(f"- `{m}`: {', '.join(f'`{n}`' for n in names)}\n" for m, (_, names, _) in table.items() if names)
+    reasons = {}
+    for module, (_, _, why) in table.items():
+        for name, reason in why.items():
+            reasons.setdefault(" ".join(reason.split()), []).append(f"`{module}.{name}`")
+    refused = "".join(f"- {', '.join(listed)}: {reason}\n" for reason, listed in reasons.items())
+    head = NAMES.format(closed=", ".join(f"`{path}`" for path in public_names.CLOSED))
+    return f"{head}{''.join(lines)}\nMissing:\n\n{gone}\nRefused, and why:\n\n{refused}"
 
 
 def main():

@@ -8,10 +8,13 @@ A name of a module is public if it has no leading underscore and `dir()` shows i
 and for what a module of `jax.experimental` merely imports.
 """
 
+import ast
 import importlib
+import inspect
 import json
 import pkgutil
 import sys
+import textwrap
 import types
 import warnings
 from pathlib import Path
@@ -76,6 +79,57 @@ def names(package):
 def recorded():
     """version of JAX -> module -> public names."""
     return json.loads(RECORDING.read_text()) if RECORDING.exists() else {}
+
+
+def find(package, path):
+    """The object of this package at a path of JAX's; None if there is none, the error if it cannot be had."""
+    module, _, name = path.replace("jax", package.__name__, 1).rpartition(".")
+    try:
+        home = importlib.import_module(module)
+        return getattr(home, name) if hasattr(home, name) else importlib.import_module(f"{module}.{name}")
+    except ModuleNotFoundError:
+        return None
+    except NotImplementedError as error:
+        return error
+
+
+def refusal(value):
+    """The reason that the object states if all it does is raise NotImplementedError, else None."""
+    if isinstance(value, NotImplementedError):
+        return str(value)
+    function = value.__init__ if isinstance(value, type) else inspect.unwrap(value) if callable(value) else None
+    if not isinstance(function, types.FunctionType) or not Path(function.__code__.co_filename).is_file():
+        return None  # not written in Python, or made by a dataclass
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    body = [node for node in getattr(tree, "body", ()) if not (isinstance(node, ast.Expr) and is_text(node.value))]
+    if len(body) != 1 or not isinstance(body[0], ast.Raise) or not isinstance(body[0].exc, ast.Call):
+        return None
+    error = body[0].exc
+    if getattr(error.func, "id", None) != "NotImplementedError" or not error.args:
+        return None
+    texts = [node.value for node in ast.walk(error.args[0]) if is_text(node)]
+    return "...".join(texts) or ast.unparse(error.args[0])
+
+
+def is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def standing(package):
+    """module of JAX's -> (number of names, missing names, name -> reason of those that only raise)."""
+    table = {}
+    for module, listed in recorded()[recorded_versions.REFERENCE].items():
+        found = {name: find(package, f"{module}.{name}") for name in listed}
+        missing = [name for name, value in found.items() if value is None and not is_none(package, module, name)]
+        reasons = {name: reason for name, value in found.items() if (reason := refusal(value)) is not None}
+        table[module] = len(listed), missing, reasons
+    return table
+
+
+def is_none(package, module, name):
+    """Whether a name is there and means None, as jnp.newaxis does."""
+    home = sys.modules.get(module.replace("jax", package.__name__, 1))
+    return home is not None and name in vars(home)
 
 
 def main():
