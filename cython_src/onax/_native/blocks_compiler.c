@@ -6,7 +6,7 @@
    function that it becomes is called as kernel(registers' addresses, NULL, NULL, NULL, n). */
 #include "blocks_program.h"
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(ONAX_SANITIZED)
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && !defined(ONAX_SANITIZED)
 
 #include <sys/mman.h>
 
