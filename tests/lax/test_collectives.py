@@ -96,3 +96,9 @@ REFUSED = [
 def test_refusals(function, error, words):
     with pytest.raises(error, match=words):
         over(function, X)
+
+
+def test_halves_of_transfers_are_refused():
+    for call in (lambda: lax.psend(1.0, "i", [(0, 1)]), lambda: lax.precv(lax.create_token(), 1.0, "i", [(0, 1)])):
+        with pytest.raises(NotImplementedError, match=r"use lax\.ppermute"):
+            call()

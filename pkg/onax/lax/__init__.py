@@ -350,6 +350,8 @@ from onax.lax._collectives import (
     pmean,
     pmin,
     ppermute,
+    precv,
+    psend,
     pshuffle,
     psum,
     psum_scatter,

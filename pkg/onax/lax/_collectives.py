@@ -359,3 +359,16 @@ def axis_index(axis_name):
 def axis_size(axis_name):
     """The size of a named axis, as an int; of several, their product."""
     return size_of_axis(axis_name)
+
+
+def psend(x, axis_name, perm):
+    """Not supported: raises NotImplementedError.  In JAX it is one half of a transfer between GPUs."""
+    raise NotImplementedError(
+        "psend and precv are the halves of a transfer between accelerators, which CPU devices do not have: use "
+        "lax.ppermute, which does both."
+    )
+
+
+def precv(token, out_shape, axis_name, perm):
+    """Not supported: raises NotImplementedError.  In JAX it is the other half of a transfer that `psend` begins."""
+    psend(None, axis_name, perm)
