@@ -22,7 +22,10 @@ def chain(b, sizes, reads):
     return made
 
 
-@given(st.lists(st.tuples(st.integers(0, 300), st.lists(st.integers(0, 40), max_size=3)), min_size=1, max_size=30))
+SIZES = st.integers(0, 300) | st.integers(4000, 40_000)  # large ones are placed by size
+
+
+@given(st.lists(st.tuples(SIZES, st.lists(st.integers(0, 40), max_size=3)), min_size=1, max_size=30))
 def test_buffers_in_use_at_the_same_time_lie_apart(steps):
     b = Builder()
     made = chain(b, [s for s, _ in steps], [r for _, r in steps])
@@ -56,3 +59,9 @@ def test_ports_are_numbered_first():
     tape = make_tape(b)
     (result,) = tape([np.arange(8, dtype=np.float32)])
     np.testing.assert_array_equal(result, np.arange(8))
+
+
+def test_a_large_buffer_takes_the_place_of_two_small_ones():
+    b = Builder()
+    chain(b, [10_000, 10_000, 20_000, 30_000, 10], [[], [0], [1], [2], [3]])
+    assert make_tape(b).memory <= 50_000 + 64 * 5

@@ -9,6 +9,8 @@ from onax._native.tape import ARENA, CONSTANT, MAGIC, Tape
 
 ALIGNMENT = 64
 MOST_BYTES = 1 << 56  # of a buffer, beyond which numbers of the machine would overflow
+SMALL = 4096  # bytes of buffers that are placed in the order of their use
+MOST_LARGE = 128  # other buffers, at most, which are placed by size if that needs less memory
 WASTE = 2  # a free block may be so many times as large as what is put into it
 
 
@@ -72,16 +74,45 @@ def _constants(buffers):
 
 
 def _place(builder):
-    """Sets the offset of each buffer, so that those in use at the same time do not overlap; returns the arena's size.
+    """Sets the offset of each buffer; those in use at the same time do not overlap.  Returns the size of the arena."""
+    named = [b for b in builder.buffers if b.kind == ARENA and b.place is None and b.number >= 0]
+    share = sum([b.bytes for b in named]) // MOST_LARGE
+    large = [b for b in named if b.bytes > max(share, SMALL)]
+    if len(large) < 3:
+        return _place_in_order(named, 0)
+    size = _place_by_size(large)
+    in_order = _place_in_order(large, 0)
+    if size < in_order:
+        _place_by_size(large)
+    size = min(size, in_order)
+    return _place_in_order([b for b in named if b.bytes <= max(share, SMALL)], size)
+
+
+def _place_by_size(buffers):
+    """Sets offsets from 0 on, the largest buffer's first, each as low as what is in use at the same time allows."""
+    placed, size = [], 0
+    for b in sorted(buffers, key=lambda b: -b.bytes):
+        at = 0
+        for offset, past in sorted([(p.argument, q) for p, q in placed if p.start <= b.end and b.start <= p.end]):
+            if at + b.bytes <= offset:
+                break
+            at = max(at, past)
+        b.argument = at
+        placed.append((b, at + _rounded(b.bytes)))
+        size = max(size, placed[-1][1])
+    return size
+
+
+def _place_in_order(buffers, begin):
+    """Sets offsets from `begin` on; returns the arena's size.
 
     In the order in which they come into use, each takes the smallest free block that is large enough and not much too
     large, or a new one.
     """
-    named = [b for b in builder.buffers if b.kind == ARENA and b.place is None and b.number >= 0]
-    ends = sorted(named, key=lambda b: b.end)
-    free, size, done = [], 0, 0  # free: (bytes, offset), sorted
+    ends = sorted(buffers, key=lambda b: b.end)
+    free, size, done = [], begin, 0  # free: (bytes, offset), sorted
     blocks = {}  # buffer -> bytes of its block
-    for b in sorted(named, key=lambda b: b.start):
+    for b in sorted(buffers, key=lambda b: b.start):
         while ends[done].end < b.start:
             old = ends[done]
             insort(free, (blocks[old], old.argument))

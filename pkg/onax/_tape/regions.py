@@ -33,6 +33,8 @@ from onax._prims.shaping import iota_p
 from onax._prims.slicing import slice_p
 from onax._tape.half_reductions import reduce_halves
 from onax._tape.index_expressions import absorb_index_arithmetic
+from onax._tape.products import exchange_operands
+from onax._tape.result_order import make_results_early
 
 SMALL = 4096  # elements below which a node's own cost outweighs its work
 FOLDED_BYTES = 1024  # constants up to this size are folded by the lowering
@@ -52,7 +54,8 @@ def fuse(jaxpr):
     """The ClosedJaxpr with regions as equations; its own calls are inlined, and it has no dead code."""
     if len(jaxpr.eqns) < 2 or _FUSED in jaxpr.cache:
         return jaxpr
-    return _Regions(absorb_index_arithmetic(reduce_halves(jaxpr))).rebuilt()
+    jaxpr = absorb_index_arithmetic(exchange_operands(reduce_halves(jaxpr)))
+    return make_results_early(_Regions(jaxpr).rebuilt())
 
 
 def mark_fused(jaxpr):
