@@ -29,6 +29,7 @@ def test_dumped_passes(call, tmp_path, monkeypatch):
         "stage",
         "discharge_refs",
         "inline_calls",
+        "unroll_scans",
         "eliminate_dead_code",
         "simplify",
         "hoist_invariants",

@@ -38,7 +38,15 @@ def equations(jaxpr):
 
 
 def test_the_order():
-    passes = ["discharge_refs", "inline_calls", "eliminate_dead_code", "simplify", "hoist_invariants", "form_tapes"]
+    passes = [
+        "discharge_refs",
+        "inline_calls",
+        "unroll_scans",
+        "eliminate_dead_code",
+        "simplify",
+        "hoist_invariants",
+        "form_tapes",
+    ]
     assert list(passes_of(outer, X)) == ["stage", *passes]
 
 
@@ -79,6 +87,7 @@ def test_each_pass_runs_once_on_a_first_call(monkeypatch):
     assert calls == [
         "discharge_refs",
         "inline_calls",
+        "unroll_scans",
         "eliminate_dead_code",
         "simplify",
         "hoist_invariants",

@@ -25,6 +25,7 @@ from onax._compile.passes.form_tapes import form_tapes
 from onax._compile.passes.hoist_invariants import hoist_invariants
 from onax._compile.passes.inline_calls import inline_calls
 from onax._compile.passes.simplify import simplify
+from onax._compile.passes.unroll_scans import unroll_scans
 from onax._compile.placement import has_separate_regions
 from onax._core.rewrite import eliminate_dead_code
 from onax._ground import monitoring
@@ -40,6 +41,7 @@ from onax.export.lower import driver
 PASSES = (
     discharge_refs,
     inline_calls,
+    unroll_scans,
     eliminate_dead_code,
     simplify,
 )
