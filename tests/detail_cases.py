@@ -98,6 +98,7 @@ def _clean(text):
     text = re.sub(r"<class '(?:[\w<>]+\.)*(\w+)'>", r"<class \1>", text)
     text = re.sub(r" at 0x[0-9a-f]+", "", text)
     text = re.sub(r"(?:/[\w.-]+)+/(?=[\w-]+\.py\b)", "", text)
+    text = re.sub(r"Input dtypes \([^)]*\)", "Input dtypes (...)", text)  # JAX lists them in the order of a set
     return text.replace("onax", "jax").strip()
 
 

@@ -105,7 +105,7 @@ def test_the_first_bad_element_is_named():
 def test_a_value_that_only_the_compiled_program_gives(capfd):
     with jax.debug_nans(True), pytest.raises(FloatingPointError, match="de-optimized function did not produce"):
         jax.jit(lambda x: x)(np.nan)
-    assert "Calling the de-optimized version" in capfd.readouterr().err
+    assert "Calling the de-optimized version" in capfd.readouterr().out
 
 
 def test_donated_arguments_stay_for_the_second_run():

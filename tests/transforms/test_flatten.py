@@ -83,7 +83,7 @@ def test_names_of_arguments():
     signature = inspect.signature(pair)
     tree = {"a": [0, 0]}
     assert argument_names(signature, (0, tree, 0, 0), {"k": 0, "z": (0,)}) == (
-        "x", "y['a'][0]", "y['a'][1]", "rest[0]", "rest[1]", "k", "z[0]",
+        "x", "y['a'][0]", "y['a'][1]", "rest[0]", "rest[1]", "k", "more['z'][0]",
     )  # fmt: skip
     assert argument_names(signature, (0, tree), {"k": 0}, static_argnums=(1,), static_argnames=("k",)) == ("x",)
     assert argument_names(signature, (0, 0), {}, static_argnums=(-1,)) == ("x",)

@@ -1,7 +1,5 @@
 """jax_debug_nans and jax_debug_infs for jitted functions, which run again without jit after an invalid result."""
 
-import sys
-
 from onax._core.result_checks import VANISHED, first_special_value, floating_point_error
 from onax._core.trace import as_array
 from onax._native.tree import tree_leaves
@@ -18,7 +16,7 @@ def check_special(call, result):
     special = first_special_value(tree_leaves(result))
     if special is None:
         return
-    print(_NOTICE.format(special[0]), file=sys.stderr)
+    print(_NOTICE.format(special[0]))
     leaves = [as_array(leaf) for leaf in call.leaves]
     call.run_eagerly(leaves)
     raise floating_point_error(f"jit({call.name})", special, leaves, VANISHED)

@@ -102,9 +102,9 @@ def _flatten_rule_results(custom, pair):
         expected, got = typeof(x).to_tangent_aval(), t.aval if isinstance(t, SymbolicZero) else typeof(t)
         if (expected.shape, expected.dtype) != (got.shape, got.dtype):
             raise TypeError(
-                f"Custom JVP rule {rule} for function {fun} must produce primal and tangent outputs with "
-                f"corresponding shapes and dtypes. Expected {expected.str_short()} (tangent type of "
-                f"{typeof(x).str_short()}) but got {got.str_short()}."
+                "Custom JVP rule must produce primal and tangent outputs with corresponding shapes and dtypes. "
+                f"Expected {expected.str_short()} (tangent type of {typeof(x).str_short()}) but got "
+                f"{got.str_short()}.\nThe rule is {rule}, of the function {fun}."
             )
     return outs, tangents, out_tree
 

@@ -68,9 +68,9 @@ def _short_text(x):
 def floating_point_error(name, special, operands, note=""):
     """Makes the error for a result that holds a NaN or infinity."""
     kind, index = special
-    where = f" at index {list(index)} of the result" if index else ""
+    where = f"\nThe value is at index {list(index)} of the result." if index else ""
     lines = [f"\n  operand {i}: {_short_text(x)}" for i, x in enumerate(operands)]
-    finding = Finding(f"invalid value ({kind}) encountered in {name}{where}.{note}", "".join(lines), None)
+    finding = Finding(f"invalid value ({kind}) encountered in {name}{where}{note}", "".join(lines), None)
     finding.location = source.user_location()
     error = FloatingPointError(str(finding))
     error.finding = finding
@@ -128,7 +128,7 @@ def _evaluate_and_check(primitive, operands, params, evaluate):
 
 
 VANISHED = (
-    " Carried out operation by operation, the function gave no such value: the de-optimized function did not "
+    "\nCarried out operation by operation, the function gave no such value: the de-optimized function did not "
     "produce it.  Compilation may have reordered floating-point operations, the function may call back to Python "
     "code that answers differently, or the value may be a constant of the program or one of its arguments."
 )

@@ -8,6 +8,7 @@ A sharding maps a shape to one tuple of slices for each device.
 """
 
 from _thread import _local
+from collections import OrderedDict
 from enum import Enum, auto
 
 import numpy as np
@@ -197,7 +198,7 @@ class _Axes:
     @property
     def shape(self):
         """Sizes by axis name, in order."""
-        return dict(zip(self.axis_names, self.axis_sizes))
+        return OrderedDict(zip(self.axis_names, self.axis_sizes))
 
     @property
     def shape_tuple(self):

@@ -123,8 +123,16 @@ def argument_names(signature, args, kwargs, static_argnums=(), static_argnames=(
             names.extend(_leaf_names(positional[i], arg))
     for key in sorted(kwargs):
         if key not in static_argnames:
-            names.extend(_leaf_names(key, kwargs[key]))
+            names.extend(_leaf_names(_keyword_name(signature, key), kwargs[key]))
     return tuple(names)
+
+
+def _keyword_name(signature, key):
+    """The parameter of that name, or the item of the parameter that collects keyword arguments."""
+    if signature is None or key in signature.parameters:
+        return key
+    collects = [p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD]
+    return f"{collects[0]}[{key!r}]" if collects else key
 
 
 def _positional_names(signature, count):

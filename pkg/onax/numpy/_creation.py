@@ -547,9 +547,7 @@ def _linspace(start, stop, *, num, endpoint, retstep, dtype, axis):
     check_arraylike("linspace", start, stop)
     if dtype is None:
         dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop)))
-    compute = dtypes.canonicalize_dtype(
-        dtypes.to_inexact_dtype(dtypes.promote_types(dtypes.result_type(start, stop), dtype))
-    )
+    compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop, dtype)))
     start, stop = (to_dtype(x, compute) for x in (start, stop))
     shape = lax.broadcast_shapes(start.shape, stop.shape)
     start, stop = broadcast_to(start, shape), broadcast_to(stop, shape)

@@ -196,8 +196,8 @@ def cross(x1, x2, /, *, axis=-1):
     x1, x2 = ensure_arraylikes("jnp.linalg.outer", x1, x2)
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError(
-            f"Both input arrays must be (arrays of) 3-dimensional vectors, but they have {x1.shape[axis]} and "
-            f"{x2.shape[axis]} dimensions respectively."
+            f"Both input arrays must be (arrays of) 3-dimensional vectors, but they have "
+            f"x1.shape[axis]={x1.shape[axis]} and x2.shape[axis]={x2.shape[axis]}"
         )
     return _products.cross(x1, x2, axis=axis)
 

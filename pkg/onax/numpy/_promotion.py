@@ -200,16 +200,23 @@ def promote_shapes(name, *args):
     return [lax.broadcast_to_rank(x, rank) for x in args]
 
 
+def along_last_axis(weights, rank):
+    """A vector as an array of some rank, whose other axes have length 1: no ranks are promoted when it multiplies."""
+    return weights.reshape((1,) * (rank - 1) + weights.shape)
+
+
 def _rank_promotion(name, shapes):
     text = " ".join(map(str, shapes))
     if config.jax_numpy_rank_promotion == "raise":
         raise ValueError(
             f"Operands could not be broadcast together for {name} on shapes {text} and with the config option "
-            "jax_numpy_rank_promotion='raise'. Reshape the operands to one rank."
+            "jax_numpy_rank_promotion='raise'. For more information, see "
+            "https://docs.jax.dev/en/latest/rank_promotion_warning.html."
         )
     warnings.warn(
         f"Following NumPy automatic rank promotion for {name} on shapes {text}. Set the jax_numpy_rank_promotion "
-        "config option to 'allow' to disable this warning.",
+        "config option to 'allow' to disable this warning; for more information, see "
+        "https://docs.jax.dev/en/latest/rank_promotion_warning.html.",
         stacklevel=source.stacklevel(),
     )
 

@@ -244,6 +244,11 @@ def _rsf2csf(t, z):
 def rsf2csf(T, Z, check_finite=True):
     """(T, Z) of a real Schur form as a complex, triangular one, by a rotation for each block."""
     T, Z = _promote_inexact("rsf2csf", T, Z)
+    for name, value in (("T", T), ("Z", Z)):
+        if value.ndim != 2 or value.shape[0] != value.shape[1]:
+            raise ValueError(f"Input '{name}' must be square.")
+    if T.shape != Z.shape:
+        raise ValueError(f"Input array shapes must match: Z: {Z.shape} vs. T: {T.shape}")
     kind = np.result_type(T.dtype, np.complex64)
     return _rsf2csf(T.astype(kind), Z.astype(kind))
 

@@ -13,7 +13,7 @@ from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax.nn._normalization import log_softmax as _log_softmax
 from onax.nn._normalization import softmax as _softmax
-from onax.numpy._promotion import check_arraylike, ensure_arraylike, promote_args_inexact
+from onax.numpy._promotion import along_last_axis, check_arraylike, ensure_arraylike, promote_args_inexact
 from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where as _where
 
@@ -248,7 +248,7 @@ def multigammaln(a, d):
     d = operator.index(d)
     (a,) = promote_args_inexact("multigammaln", a)
     size = constant_like(a, d * (d - 1) / 4 * math.log(np.pi))
-    shifts = np.arange(d, dtype=a.dtype) / a.dtype.type(2)
+    shifts = along_last_axis(np.arange(d, dtype=a.dtype) / a.dtype.type(2), a.ndim + 1)
     return jnp.sum(lax.lgamma(jnp.expand_dims(a, -1) - shifts), axis=-1) + size
 
 

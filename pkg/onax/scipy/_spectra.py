@@ -9,7 +9,7 @@ from onax._core.trace import Tracer
 from onax._ground import dtypes
 from onax._ground.lazy import scipy_signal_windows
 from onax._native.array import Array
-from onax.numpy._promotion import promote_dtypes_inexact, to_dtype
+from onax.numpy._promotion import along_last_axis, promote_dtypes_inexact, to_dtype
 
 _EXTENSIONS = {
     "even": {"mode": "reflect"},
@@ -48,7 +48,7 @@ def _subtract_line(rows):
     n = rows.shape[-1]
     centered = np.arange(n) - (n - 1) / 2
     square = float(centered @ centered) if n > 1 else 1.0
-    centered = centered.astype(jnp.finfo(rows.dtype).dtype)
+    centered = along_last_axis(centered.astype(jnp.finfo(rows.dtype).dtype), rows.ndim)
     rows = rows - rows.mean(-1, keepdims=True)
     slope = (rows * centered).sum(-1, keepdims=True) / square
     return rows - slope * centered
@@ -135,12 +135,13 @@ def spectra(x, y, fs, window, nperseg, noverlap, nfft, detrending, onesided, sca
     transform = lambda v: _transform_segments(v[..., pieces], win, detrending, nfft, onesided)
     out = transform(x)
     if squares:
-        out = jnp.conj(out) * (out if y is None else transform(y)) * scale
+        out = jnp.conj(out) * (out if y is None else transform(y)) * scale.astype(out.dtype)
         out = out.real if y is None else out
         if onesided:
-            out = out * np.asarray([1] + [2] * ((nfft - 1) // 2) + [1] * (1 - nfft % 2), real)
+            twice = np.asarray([1] + [2] * ((nfft - 1) // 2) + [1] * (1 - nfft % 2), out.dtype)
+            out = out * along_last_axis(twice, out.ndim)
     else:
-        out = out * jnp.sqrt(scale)
+        out = out * jnp.sqrt(scale).astype(out.dtype)
     frequencies = (jnp.fft.rfftfreq if onesided else jnp.fft.fftfreq)(nfft, 1 / fs).astype(real)
     centres = nperseg / 2 + step * np.arange(pieces.shape[0]) - (nperseg / 2 if boundary is not None else 0)
     times = jnp.asarray(centres, real) / fs
@@ -161,7 +162,8 @@ def _transform_segments(pieces, win, detrending, nfft, onesided):
         pieces = detrending(pieces)
     elif detrending:
         pieces = detrend(pieces, type=detrending)
-    return (jnp.fft.rfft if onesided else jnp.fft.fft)(pieces * win, nfft)
+    weighted = pieces * along_last_axis(win.astype(pieces.dtype), pieces.ndim)
+    return (jnp.fft.rfft if onesided else jnp.fft.fft)(weighted, nfft)
 
 
 def csd(x, y, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detrend="constant", return_onesided=True,
@@ -255,10 +257,14 @@ def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, in
     norm = np.zeros(length)
     np.add.at(norm, indices, np.broadcast_to(win * win, indices.shape))
     weights = (win * win.sum()).astype(jnp.finfo(pieces.dtype).dtype)
-    x = jnp.zeros((*pieces.shape[:-2], length), pieces.dtype).at[..., indices].add(pieces * weights)
+    x = (
+        jnp.zeros((*pieces.shape[:-2], length), pieces.dtype)
+        .at[..., indices]
+        .add(pieces * along_last_axis(weights, pieces.ndim))
+    )
     if boundary:
         inside = slice(nperseg // 2, -(nperseg // 2) or None)
         x, norm = x[..., inside], norm[inside]
-    x = x / np.where(norm > 1e-10, norm, 1).astype(weights.dtype)
+    x = x / along_last_axis(np.where(norm > 1e-10, norm, 1).astype(weights.dtype), x.ndim)
     signal = jnp.moveaxis(x, -1, time_axis - (freq_axis < time_axis))
     return jnp.arange(signal.shape[0], dtype=weights.dtype) / fs, signal

@@ -12,7 +12,7 @@ from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
 from onax._native.array import Array
-from onax.numpy._promotion import canonical_axis, ensure_arraylike, promote_dtypes_inexact
+from onax.numpy._promotion import along_last_axis, canonical_axis, ensure_arraylike, promote_dtypes_inexact
 
 __all__ = ["dct", "dctn", "idct", "idctn"]
 
@@ -56,15 +56,17 @@ def _ortho_factors(n, dtype):
 def _dct_last_axis(x, norm):
     n = x.shape[-1]
     shuffled = jnp.concatenate([x[..., ::2], jnp.flip(x[..., 1::2], -1)], axis=-1)
-    out = (2 * (jnp.fft.fft(shuffled) * _twiddle_factors(n, -1, x.dtype)).real).astype(x.dtype)
-    return out * _ortho_factors(n, x.dtype) if norm == "ortho" else out
+    factors = along_last_axis(_twiddle_factors(n, -1, x.dtype), x.ndim)
+    out = (2 * (jnp.fft.fft(shuffled) * factors).real).astype(x.dtype)
+    return out * along_last_axis(_ortho_factors(n, x.dtype), x.ndim) if norm == "ortho" else out
 
 
 def _idct_last_axis(x, norm):
     n = x.shape[-1]
-    x = x / _ortho_factors(n, x.dtype) if norm == "ortho" else x
+    x = x / along_last_axis(_ortho_factors(n, x.dtype), x.ndim) if norm == "ortho" else x
     mirrored = jnp.concatenate([jnp.zeros_like(x[..., :1]), jnp.flip(x[..., 1:], -1)], axis=-1)
-    v = jnp.fft.ifft((x - 1j * mirrored) * _twiddle_factors(n, 1, x.dtype) / 2).real.astype(x.dtype)
+    factors = along_last_axis(_twiddle_factors(n, 1, x.dtype), x.ndim)
+    v = jnp.fft.ifft(lax.complex(x, -mirrored) * factors / 2).real.astype(x.dtype)
     indices = np.zeros(n, np.int32)
     indices[::2], indices[1::2] = np.arange((n + 1) // 2), np.arange(n - 1, (n + 1) // 2 - 1, -1)
     return v[..., indices]
