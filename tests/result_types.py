@@ -112,7 +112,7 @@ def shown(value):
         return f"({', '.join(map(shown, value))})"
     if not hasattr(value, "dtype") or not hasattr(value, "shape"):
         return "?"
-    return f"{value.dtype}{'*' if value.weak_type else ''}{list(value.shape)}"
+    return f"{value.dtype}{'*' if getattr(value, 'weak_type', False) else ''}{list(value.shape)}"
 
 
 def calls(jax, path, x64, names=None):

@@ -17,7 +17,7 @@ def family_samples():
     with enable_x64(True):
         modules = [
             importlib.import_module(f"laws.samples.{f}")
-            for f in ("convert", "elementwise", "reductions", "shaping", "special")
+            for f in ("convert", "elementwise", "elementwise_polynomial", "reductions", "shaping", "special")
         ]
         return [s for module in modules for s in module.SAMPLES]
 

@@ -62,7 +62,6 @@ def _canonical_entry(entry):
     return entry
 
 
-@api_class
 class UnreducedKind(Enum):
     """How the values of an unreduced axis are to be combined."""
 
@@ -71,6 +70,7 @@ class UnreducedKind(Enum):
     min = auto()
 
 
+@api_class
 class PartitionSpec:
     """For each dimension of an array, the mesh axis or axes that split it; None for a replicated dimension."""
 

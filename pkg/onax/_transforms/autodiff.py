@@ -170,7 +170,6 @@ def _check_linearized_tangent(primal, tangent):
 # ---- reverse mode ----
 
 
-@source.api_class
 @dataclasses.dataclass(frozen=True, slots=True)
 class NotNeeded:
     """In `VJP.args_res`, an argument that the backward pass does not read."""
@@ -179,6 +178,7 @@ class NotNeeded:
 register_pytree_node(NotNeeded, lambda _: ((), None), lambda _, __: NotNeeded())
 
 
+@source.api_class
 class VJP:
     """The function from cotangents of the results to cotangents of the arguments.
 
