@@ -22,7 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 sys.path.insert(0, str(TESTS))
-os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")  # shard_map_cases.py wants devices
+if __name__ == "__main__":  # before onax is imported: shard_map_cases.py wants devices
+    os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 
 import numpy as np  # noqa: E402
 
