@@ -124,6 +124,7 @@ setup(
     package_data={
         "onax": ["py.typed", "include/onax/*.h"],
         "onax._pages": ["*.html", "*.css", "*.js"],
+        "onax.errors": ["errors.md"],
         "onax.export.graph": ["*.json"],
         "onax.interop": ["private_names.txt", "distributions/*.py", "distributions/*/METADATA"],
     },

@@ -133,12 +133,11 @@ def frames(call):
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_errors_show_the_users_frames(name, monkeypatch):
     monkeypatch.delenv("ONAX_FULL_TRACEBACK", raising=False)
-    shown, error = frames(OPERATIONS[name])
+    shown, _ = frames(OPERATIONS[name])
     assert not any(map(is_internal, shown)) and shown[-1] == __file__
     with traceback_filtering("off"):
-        whole, error = frames(OPERATIONS[name])
+        whole, _ = frames(OPERATIONS[name])
     assert any(map(is_internal, whole)) or name == "arity"  # too few arguments: no frame was made
-    assert not any("left out" in note for note in getattr(error, "__notes__", ()))
 
 
 def test_frames_of_the_users_functions_stay(monkeypatch):
@@ -150,8 +149,7 @@ def test_frames_of_the_users_functions_stay(monkeypatch):
     with pytest.raises(KeyError) as caught:
         jax.tree.map(mine, [1])
     assert [entry.name for entry in traceback.extract_tb(caught.value.__traceback__)][1:] == ["mine"]
-    (note,) = caught.value.__notes__
-    assert note.startswith("(frames inside onax are left out")
+    assert not hasattr(caught.value, "__notes__")
 
 
 def test_operators_of_subclasses_too(monkeypatch):

@@ -1,6 +1,6 @@
 """The classes of errors; names that JAX also has mean the same as in JAX.
 
-    OnaxError (an Exception)                  the base of all below; its text ends with a link to docs/errors.md
+    OnaxError (an Exception)                  the base of all below; its text ends with the command that explains it
       JAXTypeError, also a TypeError          a traced value was used where this is not possible
         ConcretizationTypeError               a concrete value is needed
           TracerBoolConversionError           ... by `if`, `while`, `and`, `or`, `not`, `bool()`
@@ -30,7 +30,7 @@ tracers read the tracer's `aval` and `_origin_msg()`, the sentences that name th
 which it was made (an empty string if they are not known).
 """
 
-_DOCUMENT = "docs/errors.md"
+_EXPLAIN = "python -m onax.errors"
 
 
 def compose(fault, location="", remedy=""):
@@ -54,10 +54,11 @@ def _describe_tracer(tracer):
 
 
 class OnaxError(Exception):
-    """An error that docs/errors.md explains; `message` is its text without the link."""
+    """An error that `python -m onax.errors` explains; `message` is its text without that command."""
 
     def __init__(self, message=""):
-        pointer = f"\nSee {_DOCUMENT}#{type(self).__name__}"
+        name = type(self).__name__
+        pointer = f"\nSee onax.errors.{name}: {_EXPLAIN} {name}"
         self.message = str(message).replace(pointer, "")
         super().__init__(self.message + pointer)
 

@@ -187,8 +187,6 @@ def function_location(function):
 
 # --- tracebacks ---------------------------------------------------------------------------------------------
 
-_NOTE = "(frames inside onax are left out; set JAX_TRACEBACK_FILTERING=off to see them)"
-
 
 def filter_traceback(traceback):
     """The traceback without frames of onax (None if nothing is left), and whether any were there."""
@@ -262,8 +260,6 @@ def filter_error(error):
     if mode == "remove_frames":
         if not isinstance(error.__cause__, UnfilteredStackTrace):
             error.__cause__ = _unfiltered(error, traceback)
-    elif _NOTE not in getattr(error, "__notes__", ()):
-        error.add_note(_NOTE)
     error.__traceback__ = filtered
 
 
