@@ -11,7 +11,7 @@ OUT ?= demo-output
 JOBS ?= 2
 OTHER_PYTHONS ?= 3.12 3.13
 
-.PHONY: demo demo-finetune test test-all test-ecosystem record-ecosystem oracle oracle-newest node record bench gpu lint docs clean
+.PHONY: demo demo-finetune test test-all test-ecosystem record-ecosystem oracle oracle-newest node record bench gpu lint docs wheel clean
 
 $(VENV)/.built: setup.py pyproject.toml $(wildcard cython_src/onax/_native/*)
 	$(PYTHON) -m venv $(VENV)
@@ -78,6 +78,9 @@ lint: $(VENV)/.built
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) scripts/typecheck.py
+
+wheel: $(VENV)/.built  ## dist/: the sdist, and the wheel made from it, for any Linux of its age
+	$(RUN) scripts/wheel.py build
 
 docs: $(VENV)/.built  ## renews the generated tables
 	$(RUN) scripts/write_coverage.py

@@ -1,16 +1,19 @@
 """Builds the compiled floor of onax; everything else about the package stands in pyproject.toml."""
 
+import gzip
 import os
 import re
 import shutil
 import sys
 import sysconfig
+import tarfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
 
 SOURCES = Path("cython_src/onax/_native")
 # What Cython writes.  C files for NumPy 2.5, which needs Python 3.12, do not compile with the headers of 2.4.
@@ -109,6 +112,33 @@ class BuildExtensions(build_ext):
         return made
 
 
+class ReproducibleSdist(sdist):
+    """An archive with the same bytes for the same files: entries in order, one date, no owner.
+
+    The date is the variable SOURCE_DATE_EPOCH, in seconds since 1970, or the first that a zip file can hold.
+    """
+
+    def make_archive(self, base_name, format, root_dir=None, base_dir=None, owner=None, group=None):
+        if format != "gztar":
+            return super().make_archive(base_name, format, root_dir, base_dir, owner, group)
+        date = int(os.environ.get("SOURCE_DATE_EPOCH", 315532800))
+
+        def normalized(entry):
+            entry.uid, entry.gid, entry.uname, entry.gname, entry.mtime = 0, 0, "", "", date
+            entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
+            return entry
+
+        made = f"{base_name}.tar.gz"
+        with (
+            open(made, "wb") as raw,
+            gzip.GzipFile("", "wb", fileobj=raw, mtime=date) as packed,
+            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+        ):
+            for path in sorted(Path(base_dir).rglob("*")):
+                archive.add(path, recursive=False, filter=normalized)
+        return made
+
+
 def _packages():
     """Every package below pkg/, and export/ installed as onax.export."""
     inner = [".".join(p.parent.parts[1:]) for p in sorted(Path("pkg").rglob("__init__.py"))]
@@ -131,6 +161,6 @@ setup(
     include_package_data=False,
     zip_safe=False,
     ext_modules=_extensions() if BUILDS & set(sys.argv) else [],
-    cmdclass={"build_ext": BuildExtensions},
+    cmdclass={"build_ext": BuildExtensions, "sdist": ReproducibleSdist},
     options={"build_ext": {"parallel": os.cpu_count()}},
 )

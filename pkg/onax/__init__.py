@@ -72,6 +72,7 @@ from onax._transforms.autodiff import (
 )
 from onax._transforms.transfer import block_until_ready, copy_to_host_async, device_get, device_put, live_arrays
 from onax._transforms.vmap import vmap
+from onax.version import __version__, __version_info__
 
 P = PartitionSpec
 
@@ -79,8 +80,6 @@ hooks.check_complete()
 
 # The messages of these functions name them already.
 _wrap_api_functions(globals(), __name__, globals().keys())
-
-__version__ = "0.1.0"
 
 # Public modules that most programs do not need at start: they are imported on first access.
 _LAZY_MODULES = frozenset(
