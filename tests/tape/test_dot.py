@@ -176,12 +176,19 @@ TRANSPOSED = {
     "the same twice": (lambda a, b: a.T @ a.T + b, (30, 30), (30,)),
     "an axis of length 1": (lambda a, b: a.T @ b, (40, 1), (40, 20)),
     "heads": (lambda a, b: jnp.swapaxes(a, 0, 1) @ jnp.moveaxis(b, 0, 2), (12, 3, 8), (10, 3, 8)),
+    "the result, its rows last": (lambda x, y: jnp.einsum("bhij,bjhk->bkhi", x, y), (3, 4, 9, 50), (3, 50, 4, 8)),
+    "the result, its columns last": (lambda x, y: jnp.einsum("bhij,bjhk->bihk", x, y), (3, 4, 70, 50), (3, 50, 4, 40)),
+    "a large result": (lambda x, y: jnp.einsum("bihj,bkhj->bhki", x, y), (2, 140, 3, 33), (2, 150, 3, 33)),
+    "rows and columns in turn": (lambda x, y: jnp.einsum("aij,klj->kail", x, y), (4, 5, 6), (7, 8, 6)),
 }
 NOT_TRANSPOSED = {
     "reversed": (lambda a, b: a[::-1] @ b, (40, 30), (30, 20)),
     "a slice": (lambda a, b: a[::2] @ b, (40, 30), (30, 20)),
     "repeated": (lambda a, b: jnp.broadcast_to(a, (7, 30)) @ b, (30,), (30, 20)),
     "read again": (lambda a, b: (a.T @ b, a.T), (40, 30), (40, 20)),
+    "the result goes along a batch axis": (lambda x, y: jnp.einsum("bij,bjk->ikb", x, y), (7, 9, 5), (7, 5, 8)),
+    "the result is read before": (lambda x, y: (lambda z: (-z, z.transpose(1, 0, 2)))(x @ y), (3, 9, 5), (3, 5, 8)),
+    "the result is read after": (lambda x, y: (lambda z: (z.transpose(1, 0, 2), -z))(x @ y), (3, 9, 5), (3, 5, 8)),
 }
 
 

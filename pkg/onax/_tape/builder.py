@@ -49,11 +49,12 @@ class Buffer:
       holders: how many variables are bound to it.
       is_overwritten: whether an instruction has written over what it held first.
       origin: of the result of a strided copy, what was copied (`copies.py`).
+      product: of a product, the attributes of the instruction that writes it, and when that was emitted (`dot.py`).
     """
 
     __slots__ = (
         "argument", "bytes", "dtype", "end", "holders", "is_overwritten", "kind", "number", "origin", "part", "place",
-        "shape", "start", "value",
+        "product", "shape", "start", "value",
     )  # fmt: skip
 
     def __init__(self, kind, shape, dtype, size, part=None, argument=0, value=None):
@@ -69,6 +70,7 @@ class Buffer:
         self.holders = 0
         self.is_overwritten = False
         self.origin = None
+        self.product = None
 
     @property
     def root(self):

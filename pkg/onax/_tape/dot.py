@@ -5,6 +5,8 @@ from onax._prims.dot import dot_general_p
 from onax._tape.copies import is_in_order, readable_origin
 from onax._tape.rules import Unsupported, tape
 
+_HEAD = 7  # attributes of the instruction before those of its axes
+
 
 def strides_of(shape):
     """How many elements apart neighbours along each axis of a row-major array lie."""
@@ -53,7 +55,26 @@ def _dot_general(b, out, lhs, rhs, *, dimension_numbers, **_):
     for i, j in zip(lc, rc):
         axes += [lhs.shape[i], left[i], right[j], 0]
     b.emit("dot", [result], [left_source, right_source], axes)
+    result.product = axes, b.clock
     return result
+
+
+def write_permuted(b, x, permutation):
+    """Has a product write its axes in another order, if the current equation alone reads it; whether it does.
+
+    The last axis has to be one of a single operand: along batch axes no product is written side by side.
+    """
+    if x.product is None or x.root is not x or x.part is not b.part or not b.is_last_use(x):
+        return False
+    axes, clock = x.product
+    sizes = [x.shape[p] for p in permutation]
+    long = [p for p, n in zip(permutation, sizes) if n != 1]
+    if x.end != clock or not long or long[-1] < axes[3]:
+        return False
+    strides = dict(zip(permutation, strides_of(sizes)))
+    axes[_HEAD + 3 : _HEAD + 4 * len(sizes) : 4] = [strides[i] for i in range(len(sizes))]
+    x.product = None
+    return True
 
 
 def _before_transpose(b, x):

@@ -13,6 +13,7 @@ from onax._prims.shaping import (
     transpose_p,
 )
 from onax._tape.copies import copied, is_in_order
+from onax._tape.dot import write_permuted
 from onax._tape.rules import tape, type_number
 
 
@@ -35,7 +36,7 @@ def _permuted(b, x, permutation):
     """The elements of x with its axes reordered."""
     strides = dense_strides(x.shape)
     shape, strides = [x.shape[p] for p in permutation], [strides[p] for p in permutation]
-    if is_in_order(shape, strides):
+    if is_in_order(shape, strides) or write_permuted(b, x, permutation):
         return x
     return copied(b, b.array(shape, x.dtype), x, shape, strides)
 
