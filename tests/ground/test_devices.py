@@ -73,21 +73,21 @@ def test_virtual_devices(env, set_, wanted, monkeypatch):
     assert wanted in done.stdout + done.stderr
 
 
-def test_cuda_models(tmp_path):
-    assert devices._cuda_models(tmp_path) == []
+def testcuda_models(tmp_path):
+    assert devices.cuda_models(tmp_path) == []
     (tmp_path / "dev").mkdir()
     for name in ("nvidia0", "nvidia1", "nvidiactl", "null"):
         (tmp_path / "dev" / name).touch()
-    assert devices._cuda_models(tmp_path) == ["NVIDIA GPU", "NVIDIA GPU"]
+    assert devices.cuda_models(tmp_path) == ["NVIDIA GPU", "NVIDIA GPU"]
     folder = tmp_path / "proc/driver/nvidia/gpus/0000:01:00.0"
     folder.mkdir(parents=True)
     (folder / "information").write_text("Model: \t\t NVIDIA H200\nIRQ: 1\n")
-    assert devices._cuda_models(tmp_path) == ["NVIDIA H200"]
+    assert devices.cuda_models(tmp_path) == ["NVIDIA H200"]
 
 
 def test_cuda_devices(monkeypatch):
     provided = type("Runtime", (), {"providers": ("CUDAExecutionProvider", "CPUExecutionProvider")})
-    monkeypatch.setattr(devices, "_cuda_models", lambda: ["A", "B", "C"])
+    monkeypatch.setattr(devices, "cuda_models", lambda: ["A", "B", "C"])
     monkeypatch.setattr(devices, "find_runtime", lambda: provided)
     monkeypatch.setattr(devices.sys, "platform", "linux")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)

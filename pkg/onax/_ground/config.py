@@ -122,6 +122,11 @@ _global_word = 0
 _thread = _local()
 
 
+def environment_variables():
+    """The names of the variables that are read as options."""
+    return {row.env for row in _rows.values()}
+
+
 def add_row(name, type_, default, help_, *, in_key=False, check=None, on_update=None):
     """Adds a row; its initial value comes from the environment."""
     global _used_bits

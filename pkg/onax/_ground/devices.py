@@ -160,7 +160,7 @@ def _cpu_count():
     return max(count, 1)
 
 
-def _cuda_models(root="/"):
+def cuda_models(root="/"):
     """The models of NVIDIA devices by number, from the driver's files; in containers there may be device files only."""
     folder = os.path.join(root, "proc/driver/nvidia/gpus")
     models = []
@@ -179,7 +179,7 @@ def _cuda_devices():
     """The CUDA devices that the driver lists, if ONNX Runtime has the provider."""
     if sys.platform != "linux":
         return []
-    models = _cuda_models()
+    models = cuda_models()
     if not models or "CUDAExecutionProvider" not in find_runtime().providers:
         return []
     return [Device("gpu", i, model) for i, model in enumerate(_visible_models(models))]
