@@ -11,7 +11,7 @@ OUT ?= demo-output
 JOBS ?= 2
 OTHER_PYTHONS ?= 3.12 3.13
 
-.PHONY: demo demo-finetune test test-all test-ecosystem record-ecosystem oracle oracle-newest node record bench gpu lint docs wheel clean
+.PHONY: demo demo-finetune test test-all test-ecosystem record-ecosystem oracle oracle-newest node record bench gpu lint tables docs wheel clean
 
 $(VENV)/.built: setup.py pyproject.toml $(wildcard cython_src/onax/_native/*)
 	$(PYTHON) -m venv $(VENV)
@@ -82,9 +82,16 @@ lint: $(VENV)/.built
 wheel: $(VENV)/.built  ## dist/: the sdist, and the wheel made from it, for any Linux of its age
 	$(RUN) scripts/wheel.py build
 
-docs: $(VENV)/.built  ## renews the generated tables
+tables: $(VENV)/.built  ## renews the generated tables
 	$(RUN) scripts/write_coverage.py
 	$(RUN) scripts/divergence_report.py --backends eager,jit,onnx-cpu --format markdown -o docs/divergences.md
+
+$(VENV)/.docs: $(VENV)/.built docs/requirements.txt
+	$(RUN) -m pip install --quiet --requirement docs/requirements.txt
+	touch $@
+
+docs: $(VENV)/.docs  ## the site, in build/site: runs tutorials and gallery; every warning is an error
+	$(RUN) -m sphinx --fail-on-warning --keep-going --jobs $(JOBS) --builder html docs build/site
 
 clean:
 	rm -rf build dist $(VENV) $(OUT) pkg/*.egg-info

@@ -471,14 +471,27 @@ def export(
 ):
     """Returns a function that takes arguments or their types (ShapeDtypeStruct) and exports `fun` for them.
 
-    fun                       any traceable function, jitted or not
-    opset                     ONNX opset of the model, 18 to 26
-    input_names, output_names names for all leaves, or a dictionary from the default names
-    exact                     True: formulas such as those of softmax and gelu stay formulas; by default they become
-                              the operator that has their meaning, whose kernels round results close to 0 more coarsely
+    Args:
+      fun: any traceable function, jitted or not.
+      opset: the ONNX opset of the model, 18 to 26.
+      input_names: names for all leaves of the arguments, or a dictionary from the default names.
+      output_names: the same for the results.
+      exact: True leaves formulas such as those of softmax and gelu formulas; by default they become the operator that
+        has their meaning, whose kernels round results close to 0 more coarsely.
+      platforms: accepted for compatibility with JAX: a model runs wherever ONNX Runtime does.
+      disabled_checks: accepted for compatibility with JAX.
 
-    Raises ExportError for what cannot be exported, and LoweringError that lists every operation without an ONNX form.
-    `platforms` and `disabled_checks` are accepted for compatibility with JAX: a model runs wherever ONNX Runtime does.
+    Returns:
+      A function of arguments that returns an `Exported`.
+
+    Raises:
+      ExportError: the function cannot be exported, or not with these arguments.
+      LoweringError: an operation has no ONNX form; the message lists every such operation.
+
+    Examples:
+      >>> exported = onax.export.export(onax.jit(jnp.sin))(onax.ShapeDtypeStruct((3,), jnp.float32))
+      >>> exported.out_avals
+      (ShapedArray(float32[3]),)
     """
     if not callable(fun):
         raise ExportError(f"only functions can be exported, got {fun!r}")

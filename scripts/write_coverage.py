@@ -165,7 +165,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     if parser.parse_args().check:
-        return 0 if TARGET.read_text() == text() else f"{TARGET.name} is out of date: run `make docs`"
+        return 0 if TARGET.read_text() == text() else f"{TARGET.name} is out of date: run `make tables`"
     TARGET.write_text(text())
     return 0
 

@@ -55,18 +55,17 @@ exact_forms = Slot(
 class strict:
     """A context in which silent differences between accelerators raise a `StrictError` instead.
 
-        with onax.strict():             # or strict(overflow=True)
-            step(params, batch)
+    Its errors are subclasses of `StrictError`:
 
-    OutOfBoundsError      an index outside its axis, read or written: `x[i]`, `x.at[i]`, `take`, `lax.gather`,
-                          `lax.scatter*`, `lax.dynamic_slice`, `lax.dynamic_update_slice` (elsewhere they are clamped,
-                          filled or dropped); `mode="clip"` says that it is meant
-    LostValueError        a cast whose value does not fit: NaN or 3e9 to int32, 300 to uint8, 1e30 to float16, a complex
-                          number with an imaginary part to a real one; 64-bit NumPy values that 32 bits do not hold
-    TruncatedDtypeError   a 64-bit dtype is asked for while 64-bit dtypes are off
-    IntegerOverflowError  a sum, difference, product, power, ... of integers does not fit (with `overflow=True`; not in
-                          the random generators, whose arithmetic is modulo 2**32)
-    KeyReuseError         a random key is consumed twice (the option `jax_debug_key_reuse` is on inside)
+    - `OutOfBoundsError`: an index outside its axis, read or written: `x[i]`, `x.at[i]`, `take`, `lax.gather`,
+      `lax.scatter`, `lax.dynamic_slice`, `lax.dynamic_update_slice` (elsewhere they are clamped, filled or dropped);
+      `mode="clip"` says that it is meant.
+    - `LostValueError`: a cast whose value does not fit: NaN or 3e9 to int32, 300 to uint8, 1e30 to float16, a complex
+      number with an imaginary part to a real one; 64-bit NumPy values that 32 bits do not hold.
+    - `TruncatedDtypeError`: a 64-bit dtype is asked for while 64-bit dtypes are off.
+    - `IntegerOverflowError`: a sum, difference, product, power, ... of integers does not fit (with `overflow=True`; not
+      in the random generators, whose arithmetic is modulo 2**32).
+    - `KeyReuseError`: a random key is consumed twice (the option `jax_debug_key_reuse` is on inside).
 
     Each names the offending value and the line.  Jitted functions are interpreted inside: expect them to be slow.
     Raises StrictError when it is opened while a function is being traced: it must surround the call.

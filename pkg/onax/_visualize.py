@@ -123,7 +123,7 @@ def visualize(fun, *args, kind="jaxpr", path=None, **kwargs):
 
     Args:
       fun: a function of arrays and pytrees of arrays.
-      *args, **kwargs: its arguments, as values or as `ShapeDtypeStruct`s.
+      *args, **kwargs: its arguments, as values or as `ShapeDtypeStruct` objects.
       kind: "jaxpr" draws the program as it is staged, with the programs inside it as clusters; the name of a pass of
         the compiler, such as "simplify", draws the program after that pass; "onnx" draws the graph it is lowered to.
       path: the name of a file to write: `.svg`, `.html` or `.dot`.  Nothing is written by default.

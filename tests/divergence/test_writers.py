@@ -91,7 +91,7 @@ def test_the_document_is_what_the_report_says():
         rows = [line for line in rest.split("\n## ", 1)[-1].splitlines() if "| [Casts" not in line]
         return [line for line in head.splitlines() if "| [Casts" not in line] + rows
 
-    assert stable(DOCUMENT.read_text()) == stable(writers.to_markdown(whole())), "run `make docs`"
+    assert stable(DOCUMENT.read_text()) == stable(writers.to_markdown(whole())), "run `make tables`"
 
 
 def test_text_fits_a_terminal():

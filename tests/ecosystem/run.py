@@ -6,7 +6,7 @@
            [--beside JAXPYTHON]                                times each program under JAX too, right before
 
 `test` runs each program in a process of its own, with a time limit; a process that crashes is a failure.  A run of all
-programs writes outcomes.json, from which `make docs` makes the table of docs/coverage.md.
+programs writes outcomes.json, from which `make tables` makes the table of docs/coverage.md.
 """
 
 import argparse

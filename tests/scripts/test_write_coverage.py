@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 def test_the_table_is_up_to_date():
     done = subprocess.run([sys.executable, ROOT / "scripts" / "write_coverage.py", "--check"], capture_output=True)
-    assert done.returncode == 0, "docs/coverage.md is out of date: run `make docs`"
+    assert done.returncode == 0, "docs/coverage.md is out of date: run `make tables`"
 
 
 def test_names_are_found_missing_or_refused():

@@ -99,7 +99,7 @@ def live_arrays(platform=None):
       platform: "cpu" or "gpu" for the arrays on devices of that kind alone; by default those of the default backend.
 
     Returns:
-      A list of the `Array`s that somebody holds and that were not deleted.
+      A list of the arrays that somebody holds and that were not deleted.
 
     Examples:
       >>> import onax, onax.numpy as jnp

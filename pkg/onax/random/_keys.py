@@ -132,12 +132,23 @@ def key_from_seed(name, seed, impl):
 def key(seed, *, impl=None, dtype=None):
     """A random key, of shape () and dtype `key<fry>`, from an integer.
 
-    seed    a scalar integer; with 64 bits off its lower 32 bits count
-    impl    the generator's name, by default the option `jax_default_prng_impl`: "threefry2x32", "threefry4x32",
-            "philox2x32", "philox4x32", "rbg", "unsafe_rbg", or a generator
-    dtype   instead of `impl`: the dtype of another key
+    Args:
+      seed: a scalar integer; with 64 bits off its lower 32 bits count.
+      impl: the generator's name, by default the option `jax_default_prng_impl`: "threefry2x32", "threefry4x32",
+        "philox2x32", "philox4x32", "rbg", "unsafe_rbg"; or a generator.
+      dtype: instead of `impl`, the dtype of another key.
 
-    Raises TypeError for a seed that is not a scalar integer, ValueError for an unknown generator.
+    Returns:
+      A key array of shape ().
+
+    Raises:
+      TypeError: the seed is not a scalar integer.
+      ValueError: there is no generator of this name.
+
+    Examples:
+      >>> key = onax.random.key(0)
+      >>> key.shape, key.dtype
+      ((), key<fry>)
     """
     return key_from_seed("key", seed, resolve_impl(impl, dtype))
 
