@@ -53,7 +53,7 @@ def has_shards(x):
 
 def makes_shards(jaxpr):
     """Whether an operation in a program states the sharding of its results."""
-    return _any_equation(jaxpr, "makes shards", _states_sharding)
+    return _any_equation(jaxpr, "makes shards", states_sharding)
 
 
 def _any_equation(jaxpr, key, predicate):
@@ -66,7 +66,8 @@ def _any_equation(jaxpr, key, predicate):
     return jaxpr.cache[key]
 
 
-def _states_sharding(eqn):
+def states_sharding(eqn):
+    """Whether an equation states the sharding of its results."""
     primitive, params = eqn.primitive, eqn.params
     if primitive is shard_map_p or primitive is sharding_constraint_p:
         return True

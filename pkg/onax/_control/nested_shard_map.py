@@ -5,8 +5,8 @@ import numpy as np
 from onax._control.shard_map import ManualRegion
 from onax._core.evaluate import eval_jaxpr
 from onax._core.sharding import names_in
-from onax._prims.collectives import all_gather_p, axis_index_p, pbroadcast_p
-from onax._prims.elementwise import add, mul
+from onax._prims.collectives import all_gather_p, index_along, pbroadcast_p
+from onax._prims.elementwise import mul
 from onax._prims.shaping import full_like, shape_of
 from onax._prims.slicing import dynamic_slice
 from onax._transforms.staging import derive_jaxpr
@@ -33,11 +33,9 @@ def nested_program(jaxpr, params):
 def _slice_own_shard(region, x, spec):
     starts, sizes = [np.int32(0)] * len(shape_of(x)), list(shape_of(x))
     for i, entry in enumerate(spec):
-        index, names = None, names_in(entry)
-        for a in names:
-            own = axis_index_p.bind(axis_name=a)
-            index = own if index is None else add(mul(index, full_like(index, region.size((a,)))), own)
+        names = names_in(entry)
         if names:
+            index = index_along(names)
             sizes[i] //= region.size(names)
             starts[i] = mul(index, full_like(index, sizes[i]))
     return dynamic_slice(x, starts, sizes, allow_negative_indices=False)

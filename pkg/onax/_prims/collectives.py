@@ -396,10 +396,8 @@ def _pbroadcast_batch(axis_data, operands, dims, *, axis_name, source):
 
 def _pbroadcast_transpose(ct, x, *, axis_name, source):
     """The source's cotangent is the sum of all cotangents; those of the others are zero."""
-    names, index = names_of(axis_name), None
-    for name in names:
-        own = axis_index_p.bind(axis_name=name)
-        index = own if index is None else add(mul(index, full_like(index, axis_size(name))), own)
+    names = names_of(axis_name)
+    index = index_along(names)
     total = psum_p.bind(ct, axes=names, axis_index_groups=None)
     is_source = broadcast_in_dim(eq(index, full_like(index, source)), shape_of(total), ())
     return select_n(is_source, full_like(total, 0), total)
@@ -424,6 +422,15 @@ def _axis_index_kernel(*, axis_name):
 
 
 axis_index_p = _named_axis_primitive("axis_index", _axis_index_abstract, _axis_index_batch, kernel=_axis_index_kernel)
+
+
+def index_along(names):
+    """The index of a device along several axes, the first varying slowest."""
+    index = None
+    for name in names:
+        own = axis_index_p.bind(axis_name=name)
+        index = own if index is None else add(mul(index, full_like(index, axis_size(name))), own)
+    return index
 
 
 # ---- values that vary over an axis and values that do not

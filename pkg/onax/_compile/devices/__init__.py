@@ -2,11 +2,29 @@
 
 sharding_propagation   the shardings of results, from those of arguments
 call_shardings         `in_shardings` and `out_shardings` of jit
-partition              one program for each of several separate devices
+spmd                   the program of one device from a program over sharded values; `shard_*.py` hold its rules,
+                       `sharded_values.py` the collectives between two shardings
+partition              cuts a program for separate devices where these meet
 thunks, rendezvous     what such programs consist of, and how they run concurrently
 pmap                   `jax.pmap`
 """
 
-from onax._compile.devices import call_shardings, partition, sharding_propagation
+from onax._compile.devices import (
+    call_shardings,
+    partition,
+    shard_control,
+    shard_products,
+    shard_shaping,
+    sharding_propagation,
+    spmd,
+)
 
-__all__ = ["call_shardings", "partition", "sharding_propagation"]
+__all__ = [
+    "call_shardings",
+    "partition",
+    "shard_control",
+    "shard_products",
+    "shard_shaping",
+    "sharding_propagation",
+    "spmd",
+]

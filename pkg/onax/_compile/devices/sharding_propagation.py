@@ -8,6 +8,7 @@ dimension that is reduced, indexed or sliced to a size that they do not divide l
 
 from onax._control.cond import cond_p
 from onax._control.jit_call import jit_p
+from onax._control.reducers import reduce_p
 from onax._control.scan_rules import scan_p
 from onax._control.shard_map import shard_map_p
 from onax._control.while_loop import while_p
@@ -19,13 +20,14 @@ from onax._core.slots import Slot
 from onax._core.trace import typeof
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_flatten, tree_unflatten
+from onax._prims.conv import conv_general_dilated_p
 from onax._prims.dot import dot_general_p
 from onax._prims.indexing import gather_p
 from onax._prims.placement import device_put_p, fit_sharding, sharding_constraint_p
 from onax._prims.reductions import argmax_p, argmin_p
 from onax._prims.shaping import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
 from onax._prims.slicing import dynamic_slice_p, slice_p
-from onax._prims.stacking import stack_p
+from onax._prims.stacking import stack_p, unstack_p
 
 # The mesh axes over which a dimension is sharded are a tuple; it is empty for dimensions of a value on one device.
 dimension_axes = Slot(
@@ -77,17 +79,31 @@ def _broadcast(axes, avals, shape, params):
 @dimension_axes.rule(reshape_p)
 def _reshape(axes, avals, shape, params):
     """Merged or split dimensions: the first dimension keeps the axes of the first one."""
-    old, out, i, j = avals[0].shape, [()] * len(shape), 0, 0
-    while i < len(old) and j < len(shape):
-        first_old, first_new, m, n = i, j, old[i], shape[j]
-        i, j = i + 1, j + 1
-        while m != n and (i < len(old) if m < n else j < len(shape)):
-            if m < n:
-                m, i = m * old[i], i + 1
-            else:
-                n, j = n * shape[j], j + 1
-        out[first_new] = axes[0][first_old]
+    out = [()] * len(shape)
+    for olds, news in factor_groups(avals[0].shape, shape):
+        out[news[0]] = axes[0][olds[0]]
     return out
+
+
+def factor_groups(old, new):
+    """Pairs of (old dimensions, new dimensions) with equal products, as small as possible, each group in order.
+
+    Dimensions of length 1 begin no group of longer ones.
+    """
+    groups, i, j = [], 0, 0
+    while i < len(old) and j < len(new):
+        if (old[i] == 1) != (new[j] == 1):
+            i, j = i + (old[i] == 1), j + (new[j] == 1)
+            continue
+        olds, news, m, n = [i], [j], old[i], new[j]
+        i, j = i + 1, j + 1
+        while m != n:
+            if m < n:
+                olds, m, i = [*olds, i], m * old[i], i + 1
+            else:
+                news, n, j = [*news, j], n * new[j], j + 1
+        groups.append((olds, news))
+    return groups
 
 
 @dimension_axes.rule(dot_general_p)
@@ -96,6 +112,26 @@ def _dot(axes, avals, shape, params):
     left = [c for i, c in enumerate(axes[0]) if i not in lc and i not in lb]
     right = [c for i, c in enumerate(axes[1]) if i not in rc and i not in rb]
     return [*(axes[0][a] or axes[1][b] for a, b in zip(lb, rb)), *left, *right]
+
+
+@dimension_axes.rule(conv_general_dilated_p)
+def _conv(axes, avals, shape, params):
+    """Spatial dimensions keep their axes; the batch has those of the left operand, features those of the kernel."""
+    numbers, out = params["dimension_numbers"], [()] * len(shape)
+    for i, j in zip(numbers.out_spec, numbers.lhs_spec):
+        out[i] = axes[0][j]
+    out[numbers.out_spec[1]] = axes[1][numbers.rhs_spec[0]]
+    return out
+
+
+@dimension_axes.rule(reduce_p)
+def _reduce_pairs(axes, avals, shape, params):
+    return [c for i, c in enumerate(axes[0]) if i not in params["dimensions"]]
+
+
+@dimension_axes.rule(unstack_p)
+def _unstack(axes, avals, shape, params):
+    return [c for i, c in enumerate(axes[0]) if i != params["axis"]]
 
 
 @dimension_axes.rule(stack_p)
@@ -167,16 +203,31 @@ def _jit(given, avals, params):
 
 @shardings.rule(scan_p)
 def _scan(given, avals, params):
-    """The carry has the shardings that the body returns; stacked results get a leading dimension without axes."""
+    """The carry has the shardings that steps give it; stacked results get a leading dimension without axes."""
     n, m, body = params["num_consts"], params["num_carry"], params["jaxpr"]
     xs = [None if s is None else NamedSharding(s.mesh, PartitionSpec(*s.spec[1:])) for s in given[n + m :]]
-    outs = propagate(body, [*given[: n + m], *xs])
-    return [*outs[:m], *(insert_spec_entry(s, 0, None) for s in outs[m:])]
+    step = lambda carry: propagate(body, [*given[:n], *carry, *xs])
+    carry = fixed_point(list(given[n : n + m]), lambda carry: step(carry)[:m])
+    return [*carry, *(insert_spec_entry(s, 0, None) for s in step(carry)[m:])]
+
+
+_ROUNDS = 4  # an axis that a step removes or adds has gone through all of a usual carry by then
+
+
+def fixed_point(carry, step):
+    """What a carry becomes when `step(carry) -> carry` no longer changes it, or what it is after some rounds."""
+    for _ in range(_ROUNDS):
+        new = list(step(carry))
+        if new == carry:
+            break
+        carry = new
+    return carry
 
 
 @shardings.rule(while_p)
 def _while(given, avals, params):
-    return propagate(params["body_jaxpr"], given[params["cond_nconsts"] :])
+    given, m = given[params["cond_nconsts"] :], params["body_nconsts"]
+    return fixed_point(list(given[m:]), lambda carry: propagate(params["body_jaxpr"], [*given[:m], *carry]))
 
 
 @shardings.rule(cond_p)
