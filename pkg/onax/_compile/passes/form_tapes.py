@@ -26,7 +26,7 @@ from onax._tape.build import build_tape
 from onax._tape.calls import is_one_instruction
 from onax._tape.conv import is_quicker_on_tape
 from onax._tape.dot import has_product
-from onax._tape.regions import UNKNOWN_SIZE, elements, fuse, has_regions, is_view, joins, mark_fused
+from onax._tape.regions import UNKNOWN_SIZE, counts, elements, fuse, has_regions, is_view, joins, mark_fused
 from onax._tape.rules import tape
 from onax._tape.tape_call import tape_p
 from onax.export.lower.native import is_preferred
@@ -100,7 +100,7 @@ def obstacle(eqn, in_body=False):
         return None
     if products > (LOOP_PRODUCTS if in_body else FEW_PRODUCTS):
         return f"{eqn.primitive.name} is {products:,} multiplications, which the runtime shares among its threads"
-    if in_body or most < MODERATE or joins(eqn) or is_view(eqn) or _moves_elements(eqn):
+    if in_body or most < MODERATE or joins(eqn) or is_view(eqn) or counts(eqn) or _moves_elements(eqn):
         return None
     return f"{eqn.primitive.name} works on so many elements that the runtime's kernels are quicker"
 
