@@ -54,6 +54,7 @@ LAPACK = [  # which computes all spectra, and matrices in blocks
     (lambda x: lax.fori_loop(0, 2, lambda i, c: la.eigh(c @ c)[0], x), X),
 ]
 PROGRAMS = LAPACK if which == "lapack" else [
+    (lambda x: (lambda q: jnp.exp(q @ q.T / -1e3) @ q)(jnp.tile(x, (4, 1))), A),
     (lambda x: lax.fori_loop(0, 3, lambda i, c: jnp.tanh(c @ x) + x[i], x), X),
     (lambda x: lax.scan(lambda c, r: (c.at[1].add(r), jnp.cumsum(r)), x, x, reverse=True), X),
     (lambda x: lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, jnp.sort(c[1])), (0, x)), X),

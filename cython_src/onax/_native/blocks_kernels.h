@@ -78,6 +78,13 @@ int64_t onax_program_scratch(const onax_program *program);
 void onax_program_run_in(const onax_program *program, char *const *buffers, const int32_t *operands, char *scratch,
                          onax_parallel parallel, void *where);
 
+/* The rows that the program can run some of while the caller has only these of an input and of an output; 0 if there
+   are none.  A port of which rows are missing is where its first row would be. */
+int64_t onax_program_rows(const onax_program *program, int input, int output);
+/* Runs some rows on ports, inputs before outputs, with so many bytes of scratch memory. */
+int64_t onax_program_rows_scratch(const onax_program *program);
+void onax_program_run_rows(const onax_program *program, char *const *ports, char *scratch, int64_t first, int64_t past);
+
 /* ---- micro-operations: the other form of programs each loop of which fits into one block, for those that run often
 
    They work on slots, which hold the addresses of registers: the caller's buffers, and slots of the program's own in

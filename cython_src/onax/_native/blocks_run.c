@@ -324,3 +324,41 @@ void onax_program_run_in(const onax_program *p, char *const *buffers, const int3
     }
     for (int k = 0; k < p->n_groups; k++) run_group(p, &p->groups[k], at, next, parallel, where);
 }
+
+/* ---- some rows of a program */
+
+/* Whether what a program knows of a buffer are the elements at the positions of its loops, and rows of them. */
+static int is_at_positions(const loop *l, int buffer) {
+    for (int i = 0; i < l->n_registers; i++) {
+        const reg *g = &l->registers[i];
+        if ((g->kind == ONAX_LOAD || g->kind == ONAX_TABLE) && g->argument == buffer) return 0;
+    }
+    return 1;
+}
+
+int64_t onax_program_rows(const onax_program *p, int input, int output) {
+    const group *g = p->groups;
+    if (p->n_groups != 1 || p->shared_bytes) return 0;
+    for (int64_t k = g->first; k < g->past; k++)
+        if (!is_at_positions(&p->loops[k], input) || !is_at_positions(&p->loops[k], p->n_in + output)) return 0;
+    if (g->rows > 1) return g->rows;
+    return g->past == g->first + 1 && !p->loops[g->first].n_folds ? p->loops[g->first].n : 0;
+}
+
+int64_t onax_program_rows_scratch(const onax_program *p) {
+    rows_job j = {p, p->groups, NULL, NULL, 0, 0, 0, 0, 0};
+    measure_rooms(p, p->groups, &j);
+    return rounded(j.room);
+}
+
+void onax_program_run_rows(const onax_program *p, char *const *ports, char *scratch, int64_t first, int64_t past) {
+    const size_t bytes = (size_t)(p->n_in + p->n_out) * sizeof(char *);
+    char **at = (char **)scratch;
+    rows_job j = {p, p->groups, NULL, NULL, 0, 0, 0, 0, 0};
+    desk d;
+    measure_rooms(p, p->groups, &j);
+    d = desk_in(scratch + rounded((p->n_in + p->n_out + p->n_temp) * (int64_t)sizeof(char *)), j.registers, j.folds);
+    memcpy(at, ports, bytes);
+    if (p->groups->rows > 1) run_tiles(&j, at, &d, first, past);
+    else run_blocks(&p->loops[p->groups->first], at, &d, first, past, 0);
+}

@@ -54,8 +54,7 @@ void onax_add_digit(onax_digits *d, int64_t dim, int64_t stride) {
     d->strides[d->n++] = stride;
 }
 
-/* Fewer digits that mean the same. */
-static void merge_digits(onax_digits *d) {
+void onax_merge_digits(onax_digits *d) {
     int n = 0;
     for (int a = 0; a < d->n && d->count; a++) {
         if (d->dims[a] == 1) continue;
@@ -173,8 +172,7 @@ static int64_t size_of(int work) { return work == ONAX_WORK_F64 || work == ONAX_
 
 static void swap_digits(onax_digits *x, onax_digits *y) { const onax_digits z = *x; *x = *y; *y = z; }
 
-/* Exchanges a with b and rows with columns: c is transposed. */
-static void swap_sides(onax_contraction *c) {
+void onax_swap_sides(onax_contraction *c) {
     const int64_t type = c->types[0];
     c->types[0] = c->types[1];
     c->types[1] = type;
@@ -325,11 +323,11 @@ const char *onax_product_plan(onax_contraction *c, onax_product **product, int64
     if (p->work < 0) return "a product of these types";
     p->pairs = is_complex(c->types[2]);
     c = &p->c;
-    for (int i = 0; i < 3; i++) merge_digits(&c->batch[i]);
-    for (int i = 0; i < 2; i++) merge_digits(&c->rows[i]), merge_digits(&c->columns[i]), merge_digits(&c->inner[i]);
+    for (int i = 0; i < 3; i++) onax_merge_digits(&c->batch[i]);
+    for (int i = 0; i < 2; i++) onax_merge_digits(&c->rows[i]), onax_merge_digits(&c->columns[i]), onax_merge_digits(&c->inner[i]);
     p->swapped = is_unit(&c->rows[1]) && (!is_unit(&c->columns[1]) || (c->columns[1].count == 1 && c->rows[1].count > 1
                                                                        && is_unit(&c->rows[0])));
-    if (p->swapped) swap_sides(c);
+    if (p->swapped) onax_swap_sides(c);
     p->batch = c->batch[2].count, p->m = c->rows[1].count, p->n = c->columns[1].count, p->k = c->inner[0].count;
     p->am = stride_of(&c->rows[0]), p->ak = stride_of(&c->inner[0]);
     p->bn = stride_of(&c->columns[0]), p->bk = stride_of(&c->inner[1]), p->cm = stride_of(&c->rows[1]);
@@ -569,7 +567,7 @@ int onax_product_run(const onax_product *p, const char *a, const char *b, char *
         if (p->batch && p->m && p->n) memset(c, 0, (size_t)(p->batch * p->m * p->n * p->sizes[2]));
         return ONAX_DONE;
     }
-    if (p->parts > 1 && f->parallel) {
+    if (p->parts > 1 && f && f->parallel) {
         divided d = {p, t};
         f->parallel(f->where, run_part, (size_t)p->parts, &d);
         return ONAX_DONE;

@@ -27,22 +27,28 @@ static int read_axis(onax_contraction *c, int group, const int64_t *axis, int64_
     return 1;
 }
 
-static const char *verify_dot(onax_instruction *q, const int64_t *bytes) {
-    onax_contraction c;
-    const int64_t *at = q->attributes, *axis = at + HEAD;
+const char *onax_read_contraction(onax_contraction *c, const int64_t *attributes, int64_t count) {
+    const int64_t *at = attributes, *axis = at + HEAD;
     int64_t outer = 1, inner = 1, axes = 0;
-    const char *fault;
-    if (q->n_operands != 3 || q->n_attributes < HEAD) return "dot: three operands";
-    onax_start_contraction(&c);
-    for (int i = 0; i < 3; i++) c.types[i] = at[i];
+    if (count < HEAD) return "dot: attributes";
+    onax_start_contraction(c);
+    for (int i = 0; i < 3; i++) c->types[i] = at[i];
     for (int group = 0; group < 4; group++) {
         if (at[3 + group] < 0 || at[3 + group] > ONAX_MOST_RANK) return "dot: too many axes";
         axes += at[3 + group];
     }
-    if (q->n_attributes != HEAD + 4 * axes) return "dot: attributes";
+    if (count != HEAD + 4 * axes) return "dot: attributes";
     for (int group = 0; group < 4; group++)
         for (int64_t i = 0; i < at[3 + group]; i++, axis += 4)
-            if (!read_axis(&c, group, axis, group == 3 ? &inner : &outer)) return "dot: too many elements";
+            if (!read_axis(c, group, axis, group == 3 ? &inner : &outer)) return "dot: too many elements";
+    return NULL;
+}
+
+static const char *verify_dot(onax_instruction *q, const int64_t *bytes) {
+    onax_contraction c;
+    const char *fault;
+    if (q->n_operands != 3) return "dot: three operands";
+    if ((fault = onax_read_contraction(&c, q->attributes, q->n_attributes))) return fault;
     if ((fault = onax_contraction_fault(&c, bytes))) return fault;
     return onax_product_plan(&c, (onax_product **)&q->state, &q->scratch, &q->work);
 }

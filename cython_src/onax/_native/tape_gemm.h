@@ -64,6 +64,12 @@ typedef struct {
 
 /* A contraction without axes. */
 void onax_start_contraction(onax_contraction *c);
+/* The contraction of the attributes of the instruction `dot`, or what is wrong with them. */
+const char *onax_read_contraction(onax_contraction *c, const int64_t *attributes, int64_t count);
+/* Exchanges a with b and rows with columns: c is transposed. */
+void onax_swap_sides(onax_contraction *c);
+/* Fewer digits that mean the same. */
+void onax_merge_digits(onax_digits *d);
 /* NULL, or why these digits do not stay inside operands (c, a, b) of so many bytes or make too much work.  Each product
    of dimensions of a, b or c is below 2**62. */
 const char *onax_contraction_fault(const onax_contraction *c, const int64_t *bytes);
@@ -71,7 +77,7 @@ const char *onax_contraction_fault(const onax_contraction *c, const int64_t *byt
 typedef struct onax_product onax_product;
 
 /* NULL and a product, or why there is none; a product must be freed either way.  Whoever plans has checked that all
-   offsets lie in the operands.  `scratch` and `work` as of an instruction. */
+   offsets lie in the operands.  `scratch` and `work` as of an instruction.  Without a frame it runs on this thread alone. */
 const char *onax_product_plan(onax_contraction *c, onax_product **product, int64_t *scratch, double *work);
 int onax_product_run(const onax_product *p, const char *a, const char *b, char *c, char *scratch, onax_frame *f);
 

@@ -49,12 +49,13 @@ class Buffer:
       holders: how many variables are bound to it.
       is_overwritten: whether an instruction has written over what it held first.
       origin: of the result of a strided copy, what was copied (`copies.py`).
-      product: of a product, the attributes of the instruction that writes it, and when that was emitted (`dot.py`).
+      writer: the instruction that wrote it last, and when that was emitted; None before.
+      product: of a product, where its strides are (`dot.py`).
     """
 
     __slots__ = (
         "argument", "bytes", "dtype", "end", "holders", "is_overwritten", "kind", "number", "origin", "part", "place",
-        "product", "shape", "start", "value",
+        "product", "shape", "start", "value", "writer",
     )  # fmt: skip
 
     def __init__(self, kind, shape, dtype, size, part=None, argument=0, value=None):
@@ -70,6 +71,7 @@ class Buffer:
         self.holders = 0
         self.is_overwritten = False
         self.origin = None
+        self.writer = None
         self.product = None
 
     @property
@@ -203,7 +205,10 @@ class Builder:
         self.clock += 1
         for b in operands:
             self._touch(b)
-        self.part.instructions.append((OPERATIONS[name], operands, attributes))
+        instruction = OPERATIONS[name], operands, attributes
+        self.part.instructions.append(instruction)
+        for b in writes:
+            b.root.writer = instruction, self.clock
 
     def withdraw(self, instructions):
         """Takes back instructions of the current Part, whose results nothing reads, in one pass over what follows."""

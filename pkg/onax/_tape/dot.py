@@ -1,11 +1,14 @@
 """dot_general on tapes: the instruction `dot`."""
 
+from dataclasses import dataclass
+
 from onax._native.tape import TYPES
 from onax._prims.dot import dot_general_p
+from onax._tape.attention import emit_attention, find_attention
 from onax._tape.copies import is_in_order, readable_origin
 from onax._tape.rules import Unsupported, tape
 
-_HEAD = 7  # attributes of the instruction before those of its axes
+_HEAD = 7  # attributes before those of the axes
 
 
 def strides_of(shape):
@@ -54,9 +57,25 @@ def _dot_general(b, out, lhs, rhs, *, dimension_numbers, **_):
         axes += [rhs.shape[j], 0, right[j], next(to)]
     for i, j in zip(lc, rc):
         axes += [lhs.shape[i], left[i], right[j], 0]
-    b.emit("dot", [result], [left_source, right_source], axes)
-    result.product = axes, b.clock
+    strides = range(_HEAD + 3, _HEAD + 4 * len(out.shape), 4)
+    attention = find_attention(b, axes, (lhs, rhs))
+    if attention is None:
+        b.emit("dot", [result], [left_source, right_source], axes)
+        result.product = Product(axes, strides, len(lb), b.clock)
+    else:
+        attributes, order = emit_attention(b, attention, result, (left_source, right_source))
+        result.product = Product(attributes, [order[i] for i in strides], len(lb), b.clock)
     return result
+
+
+@dataclass(slots=True, eq=False)
+class Product:
+    """Where the strides of a product's axes are in the attributes of the instruction emitted at `clock`."""
+
+    attributes: object
+    strides: object
+    batch_axes: int
+    clock: int
 
 
 def write_permuted(b, x, permutation):
@@ -64,15 +83,15 @@ def write_permuted(b, x, permutation):
 
     The last axis has to be one of a single operand: along batch axes no product is written side by side.
     """
-    if x.product is None or x.root is not x or x.part is not b.part or not b.is_last_use(x):
+    product = x.product
+    if product is None or x.root is not x or x.part is not b.part or not b.is_last_use(x) or x.end != product.clock:
         return False
-    axes, clock = x.product
     sizes = [x.shape[p] for p in permutation]
     long = [p for p, n in zip(permutation, sizes) if n != 1]
-    if x.end != clock or not long or long[-1] < axes[3]:
+    if not long or long[-1] < product.batch_axes:
         return False
-    strides = dict(zip(permutation, strides_of(sizes)))
-    axes[_HEAD + 3 : _HEAD + 4 * len(sizes) : 4] = [strides[i] for i in range(len(sizes))]
+    for axis, stride in zip(permutation, strides_of(sizes)):
+        product.attributes[product.strides[axis]] = stride
     x.product = None
     return True
 
