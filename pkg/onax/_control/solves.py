@@ -142,8 +142,14 @@ def _split(values, lengths):
 
 
 def _impl(*args, const_lengths, jaxprs):
-    consts, b = _split(args, const_lengths)
-    return eval_jaxpr(jaxprs.solve, jaxprs.solve.consts, *consts.solve, *b)
+    solve, given = solution({"const_lengths": const_lengths, "jaxprs": jaxprs}, args)
+    return eval_jaxpr(solve, solve.consts, *given)
+
+
+def solution(params, operands):
+    """(the program that solves the system of a custom_linear_solve equation, what it takes of the operands)."""
+    consts, b = _split(operands, params["const_lengths"])
+    return params["jaxprs"].solve, [*consts.solve, *b]
 
 
 def _abstract_eval(*avals, jaxprs, **_):

@@ -13,8 +13,10 @@ from onax._compile.devices import (
     call_shardings,
     partition,
     shard_control,
+    shard_indexing,
     shard_products,
     shard_shaping,
+    shard_stacks,
     sharding_propagation,
     spmd,
 )
@@ -23,8 +25,10 @@ __all__ = [
     "call_shardings",
     "partition",
     "shard_control",
+    "shard_indexing",
     "shard_products",
     "shard_shaping",
+    "shard_stacks",
     "sharding_propagation",
     "spmd",
 ]

@@ -10,7 +10,7 @@ from onax._prims.conv import conv_general_dilated_p
 from onax._prims.dot import dot_general_p
 
 
-class _Assignment:
+class AxisAssignment:
     """Chooses the axes of groups of dimensions that must be split alike; an axis is used once."""
 
     def __init__(self, partitioner):
@@ -30,7 +30,7 @@ class _Assignment:
 def _dot_general(p, operands, eqn):
     x, y = operands
     (lc, rc), (lb, rb) = eqn.params["dimension_numbers"]
-    chosen, left, right = _Assignment(p), [()] * x.aval.ndim, [()] * y.aval.ndim
+    chosen, left, right = AxisAssignment(p), [()] * x.aval.ndim, [()] * y.aval.ndim
     for i, j in zip(lb, rb):
         left[i] = right[j] = chosen.choose((x.axes[i], y.axes[j]), x.aval.shape[i])
     free_left = [i for i in range(x.aval.ndim) if i not in lc and i not in lb]
@@ -55,7 +55,7 @@ def _conv(p, operands, eqn):
         return _conv_in_groups(p, operands, eqn)
     batch, features = numbers.lhs_spec[0], numbers.lhs_spec[1]
     outputs, inputs = numbers.rhs_spec[0], numbers.rhs_spec[1]
-    chosen, left, right = _Assignment(p), [()] * x.aval.ndim, [()] * w.aval.ndim
+    chosen, left, right = AxisAssignment(p), [()] * x.aval.ndim, [()] * w.aval.ndim
     left[batch] = chosen.choose((x.axes[batch],), x.aval.shape[batch])
     right[outputs] = chosen.choose((w.axes[outputs],), w.aval.shape[outputs])
     candidates = x.axes[features], w.axes[inputs]

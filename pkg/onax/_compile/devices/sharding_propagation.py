@@ -22,7 +22,15 @@ from onax._native.array import ArrayImpl
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.conv import conv_general_dilated_p
 from onax._prims.dot import dot_general_p
-from onax._prims.indexing import gather_p
+from onax._prims.indexing import (
+    gather_p,
+    scatter_add_p,
+    scatter_max_p,
+    scatter_min_p,
+    scatter_mul_p,
+    scatter_p,
+    scatter_sub_p,
+)
 from onax._prims.placement import device_put_p, fit_sharding, sharding_constraint_p
 from onax._prims.reductions import argmax_p, argmin_p
 from onax._prims.shaping import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
@@ -142,13 +150,31 @@ def _stack(axes, avals, shape, params):
 
 @dimension_axes.rule(gather_p)
 def _gather(axes, avals, shape, params):
-    """Dimensions with full slices keep their axes."""
+    """Dimensions with full slices keep their axes, and so do those of the indices."""
     numbers, old = params["dimension_numbers"], avals[0].shape
     dropped = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
     out = [()] * len(shape)
+    batch = [d for d in range(len(shape)) if d not in numbers.offset_dims]
+    for d, own in zip(batch, axes[1]):
+        out[d] = own
+    for i, j in zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims):
+        out[batch[j]] = out[batch[j]] or axes[0][i]
     for i, d in zip(numbers.offset_dims, [d for d in range(len(old)) if d not in dropped]):
         if shape[i] == old[d]:
             out[i] = axes[0][d]
+    return out
+
+
+@dimension_axes.rule(scatter_p, scatter_add_p, scatter_sub_p, scatter_mul_p, scatter_min_p, scatter_max_p)
+def _scatter(axes, avals, shape, params):
+    """The result lies as the values that are updated; a split batch, or split windows, of updates split it too."""
+    numbers, out = params["dimension_numbers"], list(axes[0])
+    for i, j in zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims):
+        out[i] = out[i] or axes[1][j]
+    dropped = (*numbers.inserted_window_dims, *numbers.operand_batching_dims)
+    for i, d in zip([i for i in range(len(shape)) if i not in dropped], numbers.update_window_dims):
+        if avals[2].shape[d] == shape[i]:
+            out[i] = out[i] or axes[2][d]
     return out
 
 
