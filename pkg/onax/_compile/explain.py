@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onax._compile import pipeline, sessions
+from onax._compile import pipeline, placement, sessions
 from onax._compile.direct import direct_program
 from onax._compile.explanation import Explanation, Step
 from onax._compile.first_call import executable_of
 from onax._compile.jit import PjitFunction, jit
+from onax._compile.lazy_import import multi_device
 from onax._compile.passes.bodies import map_bodies
 from onax._compile.passes.form_tapes import obstacle
 from onax._compile.placement import has_separate_regions
@@ -82,6 +83,9 @@ def explain(fun):
 
 def explain_program(signature, leaves=None):
     """The Explanation of a staged call; without leaves, or if one is a ShapeDtypeStruct, nothing is measured."""
+    exchanged = _explain_partitioned(signature, leaves)
+    if exchanged is not None:
+        return exchanged
     computation = pipeline.optimize(signature.jaxpr, signature.fun_name, signature.options.keep_unused)
     explanation = Explanation(signature.fun_name, "nothing")
     if computation.core is None:
@@ -105,6 +109,17 @@ def explain_program(signature, leaves=None):
         explanation.steps = _node_steps(graph, _Nodes(run, profile, by_tape, _reasons(program)), 0)
     explanation.calls, explanation.seconds = run.calls, run.time_of_call()
     return explanation
+
+
+def _explain_partitioned(signature, leaves):
+    """The Explanation of a call whose devices run a program each: what they exchange; None for any other call."""
+    if leaves is None or any(isinstance(x, ShapeDtypeStruct) for x in leaves):
+        return None
+    shardings = placement.shardings_of_results(signature.jaxpr, leaves)
+    program = placement.partitioned(signature.jaxpr, leaves, shardings)
+    if program is signature.jaxpr:
+        return None
+    return Explanation(signature.fun_name, "devices", steps=multi_device().communication.steps_of(program))
 
 
 def _record_tapes(jaxpr):

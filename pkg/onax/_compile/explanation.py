@@ -13,7 +13,8 @@ class Step:
 
     Attributes:
       where: "tape" (an instruction of onax's), "runtime" (a node of ONNX Runtime), "native" (a node whose kernel is
-        compiled code of onax) or "Python" (a call of Python code).
+        compiled code of onax), "Python" (a call of Python code) or "devices" (a collective: its bytes are those that
+        one device receives).
       operation: the name of the instruction or operator.
       equations: (primitive, source location) of each equation that the step computes.
       location: the source location as text, `file:line:column (function)`; empty if unknown.
@@ -43,7 +44,8 @@ class Explanation:
 
     Attributes:
       name: of the function.
-      runner: "tape" (the whole program is one tape), "session" (ONNX Runtime runs a graph), or "nothing" (no result
+      runner: "tape" (the whole program is one tape), "session" (ONNX Runtime runs a graph),
+        "devices" (several devices run a program each; the steps are what they exchange), or "nothing" (no result
         needs computing).
       calls: how many calls were measured; 0 if none.
       seconds: the time of one call, the least of those; None if none was measured.
@@ -99,7 +101,11 @@ class Explanation:
         )
 
     def _title(self):
-        how = {"tape": "one tape, without a session of ONNX Runtime", "session": "a session of ONNX Runtime"}
+        how = {
+            "tape": "one tape, without a session of ONNX Runtime",
+            "session": "a session of ONNX Runtime",
+            "devices": "a program on each device, of which the table shows what they exchange",
+        }
         way = how.get(self.runner, "nothing is computed")
         if self.seconds is None:
             return f"{self.name}: {way}; not measured"

@@ -43,8 +43,11 @@ def run_first_call(call, programs):
         check_distinct(staged.jaxpr.debug_info, call.leaves)
         params = call_params(staged.jaxpr, call.name, keep_unused=options.keep_unused)
         return tree_unflatten(staged.out_tree, bind_jit([*staged.hoisted, *call.leaves], params)), None
-    entry = _compile_call(call, staged)
-    shardings = placement.shardings_of_results(staged.jaxpr, call.leaves)
+    stated = ()
+    if options.out_shardings is not None:
+        stated = multi_device().call_shardings.shardings_of_leaves(options.out_shardings, staged.out_tree)
+    shardings = placement.shardings_of_results(staged.jaxpr, call.leaves, (), stated)
+    entry = _compile_call(call, staged, shardings)
     watched = context.option_word() & (SPECIAL | KEY_REUSE)
     if key_reuse.checking():
         run = functools.partial(entry.run, call.leaves)
@@ -63,9 +66,9 @@ def run_first_call(call, programs):
     return result, entry
 
 
-def _compile_call(call, staged):
-    """The CacheEntry of a call."""
-    options, jaxpr = call.options, staged.jaxpr
+def _compile_call(call, staged, shardings):
+    """The CacheEntry of a call whose results get these shardings."""
+    options, jaxpr = call.options, placement.partitioned(staged.jaxpr, call.leaves, shardings)
     device, committed = placement.committed_device(call.leaves, call.name, call.arg_names)
     if options.device is not None:
         device, committed = options.device, True
@@ -117,6 +120,7 @@ def run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings):
     """Compiles and runs a closed jaxpr on values."""
     device, committed = placement.committed_device(args, name, lambda: jaxpr.debug_info.arg_names)
     shardings = placement.shardings_of_results(jaxpr, args, in_shardings, out_shardings)
+    jaxpr = placement.partitioned(jaxpr, args, shardings)
     executable = executable_of(jaxpr, name, keep_unused, device=device or placement.first_device(args))
     with spans.span(f"jit_{name}"):
         results = executable.run(args, device, committed)

@@ -9,6 +9,7 @@ from onax._control.shard_map import has_separate_devices, shard_map_p
 from onax._core.jaxpr import jaxprs_in_params
 from onax._core.sharding import Sharding
 from onax._core.trace import Tracer, escaped_tracer_error
+from onax._ground.config import config
 from onax._native.array import ArrayImpl
 from onax._prims.placement import device_put_p, sharding_constraint_p
 
@@ -91,9 +92,19 @@ def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
     return multi_device().sharding_propagation.shardings_of_results(jaxpr, leaves, in_shardings, out_shardings)
 
 
+def partitioned(jaxpr, leaves, shardings):
+    """The program that is compiled for arguments and the shardings of its results (`shardings_of_results`).
+
+    Where devices run a program each, that is the partitioned program.
+    """
+    if not shardings or not has_separate_devices(shardings[0].mesh):
+        return jaxpr
+    return multi_device().spmd.partition_call(jaxpr, leaves, shardings)
+
+
 def has_separate_regions(jaxpr):
     """Whether a program holds a shard_map over separate devices."""
-    return _any_equation(jaxpr, "separate regions", _is_separate_region)
+    return _any_equation(jaxpr, ("separate regions", config.onax_separate_devices), _is_separate_region)
 
 
 def _is_separate_region(eqn):

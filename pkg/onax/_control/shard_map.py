@@ -29,7 +29,7 @@ from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, get_
 from onax._core.shards import shard_array
 from onax._core.trace import as_array, find_cur_trace, typeof, valid_jaxtype
 from onax._core.zeros import Zero, is_undefined_primal
-from onax._ground.config import DISABLE_JIT
+from onax._ground.config import DISABLE_JIT, config
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_leaves, tree_structure, tree_unflatten
@@ -191,8 +191,8 @@ def global_program(jaxpr, params):
 
 
 def has_separate_devices(mesh):
-    """Whether each device of a mesh runs its own program, unlike virtual devices, which share one."""
-    return any(device._separate for device in mesh.devices.flat)
+    """Whether each device of a mesh runs its own program; virtual devices share one but for `onax_separate_devices`."""
+    return config.onax_separate_devices or any(device._separate for device in mesh.devices.flat)
 
 
 def stacked_program(region, jaxpr, varying):

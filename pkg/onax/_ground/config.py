@@ -405,6 +405,9 @@ _seed_offset = add_row("jax_random_seed_offset", int, 0, "Added to every seed.",
 _direct = add_row(
     "onax_direct_tapes", bool, True, "Small compiled programs run without a session of ONNX Runtime.", in_key=True
 )
+_separate = add_row(
+    "onax_separate_devices", bool, False, "Virtual CPU devices run a program each instead of one for all.", in_key=True
+)
 
 
 def _axis_names(value):
@@ -599,6 +602,7 @@ transfer_guard_device_to_device = Option(_guards[2])
 transfer_guard_device_to_host = Option(_guards[3])
 traceback_filtering = Option(_filtering)
 direct_tapes = Option(_direct)
+separate_devices = Option(_separate)
 no_execution = Option(_rows["jax_no_execution"])
 array_garbage_collection_guard = Option(_find("jax_array_garbage_collection_guard"))
 auto_pcast = Option(_find("jax_auto_pcast"))

@@ -42,7 +42,9 @@ PROGRAMS = {  # function, arguments, their specs, specs of the results (None: un
     ),
     "rows of a table": (lambda t, i: t[i], (Z, IDS), [P(None, "y"), P("x")], [P("x", "y")], []),
     "rows of a split table": (lambda t, i: t[i], (Z, IDS), [P("x"), P()], [P()], GATHER_X),
-    "an element of each row": (lambda a, i: jnp.take_along_axis(a, i[:, None], 1), (Z, IDS), [P("x"), P("x")], [P("x")], []),
+    "an element of each row": (
+        lambda a, i: jnp.take_along_axis(a, i[:, None], 1), (Z, IDS), [P("x"), P("x")], [P("x")], [],
+    ),
     "indices in a batch": (jax.vmap(lambda a, i: a[i]), (Z, IDS), [P("x"), P("x")], [P("x")], []),
     "the gradient of a table": (
         jax.grad(lambda t, i: jnp.sin(t[i]).sum()), (Z, IDS), [P(None, "y"), P("x")], [P(None, "y")],

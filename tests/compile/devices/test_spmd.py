@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import onax as jax
+from onax._compile.devices import spmd
 from onax._compile.devices.spmd import gathers_of, partition
+from onax._ground.config import separate_devices
 from onax._ground.errors import LoweringError
 from onax.sharding import AxisType, NamedSharding
 from sharded_programs import GRID, P, check, collectives, jnp, lax, partitioned
@@ -110,6 +112,49 @@ def test_references_are_discharged():
 
     _, specs = check(function, Z, in_specs=[P("x")], gathers=None)
     assert len(specs) == 1
+
+
+def placed(args, specs):
+    return [jax.device_put(x, NamedSharding(GRID, s)) for x, s in zip(args, specs)]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_both_ways_give_the_same(name):
+    """`jit` as one program of all virtual devices, and as a program on each."""
+    function, args, in_specs, out_specs, _ = PROGRAMS[name]
+    with eight_devices():
+        args = placed(args, in_specs)
+        together = jax.tree.leaves(jax.jit(function)(*args))
+        with separate_devices(True):
+            apart = jax.tree.leaves(jax.jit(function)(*args))
+    for one, other, spec in zip(together, apart, out_specs):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+        assert one.sharding == other.sharding
+        assert one.sharding.is_equivalent_to(NamedSharding(GRID, spec), one.ndim)
+
+
+def test_devices_run_what_stands_in_the_partitioned_program(monkeypatch):
+    seen = []
+    original = spmd.partition_call
+    monkeypatch.setattr(spmd, "partition_call", lambda *args: seen.append(original(*args)) or seen[-1])
+    with eight_devices(), separate_devices(True):
+        (x,) = placed([Z], [P("x")])
+        found = jax.jit(lambda a: a.sum(0), out_shardings=NamedSharding(GRID, P("x")))(x)
+    assert collectives(seen[0]) == [("reduce_scatter", ("x",))]
+    assert found.sharding.spec == P("x")
+    np.testing.assert_allclose(found, Z.sum(0), rtol=1e-5, atol=1e-6)
+
+
+def test_a_program_over_several_meshes_is_not_partitioned():
+    with eight_devices():
+        other = mesh(z=8)
+        jaxpr = jax.make_jaxpr(lambda a: lax.with_sharding_constraint(a, NamedSharding(other, P("z"))))(Z)
+        assert spmd.partition_call(jaxpr, placed([Z], [P("x")]), [NamedSharding(GRID, P("x"))]) is jaxpr
+        with separate_devices(True):
+            found = jax.jit(lambda a: lax.with_sharding_constraint(a * 2, NamedSharding(other, P("z"))))(
+                *placed([Z], [P("x")])
+            )
+    np.testing.assert_array_equal(found, Z * 2)
 
 
 def test_another_mesh_is_refused():

@@ -4,6 +4,7 @@ sharding_propagation   the shardings of results, from those of arguments
 call_shardings         `in_shardings` and `out_shardings` of jit
 spmd                   the program of one device from a program over sharded values; `shard_*.py` hold its rules,
                        `sharded_values.py` the collectives between two shardings
+communication          what devices exchange, for `onax.explain`
 partition              cuts a program for separate devices where these meet
 thunks, rendezvous     what such programs consist of, and how they run concurrently
 pmap                   `jax.pmap`
@@ -11,6 +12,7 @@ pmap                   `jax.pmap`
 
 from onax._compile.devices import (
     call_shardings,
+    communication,
     partition,
     shard_control,
     shard_indexing,
@@ -23,6 +25,7 @@ from onax._compile.devices import (
 
 __all__ = [
     "call_shardings",
+    "communication",
     "partition",
     "shard_control",
     "shard_indexing",

@@ -31,11 +31,12 @@ def params_of(call, staged):
         stated = broadcast_devices(_resolve(options.in_shardings, "in_shardings"), structure)
         params["in_shardings"] = (*[None] * len(staged.hoisted), *stated)
     if options.out_shardings is not None:
-        params["out_shardings"] = tuple(_of_results(options.out_shardings, staged.out_tree))
+        params["out_shardings"] = tuple(shardings_of_leaves(options.out_shardings, staged.out_tree))
     return params
 
 
-def _of_results(out_shardings, out_tree):
+def shardings_of_leaves(out_shardings, out_tree):
+    """For each result of a call what `out_shardings` states, with the mesh in context for PartitionSpecs."""
     return broadcast_devices(_resolve(out_shardings, "out_shardings"), out_tree, "pjit out_shardings")
 
 
@@ -66,7 +67,7 @@ def put_results(result, out_shardings, shardings):
     `shardings` are those of the program's results, or None; a result without a stated sharding keeps its sharding.
     """
     leaves, tree = tree_flatten(result)
-    stated = _of_results(out_shardings, tree)
+    stated = shardings_of_leaves(out_shardings, tree)
     mesh = next((s.mesh for s in stated if isinstance(s, NamedSharding)), None)
     if shardings is None:
         shardings = [None if mesh is None else NamedSharding(mesh, PartitionSpec())] * len(leaves)

@@ -65,23 +65,28 @@ def _fft(p, operands, eqn):
     return _on_members(p, operands, eqn, len(eqn.params["fft_lengths"]))
 
 
-_ON_MATRICES = (
-    cholesky_p, cholesky_update_p, geqrf_p, householder_product_p, lu_p, ormqr_p, qr_p, symmetric_product_p,
-    triangular_solve_p, eig_p, eigh_p, hessenberg_p, schur_p, svd_p, tridiagonal_p,
-)  # fmt: skip
-
-
-@shard.rule(*_ON_MATRICES)
 def _matrices(p, operands, eqn):
     return _on_members(p, operands, eqn, 2)
 
 
-@dimension_axes.rule(*_ON_MATRICES)
 def _stacks_of_results(axes, avals, shape, params):
     """The dimensions that count matrices keep their axes."""
     count = avals[0].ndim - 2
     merged = [next((own[i] for own in axes if i < len(own) and own[i]), ()) for i in range(count)]
     return [*merged, *[()] * (len(shape) - count)]
+
+
+def _on_matrices(*primitives):
+    """Attaches the rules of operations on stacks of matrices."""
+    for primitive in primitives:
+        shard.set(primitive, _matrices)
+        dimension_axes.set(primitive, _stacks_of_results)
+
+
+_on_matrices(
+    cholesky_p, cholesky_update_p, geqrf_p, householder_product_p, lu_p, ormqr_p, qr_p, symmetric_product_p,
+    triangular_solve_p, eig_p, eigh_p, hessenberg_p, schur_p, svd_p, tridiagonal_p,
+)  # fmt: skip
 
 
 # ---- linear systems with a rule of their own

@@ -9,6 +9,7 @@ A value remembers each form that it was brought into, so that two readers share 
 import numpy as np
 
 from onax._core.sharding import NamedSharding, PartitionSpec, divisible_sharding, names_in
+from onax._ground.source import here
 from onax._prims.collectives import all_gather_p, all_to_all_p, index_along, ppermute_p, psum_p, reduce_scatter_p
 from onax._prims.elementwise import mul
 from onax._prims.shaping import full_like, shape_of
@@ -18,7 +19,7 @@ from onax._prims.slicing import dynamic_slice
 class ShardedValue:
     """A global value of type `aval`; `value` is a device's own block, or its part of the sum over `pending` axes."""
 
-    __slots__ = ("aval", "axes", "forms", "pending", "value")
+    __slots__ = ("aval", "axes", "forms", "pending", "record", "value")
 
     def __init__(self, value, aval, axes=None, pending=()):
         self.value = value
@@ -26,6 +27,7 @@ class ShardedValue:
         self.axes = ((),) * aval.ndim if axes is None else tuple(map(tuple, axes))
         self.pending = tuple(pending)
         self.forms = {} if self.pending else {self.axes: value}
+        self.record = here.record  # the source location of the equation that gives the value
 
     @property
     def is_whole(self):
@@ -75,13 +77,22 @@ class Resharder:
         """A device's block of a ShardedValue with these axes (by default its own), all sums taken."""
         axes = x.axes if axes is None else tuple(map(tuple, axes))
         if axes not in x.forms:
-            if not x.forms:
-                start = _with_scattered_axes(x.axes, axes, x.pending)
-                x.forms[start] = self._sum_pending(x, start)
-            whole = ((),) * len(axes)
-            start = whole if whole in x.forms else next(iter(x.forms))
-            x.forms[axes] = self._move(x.forms[start], start, axes)
+            outer = here.record
+            here.record = outer or x.record  # a collective for a result of the program has the line of the value
+            try:
+                self._add_form(x, axes)
+            finally:
+                here.record = outer
         return x.forms[axes]
+
+    def _add_form(self, x, axes):
+        """Brings a value into a form that it does not have yet."""
+        if not x.forms:
+            start = _with_scattered_axes(x.axes, axes, x.pending)
+            x.forms[start] = self._sum_pending(x, start)
+        whole = ((),) * len(axes)
+        start = whole if whole in x.forms else next(iter(x.forms))
+        x.forms[axes] = self._move(x.forms[start], start, axes)
 
     def whole(self, x):
         """The whole value on every device."""

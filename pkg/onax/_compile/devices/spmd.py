@@ -23,7 +23,7 @@ from onax._compile.devices.sharded_values import (
     spec_of_axes,
     usable_axes,
 )
-from onax._compile.devices.sharding_propagation import propagate
+from onax._compile.devices.sharding_propagation import propagate, sharding_of
 from onax._compile.placement import makes_shards, states_sharding
 from onax._control.shard_map import ManualRegion, shard_map_p
 from onax._core.facts import CALLS_PYTHON, ELEMENTWISE
@@ -75,6 +75,36 @@ def partition(jaxpr, mesh, in_specs, out_specs=None):
             out_specs = _propagated_specs(jaxpr, mesh, in_axes)
         jaxpr.cache[key] = _partition(jaxpr, mesh, in_axes, out_specs)
     return jaxpr.cache[key]
+
+
+def partition_call(jaxpr, leaves, shardings):
+    """The partitioned program of a call on values whose results get these NamedShardings.
+
+    A program that states shardings over several meshes stays as it is: its regions run on their devices, and what is
+    between them on the first device.
+    """
+    mesh = shardings[0].mesh
+    if not all(_same_mesh(mesh, m) for m in _stated_meshes(jaxpr)):
+        return jaxpr
+    given = [sharding_of(x) for x in leaves]
+    in_specs = [PartitionSpec() if s is None or not _same_mesh(s.mesh, mesh) else s.spec for s in given]
+    return partition(jaxpr, mesh, in_specs, [s.spec for s in shardings])[0]
+
+
+def _stated_meshes(jaxpr):
+    """The meshes of all shardings that a program states."""
+    if "stated meshes" not in jaxpr.cache:
+        meshes = {}
+        for eqn in jaxpr.eqns:
+            params = eqn.params
+            if eqn.primitive is shard_map_p:
+                meshes[params["mesh"]] = None
+            stated = (params.get("sharding"), *params.get("in_shardings", ()), *params.get("out_shardings", ()))
+            meshes.update((s.mesh, None) for s in stated if isinstance(s, NamedSharding))
+            for inner in jaxprs_in_params(params):
+                meshes.update(dict.fromkeys(_stated_meshes(inner)))
+        jaxpr.cache["stated meshes"] = tuple(meshes)
+    return jaxpr.cache["stated meshes"]
 
 
 def _propagated_specs(jaxpr, mesh, in_axes):
