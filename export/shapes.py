@@ -26,9 +26,9 @@ _INT64 = np.dtype(np.int64)
 # --- the text form, under JAX's names -----------------------------------------------------------------------------
 
 
-def is_symbolic_dim(d):
+def is_symbolic_dim(p):
     """Whether a dimension is symbolic."""
-    return isinstance(d, SymbolicDim)
+    return isinstance(p, SymbolicDim)
 
 
 @api_boundary

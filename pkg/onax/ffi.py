@@ -34,7 +34,15 @@ def include_dir():
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 
 
-def ffi_lowering(call_target_name, **options):
+def ffi_lowering(
+    call_target_name,
+    *,
+    operand_layouts=None,
+    result_layouts=None,
+    backend_config=None,
+    skip_ffi_layout_processing=False,
+    **lowering_args,
+):
     """Raises NotImplementedError: a rule that lowers to MLIR has no meaning here."""
     raise NotImplementedError(
         f"ffi_lowering({call_target_name!r}): onax lowers to ONNX and has no MLIR; call the target with "
@@ -42,7 +50,15 @@ def ffi_lowering(call_target_name, **options):
     )
 
 
-def build_ffi_lowering_function(call_target_name, **options):
+def build_ffi_lowering_function(
+    call_target_name,
+    *,
+    operand_layouts=None,
+    result_layouts=None,
+    backend_config=None,
+    skip_ffi_layout_processing=False,
+    **lowering_args,
+):
     """Raises NotImplementedError, as `ffi_lowering` does."""
     ffi_lowering(call_target_name)
 

@@ -46,9 +46,9 @@ from onax._native.tree import (
 from onax._native.tree import is_tree_node as _is_tree_node
 
 
-def is_tree_node(type_):
+def is_tree_node(typ):
     """Whether objects of exactly this class are containers; False for anything but a class."""
-    return isinstance(type_, type) and _is_tree_node(type_)
+    return isinstance(typ, type) and _is_tree_node(typ)
 
 
 _wrap_api_functions(globals(), __name__, ("tree_map",))

@@ -11,6 +11,7 @@ cdef class ApiFunction:
     cdef object label
     cdef tuple positions        # of the static parameters
     cdef frozenset static       # their names
+    cdef object jitted          # the jitted form, once somebody asked for one of its methods
     cdef dict __dict__
     cdef object __weakref__
 

@@ -25,6 +25,9 @@ cdef extern from "Python.h":
     PyObject *PyException_GetTraceback(PyObject *) noexcept
 
 
+_JIT_METHODS = frozenset(("lower", "trace", "eval_shape", "clear_cache"))
+
+
 # ---- functions -----------------------------------------------------------------------------------------------------
 
 cdef class ApiFunction:
@@ -55,6 +58,14 @@ cdef class ApiFunction:
 
     def __get__(self, instance, owner):
         return self if instance is None else MethodType(self, instance)
+
+    def __getattr__(self, name):
+        """`lower`, `trace`, `eval_shape` or `clear_cache` of a function that JAX compiles."""
+        if name in _JIT_METHODS and "static_argnames" in vars(self):
+            if self.jitted is None:
+                self.jitted = hooks.jit_api_function(self)
+            return getattr(self.jitted, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self):
         return f"<function {self.__qualname__} at {id(self):#x}>"

@@ -19,6 +19,7 @@ cdef class Hooks:
     cdef public object filter_traceback         # (error): takes the frames of onax out of its traceback
     cdef public object name_error               # (error, label, args): adds the name of the function that failed
     cdef public object unhashable_error         # (value, error) -> the error for a static argument without a hash
+    cdef public object jit_api_function         # (ApiFunction) -> the jitted function whose methods it has
     # evaluation (`context`, `dispatch`, `interpreter`)
     cdef public object eval_trace               # the trace that evaluates: to make it current is to have none
     cdef public object stray_tracer             # (primitive, tracer): raises, as nothing is being traced

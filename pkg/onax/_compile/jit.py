@@ -18,8 +18,10 @@ from onax._core.evaluate import interpreter_of
 from onax._core.trace import Tracer, escaped_tracer_error
 from onax._ground import source, spans
 from onax._ground.config import config
+from onax._native.api_boundary import unwrap
 from onax._native.hooks import hooks
 from onax._native.jit_function import JitFunction
+from onax._native.library_function import LibraryFunction
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax._transforms.flatten import check_callable, fun_name
@@ -126,10 +128,19 @@ def _compile_library_function(function):
     return compiled
 
 
+def _jit_api_function(function):
+    """The jitted form of a public function that JAX compiles; its program has no call of that function."""
+    inner = unwrap(function)
+    if isinstance(inner, LibraryFunction):
+        inner = inner.fun
+    return jit(inner, static_argnames=tuple(function.static_argnames))
+
+
 jit_p.impl = _evaluate_jit
 jit_p.inline = _inline
 hooks.place_sharded_result = placement.place_eager_result
 hooks.compile_library_function = _compile_library_function
+hooks.jit_api_function = _jit_api_function
 hooks.uncompiled_options = CHECKS
 hooks.device_memory = lambda device: compiler().sessions.memory_of(device.local_hardware_id)
 

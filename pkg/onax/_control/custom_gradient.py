@@ -108,14 +108,14 @@ def _may_be_perturbed(x):
     return typeof(x).to_tangent_aval().dtype != dtypes.float0
 
 
-def zero_from_primal(x, symbolic_zeros=False):
-    """Zero tangents for a tree x: arrays, or SymbolicZeros.  Raises TypeError for leaves that are not numbers."""
+def zero_from_primal(val, symbolic_zeros=False):
+    """Zero tangents for a tree: arrays, or SymbolicZeros.  Raises TypeError for leaves that are not numbers."""
 
     def zero(leaf):
         aval = typeof(leaf).to_tangent_aval()
         return SymbolicZero(aval) if symbolic_zeros else instantiate_zeros(Zero(aval))
 
-    return tree_map(zero, x)
+    return tree_map(zero, val)
 
 
 # ---- linear functions with a user-defined transpose ----

@@ -222,9 +222,9 @@ custom_vmap_p = Primitive(
 programs.set(custom_vmap_p, Call("call", CUSTOM_RULE))
 
 
-def sequential_vmap(fun):
+def sequential_vmap(f):
     """A function that `vmap` applies to one example after the other (`lax.map`)."""
-    mapped = custom_vmap(fun)
+    mapped = custom_vmap(f)
 
     @mapped.def_vmap
     def rule(axis_size, in_batched, *args):

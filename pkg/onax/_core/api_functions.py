@@ -24,7 +24,10 @@ _PLAIN = (TypeError, ValueError, IndexError, OverflowError)
 
 
 def static_argnames(*names):
-    """Decorator: records which parameters JAX compiles as static arguments, for functions that are not `staged`."""
+    """Decorator for functions that JAX compiles and that are not `staged`: records which parameters are static there.
+
+    These functions have `lower`, `trace`, `eval_shape` and `clear_cache`, as all functions that JAX compiles have.
+    """
 
     def decorate(function):
         function.static_argnames = names

@@ -56,10 +56,10 @@ def bind_with_refs(primitive, args, params):
     return primitive.bind(*args, **params)
 
 
-def jaxpr_as_fun(closed):
+def jaxpr_as_fun(closed_jaxpr):
     """The function a closed jaxpr stands for: flat arguments to a list of results."""
 
     def run(*args):
-        return eval_jaxpr(closed, closed.consts, *args)
+        return eval_jaxpr(closed_jaxpr, closed_jaxpr.consts, *args)
 
     return run

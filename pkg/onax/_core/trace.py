@@ -486,16 +486,16 @@ def to_concrete_value(x):
     return x.to_concrete_value() if isinstance(x, Tracer) else x
 
 
-def concrete_or_error(convert, x, context=""):
-    """`convert(x)` for a value that is known; ConcretizationTypeError with the context otherwise."""
-    if convert is None:
-        convert = _identity
-    if isinstance(x, Tracer):
-        value = x.to_concrete_value()
+def concrete_or_error(force, val, context=""):
+    """`force(val)` for a value that is known; ConcretizationTypeError with the context otherwise."""
+    if force is None:
+        force = _identity
+    if isinstance(val, Tracer):
+        value = val.to_concrete_value()
         if value is None:
-            raise errors.ConcretizationTypeError(x, context)
-        return convert(value)
-    return convert(x)
+            raise errors.ConcretizationTypeError(val, context)
+        return force(value)
+    return force(val)
 
 
 def _identity(x):

@@ -170,16 +170,16 @@ def _scope_of(*dims):
     return None
 
 
-def max_dim(a, b):
+def max_dim(d1, d2):
     """The larger of two dimensions; symbolic if it depends on the variables."""
-    scope = _scope_of(a, b)
-    return max(a, b) if scope is None else extremum("max", a, b, scope)
+    scope = _scope_of(d1, d2)
+    return max(d1, d2) if scope is None else extremum("max", d1, d2, scope)
 
 
-def min_dim(a, b):
+def min_dim(d1, d2):
     """The smaller of two dimensions; symbolic if it depends on the variables."""
-    scope = _scope_of(a, b)
-    return min(a, b) if scope is None else extremum("min", a, b, scope)
+    scope = _scope_of(d1, d2)
+    return min(d1, d2) if scope is None else extremum("min", d1, d2, scope)
 
 
 def broadcast_dim(sizes):

@@ -167,8 +167,9 @@ def unary(name, kernel, tangent=None, *, doc, public=None, accuracy=False, **opt
 
 
 def binary(
-    name, kernel, *tangents, doc, public=None, result=_same_dtype, facts=frozenset(), numpy_name=None, makes_nan=None
-):
+    name, kernel, *tangents, doc, public=None, result=_same_dtype, facts=frozenset(), numpy_name=None, makes_nan=None,
+    parameters=("x", "y"),
+):  # fmt: skip
     """Defines an elementwise primitive of two operands; returns (public function, primitive).
 
     `tangents` holds for each operand the rule `rule(g, z, x, y)` of its contribution; without them the tangent is zero.
@@ -186,9 +187,10 @@ def binary(
     def function(x, y):
         return bind(x, y)
 
+    function.__code__ = function.__code__.replace(co_varnames=parameters)
     text = (
-        f"{doc}\n\nx and y have one dtype ({', '.join(_PLAIN[k] for k in kernel.kinds)}) and one shape, lengths "
-        "of 1 and rank 0 fitting any;\nTypeError otherwise: nothing is promoted, unlike in NumPy."
+        f"{doc}\n\n{' and '.join(parameters)} have one dtype ({', '.join(_PLAIN[k] for k in kernel.kinds)}) and one "
+        "shape, lengths of 1 and rank 0 fitting any;\nTypeError otherwise: nothing is promoted, unlike in NumPy."
     )
     return _set_name_and_doc(function, public or name, text), defvectorized(p)
 

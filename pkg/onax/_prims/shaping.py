@@ -716,9 +716,9 @@ def zeros_like_aval(aval):
     return broadcast(convert(False if aval.dtype.kind == "b" else 0, aval.dtype, aval.weak_type), aval.shape)
 
 
-def instantiate_zeros(x):
+def instantiate_zeros(tangent):
     """Replaces a symbolic zero by an array of zeros; returns other values unchanged."""
-    return zeros_like_aval(x.aval) if type(x) is Zero else x
+    return zeros_like_aval(tangent.aval) if type(tangent) is Zero else tangent
 
 
 # ---- the mapped axis ----

@@ -117,10 +117,14 @@ polygamma, polygamma_p = binary(
     "polygamma", by_kind(floating=_polygamma_kernel),
     _polygamma_tangent_m,
     lambda g, y, m, x: mul(g, polygamma(add(m, const(m, 1)), x)),
-    makes_nan=False, doc="The derivative of order x of digamma at y; NaN unless x is 0, 1, 2, ...",
+    makes_nan=False, doc="The derivative of order m of digamma at x; NaN unless m is 0, 1, 2, ...",
+    parameters=("m", "x"),
 )  # fmt: skip
 zeta, zeta_p = binary(
-    "zeta", by_kind(floating=_zeta_kernel), doc="Hurwitz' zeta function: the sum of 1 / (k + y)^x over k = 0, 1, ..."
+    "zeta",
+    by_kind(floating=_zeta_kernel),
+    doc="Hurwitz' zeta function: the sum of 1 / (k + q)^x over k = 0, 1, ...",
+    parameters=("x", "q"),
 )
 zeta_p.jvp = None  # as in JAX: differentiating it is an error
 
@@ -135,20 +139,24 @@ def _gamma_density(g, a, x):
 
 
 igamma_grad_a, igamma_grad_a_p = binary(
-    "igamma_grad_a", by_kind(floating=kernels.igamma_grad_a), doc="The derivative of igamma(x, y) in x."
+    "igamma_grad_a",
+    by_kind(floating=kernels.igamma_grad_a),
+    doc="The derivative of igamma(a, x) in a.",
+    parameters=("a", "x"),
 )
 igamma_grad_a_p.jvp = None  # as in JAX: differentiating it is an error
 igamma, igamma_p = binary(
     "igamma", by_kind(floating=kernels.igamma),
     lambda g, out, a, x: mul(g, igamma_grad_a(a, x)),
     lambda g, out, a, x: _gamma_density(g, a, x),
-    doc="The regularized lower incomplete gamma function of parameter x at y; NaN where x or y is below 0.",
+    doc="The regularized lower incomplete gamma function of parameter a at x; NaN where a or x is below 0.",
+    parameters=("a", "x"),
 )  # fmt: skip
 igammac, igammac_p = binary(
     "igammac", by_kind(floating=kernels.igammac),
     lambda g, out, a, x: neg(mul(g, igamma_grad_a(a, x))),
     lambda g, out, a, x: neg(_gamma_density(g, a, x)),
-    doc="1 - igamma(x, y), accurate where that is small.",
+    doc="1 - igamma(a, x), accurate where that is small.", parameters=("a", "x"),
 )  # fmt: skip
 _random_gamma_grad, random_gamma_grad_p = binary(
     "random_gamma_grad", by_kind(floating=kernels.random_gamma_grad),

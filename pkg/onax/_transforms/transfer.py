@@ -116,7 +116,7 @@ def copy_to_host_async(x):
     return x
 
 
-def make_array_from_callback(shape, sharding, data_callback, *, dtype=None):
+def make_array_from_callback(shape, sharding, data_callback, dtype=None):
     """An array with a sharding; `data_callback(index)` returns the elements at a tuple of slices.
 
     Raises IndivisibleError if shards would be unequal, ValueError for a shard of another shape.

@@ -10,6 +10,7 @@ import math
 from onax import lax, nn, random
 from onax import numpy as jnp
 from onax._compile.jit import jit
+from onax._core.api_functions import static_argnames
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._transforms.vmap import vmap
 
@@ -90,6 +91,7 @@ def lstm(
     return lstm_ref(x, h_0, c_0, *unpacked, seq_lengths, *sizes, dropout, bidirectional)
 
 
+@static_argnames("bidirectional", "dropout", "hidden_size", "input_size", "num_layers")
 def lstm_ref(
     x, h_0, c_0, W_ih, W_hh, b_ih, b_hh, seq_lengths, input_size, hidden_size, num_layers, dropout, bidirectional
 ):

@@ -13,17 +13,27 @@ def backend_xla_version(platform=None):
     get_backend(platform)
 
 
-def clear_backends():
+def clear_backends(_crash=False):
     """Forgets all compiled programs; the devices stay, as no client of a runtime holds them."""
     clear_in_memory_compilation_cache()
 
 
-def get_compile_options(*args, **kwargs):
+def get_compile_options(
+    num_replicas,
+    num_partitions,
+    device_assignment=None,
+    env_options_overrides=None,
+    fdo_profile=None,
+    detailed_logging=True,
+    backend=None,
+):
     """Raises NotImplementedError: there is no compiler of XLA that would take options."""
     raise NotImplementedError("get_compile_options: onax compiles by itself and with ONNX Runtime, not with XLA")
 
 
-def register_backend_factory(name, *args, **kwargs):
+def register_backend_factory(
+    name, factory, *, priority=0, fail_quietly=True, experimental=False, make_topology=None, c_api=None
+):
     """Raises NotImplementedError: devices are the CPU's and those of ONNX Runtime's providers."""
     raise NotImplementedError(
         f"register_backend_factory({name!r}): devices are the CPU's and those of ONNX Runtime's providers"

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from onax._core.api_functions import static_argnames
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import as_array, ensure_compile_time_eval
 from onax._prims.random import threefry2x32_p
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 
+@static_argnames()
 def threefry_2x32(keypair, count):
     """Threefry's words for the pairs (first half, second half) of the counters `count`, in its shape.
 

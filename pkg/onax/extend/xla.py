@@ -10,14 +10,14 @@ class PipelineStage(enum.Enum):
     POST_SCHEDULER = "post_scheduler"
 
 
-def register_hlo_module_transformation(*args, **kwargs):
+def register_hlo_module_transformation(callback, *, name, stage=PipelineStage.PRE_SCHEDULER, platforms=None):
     """Raises NotImplementedError: programs are jaxprs, which `jax.extend.core` takes apart."""
     raise NotImplementedError(
         "register_hlo_module_transformation: onax has no modules of XLA; see `jit(f).lower(...).passes()`"
     )
 
 
-def clear_hlo_module_transformation(*args, **kwargs):
+def clear_hlo_module_transformation(name, stage=PipelineStage.PRE_SCHEDULER, platforms=None):
     """Does nothing, as no transformation can have been registered."""
 
 

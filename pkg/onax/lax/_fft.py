@@ -1,6 +1,7 @@
 """lax.fft, staged as a named call as in JAX."""
 
 from onax._control.jit_call import staged
+from onax._core.api_functions import static_argnames
 from onax._prims.fft import canonical_type, convert_operand, fft_p
 from onax._prims.linalg_rules import operand
 from onax._prims.shaping import canonical_shape
@@ -13,6 +14,7 @@ def _fft(x, fft_type, fft_lengths):
     return fft_p.bind(convert_operand(x, fft_type), fft_type=fft_type, fft_lengths=fft_lengths)
 
 
+@static_argnames("fft_lengths", "fft_type")
 def fft(x, fft_type, fft_lengths):
     """The discrete Fourier transform over the last axes of x, as many as there are lengths.
 

@@ -9,6 +9,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import compiled_when_large, staged
+from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes, source
 from onax.nn._normalization import logsumexp
@@ -95,6 +96,7 @@ def soft_sign(x):
     return jnp.true_divide(x, jnp.add(jnp.absolute(x), 1))
 
 
+@static_argnames()
 def sigmoid(x):
     """1 / (1 + exp(-x)).  Raises TypeError for integers."""
     return lax.logistic(ensure_arraylike("sigmoid", x))

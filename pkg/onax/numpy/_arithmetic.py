@@ -7,6 +7,7 @@ import numpy as np
 from onax import lax
 from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import staged
+from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._native.array import Array, ArrayImpl
 from onax._native.tree import tree_leaves
@@ -509,6 +510,7 @@ def ldexp(x1, x2, /):
     return where(lax.bitwise_or(isinf(x1), lax.eq(x1, zero)), x1, out)
 
 
+@static_argnames()
 def spacing(x, /):
     """The distance from x to the next float away from zero."""
     (x,) = promote_args_inexact("spacing", x)

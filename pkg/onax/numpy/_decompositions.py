@@ -184,6 +184,7 @@ def _eigvals(a):
     return factors.eig(a, compute_left_eigenvectors=False, compute_right_eigenvectors=False)[0]
 
 
+@static_argnames()
 def eigvals(a):
     """The eigenvalues of square matrices, complex, in no particular order."""
     (a,) = promote_matrices("eigvals", a)

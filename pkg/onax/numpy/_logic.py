@@ -4,6 +4,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._native.array import ArrayImpl
 from onax._transforms.abstract import ShapeDtypeStruct
@@ -16,6 +17,7 @@ def _full_bool(x, value):
     return lax.full_like(x, value, dtype=np.bool_)
 
 
+@static_argnames()
 def isnan(x, /):
     """Whether each element is nan; never for integers."""
     if type(x) is not ArrayImpl:
@@ -23,6 +25,7 @@ def isnan(x, /):
     return lax.ne(x, x)
 
 
+@static_argnames()
 def isfinite(x, /):
     """Whether each element is neither nan nor infinite."""
     x = ensure_arraylike("isfinite", x)

@@ -3,6 +3,7 @@
 from onax import lax
 from onax._control.jit_call import staged
 from onax._control.while_loop import while_loop
+from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax.numpy._arithmetic import floor_divide
 from onax.numpy._promotion import (
@@ -48,6 +49,7 @@ def _gcd(x1, x2):
     return while_loop(_has_remainder, _euclid_step, (absolute(x1), absolute(x2)))[0]
 
 
+@static_argnames()
 def gcd(x1, x2):
     """The greatest common divisor of integers, element by element, by Euclid's rule; gcd(0, 0) is 0.
 
@@ -65,6 +67,7 @@ def _lcm(x1, x2):
     return where(lax.eq(common, zero), zero, product)
 
 
+@static_argnames()
 def lcm(x1, x2):
     """The least common multiple of integers, element by element; 0 where one is 0.  ValueError for other numbers."""
     return _lcm(*_promote_integers("lcm", x1, x2))

@@ -102,6 +102,7 @@ def _poly(zeros):
     return out
 
 
+@static_argnames()
 def poly(seq_of_zeros):
     """The coefficients of the polynomial with these zeros, or of a square matrix' characteristic polynomial.
 

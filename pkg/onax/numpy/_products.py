@@ -163,6 +163,7 @@ def inner(a, b, *, precision=None, preferred_element_type=None):
     return tensordot(a, b, (-1, -1), precision=precision, preferred_element_type=preferred_element_type)
 
 
+@static_argnames()
 def outer(a, b, out=None):
     """The products of all elements of a with all of b, both flattened: a matrix."""
     if out is not None:

@@ -98,13 +98,13 @@ def set(ref, idx, value):
 
 
 @api_boundary
-def addupdate(ref, idx, value):
-    """Adds a value to the elements at an index, each occurrence of an index once.
+def addupdate(ref, idx, x):
+    """Adds a value x to the elements at an index, each occurrence of an index once.
 
     Raises ValueError for a value of another shape or dtype than `ref[idx]`.
     """
     index, operands = _read_index(ref, ... if idx is None else idx)
-    _bind(addupdate_p, ref, [_as_value(value), *operands], {"index": index})
+    _bind(addupdate_p, ref, [_as_value(x), *operands], {"index": index})
 
 
 Ref.read_item = staticmethod(get)

@@ -147,6 +147,7 @@ def _map_over_leading_axes(function, lead, operands, cores):
     return function, operands
 
 
+@static_argnames()
 def solve(a, b):
     """The solution x of a x = b for square a[..., n, n]: b is a vector [n], or [..., n, k]; leading axes broadcast.
 
@@ -183,6 +184,7 @@ def _inv(a):
     return solve(a, lax.broadcast_in_dim(identity_matrix(a.shape[-1], a.dtype), a.shape, (a.ndim - 2, a.ndim - 1)))
 
 
+@static_argnames()
 def inv(a):
     """The inverse of square matrices a[..., n, n]; inf and NaN for singular ones.  ValueError for other shapes."""
     check_arraylike("jnp.linalg.inv", a)
@@ -336,6 +338,7 @@ def _determinant(a):
     return _det(a)
 
 
+@static_argnames()
 def det(a):
     """The determinants of square matrices a[..., n, n].  ValueError for other shapes."""
     return _determinant(*promote_matrices("det", a))

@@ -8,6 +8,7 @@ which two Arrays of one dtype go straight to the primitive, and the parameter na
 import numpy as np
 
 from onax import lax
+from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._native.array import ArrayImpl, make_array
 from onax.numpy._promotion import (
@@ -35,6 +36,7 @@ def _set_signature(function, name, parameters, doc):
     function.__name__ = function.__qualname__ = name
     function.__module__ = "onax.numpy"
     function.__doc__ = doc
+    function.static_argnames = ()  # JAX compiles it
     code = function.__code__
     count = code.co_argcount
     function.__code__ = code.replace(co_varnames=(*parameters.split(), *code.co_varnames[count:]), co_name=name)
@@ -127,6 +129,7 @@ def _refuse_complex(name, x):
     return x
 
 
+@static_argnames()
 def absolute(x, /):
     """Absolute value; the modulus (a real dtype) for complex x."""
     x = ensure_arraylike("absolute", x)
@@ -134,23 +137,27 @@ def absolute(x, /):
     return x if dtype == np.bool_ or dtypes.is_unsigned(dtype) else lax.abs(x)
 
 
+@static_argnames()
 def floor(x, /):
     """Largest integral value not above x, in x's dtype; integers and bools are returned unchanged."""
     x = ensure_arraylike("floor", x)
     return x if x.dtype in _LOGICAL else lax.floor(*promote_dtypes_inexact(x))
 
 
+@static_argnames()
 def ceil(x, /):
     """Smallest integral value not below x, in x's dtype; integers and bools are returned unchanged."""
     x = ensure_arraylike("ceil", x)
     return x if x.dtype in _LOGICAL else lax.ceil(*promote_dtypes_inexact(x))
 
 
+@static_argnames()
 def positive(x, /):
     """x itself."""
     return ensure_arraylike("positive", x)
 
 
+@static_argnames()
 def log10(x, /):
     """Logarithm to base 10."""
     logarithm = lax.log(*promote_args_inexact("log10", x))
@@ -161,6 +168,7 @@ def log10(x, /):
     return lax.complex(lax.mul(re, scale), lax.mul(im, scale))
 
 
+@static_argnames()
 def log2(x, /):
     """Logarithm to base 2."""
     logarithm = lax.log(*promote_args_inexact("log2", x))
@@ -185,23 +193,27 @@ def constant_like(like, value):
     return scalar_like(like, value) if not like.shape else like.dtype.type(value)
 
 
+@static_argnames()
 def deg2rad(x, /):
     """Degrees to radians."""
     (x,) = promote_args_inexact("deg2rad", x)
     return lax.mul(x, constant_like(x, np.pi / 180))
 
 
+@static_argnames()
 def rad2deg(x, /):
     """Radians to degrees."""
     (x,) = promote_args_inexact("rad2deg", x)
     return lax.mul(x, constant_like(x, 180 / np.pi))
 
 
+@static_argnames()
 def reciprocal(x, /):
     """1 / x as a float."""
     return lax.integer_pow(*promote_args_inexact("reciprocal", x), -1)
 
 
+@static_argnames()
 def conjugate(x, /):
     """The complex conjugate; real x is returned unchanged."""
     x = ensure_arraylike("conjugate", x)
@@ -213,12 +225,14 @@ def conj(x, /):
     return conjugate(x)
 
 
+@static_argnames()
 def real(val, /):
     """The real part; real x is returned unchanged."""
     val = ensure_arraylike("real", val)
     return lax.real(val) if dtypes.is_complex(val.dtype) else val
 
 
+@static_argnames()
 def imag(val, /):
     """The imaginary part; zeros for real x."""
     val = ensure_arraylike("imag", val)
@@ -275,6 +289,7 @@ greater_equal = _binary(
 )
 
 
+@static_argnames()
 def right_shift(x1, x2, /):
     """x1 with its bits shifted right by x2; signed integers keep their sign."""
     return _promote_and_shift_right("right_shift", x1, x2)
@@ -285,6 +300,7 @@ def _promote_and_shift_right(name, x1, x2):
     return (lax.shift_right_logical if dtypes.is_unsigned(x1.dtype) else lax.shift_right_arithmetic)(x1, x2)
 
 
+@static_argnames()
 def bitwise_right_shift(x1, x2, /):
     """x1 with its bits shifted right by x2; signed integers keep their sign."""
     return _promote_and_shift_right("bitwise_right_shift", x1, x2)
@@ -356,6 +372,7 @@ logical_or = _logical("logical_or", lax.bitwise_or, "Whether x or y is nonzero."
 logical_xor = _logical("logical_xor", lax.bitwise_xor, "Whether exactly one of x and y is nonzero.")
 
 
+@static_argnames()
 def logical_not(x, /):
     """Whether x is zero."""
     return lax.bitwise_not(as_bool(ensure_arraylike("logical_not", x)))

@@ -139,6 +139,7 @@ def _lu_solve(both, pivots, b, trans):
     return _solve_by_lu(both, order, b, trans=trans, core=1 if b.ndim == both.ndim - 1 else 2)
 
 
+@static_argnames("check_finite", "overwrite_b", "trans")
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     """The solution of op(a) x = b, given `lu_factor` of a; trans: 1 transposed, 2 adjoint."""
     both, pivots = lu_and_piv
@@ -204,6 +205,7 @@ def _hessenberg(a, calc_q):
     return h, unit.at[..., 1:, 1:].set(q)
 
 
+@static_argnames("calc_q", "check_finite", "overwrite_a")
 def hessenberg(a, *, calc_q=False, overwrite_a=False, check_finite=True):
     """The Hessenberg form H of square matrices, with calc_q (H, Q): a = Q H Q^H."""
     (a,) = _promote_inexact("hessenberg", a)
@@ -241,6 +243,7 @@ def _rsf2csf(t, z):
     return jnp.triu(t), z
 
 
+@static_argnames("check_finite")
 def rsf2csf(T, Z, check_finite=True):
     """(T, Z) of a real Schur form as a complex, triangular one, by a rotation for each block."""
     T, Z = _promote_inexact("rsf2csf", T, Z)
@@ -367,6 +370,7 @@ def _expm(a, upper_triangular, max_squarings):
     return jnp.where(squarings > max_squarings, np.nan, out)
 
 
+@static_argnames("max_squarings", "upper_triangular")
 def expm(A, *, upper_triangular=False, max_squarings=16):
     """The exponential of square matrices, by Pade's approximation and repeated squaring.
 
@@ -383,6 +387,7 @@ def expm(A, *, upper_triangular=False, max_squarings=16):
     return function(a)
 
 
+@static_argnames("compute_expm", "method")
 def expm_frechet(A, E, *, method=None, compute_expm=True):
     """(expm(A), its derivative in the direction E), or the derivative alone."""
     a, e = _promote_inexact("expm_frechet", A, E)
@@ -468,6 +473,7 @@ def _polar(a, side):
     return u, jnp.matmul(adjoint(vh) * s, vh) if side == "right" else jnp.matmul(w * s, adjoint(w))
 
 
+@static_argnames("method", "side")
 def polar(a, side="right", *, method="qdwh", eps=None, max_iterations=None):
     """(u, p) with a = u p, or p u for side "left": u with orthonormal columns, p Hermitian and not negative.
 
@@ -501,6 +507,7 @@ def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False, overwrite_a
     return (jnp.matmul(left, right), r, *order)
 
 
+@static_argnames("eigvals_only", "select", "select_range")
 def eigh_tridiagonal(d, e, *, eigvals_only=False, select="a", select_range=None, tol=None, key=None):
     """Eigenvalues of the symmetric tridiagonal matrix with diagonal d and e beside it; with vectors unless
     eigvals_only.  select "i" returns the ascending eigenvalues with the indices in select_range, both ends included."""
@@ -522,6 +529,7 @@ def eigh_tridiagonal(d, e, *, eigvals_only=False, select="a", select_range=None,
     return w if eigvals_only else (w, v)
 
 
+@static_argnames("method")
 def solve_sylvester(A, B, C, *, method="schur", tol=1e-8):
     """The solution X of A X + X B = C, by Schur forms ("schur") or eigenvectors ("eigen"); NaN where it is not unique.
 

@@ -199,6 +199,7 @@ def betaln(a, b):
     return lax.lgamma(a) + lax.lgamma(b) - lax.lgamma(a + b)
 
 
+@static_argnames()
 def gammasgn(x):
     """The sign of the gamma function; NaN at its poles but 0."""
     (x,) = promote_args_inexact("gammasgn", x)

@@ -75,6 +75,7 @@ def circulant(c):
     return _vectorize("circulant", one, jnp.atleast_1d(*ensure_arraylikes("circulant", c)))
 
 
+@static_argnames()
 def block_diag(*arrs):
     """The matrices along a diagonal, zeros elsewhere; vectors are rows, numbers 1 x 1."""
     if not arrs:

@@ -11,6 +11,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
+from onax._core.api_functions import static_argnames
 from onax._core.trace import to_concrete_value
 from onax._ground.errors import ConcretizationTypeError
 from onax.numpy._promotion import check_arraylike, ensure_arraylike
@@ -187,6 +188,7 @@ def _gauss_near_one(a, b, c, x, value):
 # ---- Bessel functions
 
 
+@static_argnames("n_iter", "v")
 def bessel_jn(z, *, v, n_iter=50):
     """The Bessel functions of the first kind of the orders 0 to v at z, of shape (v + 1, *z.shape).
 

@@ -228,14 +228,20 @@ def _pad(mat, nse):
     return type(mat)((data, jnp.concatenate([mat.indices, padding], n)), **mat._info._asdict())
 
 
-def bcoo_gather(operand, start_indices, dimension_numbers, slice_sizes, **options):
+def bcoo_gather(
+    operand, start_indices, dimension_numbers, slice_sizes, *,
+    unique_indices=False, indices_are_sorted=False, mode=None, fill_value=None,
+):  # fmt: skip
     """Raises NotImplementedError: indices are integers and slices, which are `bcoo_slice` and `bcoo_dynamic_slice`."""
     raise NotImplementedError(
         "bcoo_gather: indexing a sparse array by arrays; index with integers and slices, or use todense()"
     )
 
 
-def bcoo_conv_general_dilated(lhs, rhs, **options):
+def bcoo_conv_general_dilated(
+    lhs, rhs, *, window_strides, padding, lhs_dilation=None, rhs_dilation=None, dimension_numbers=None,
+    feature_group_count=1, batch_group_count=1, precision=None, preferred_element_type=None, out_sharding=None,
+):  # fmt: skip
     """Raises NotImplementedError: a convolution reads each element many times, which todense() serves better."""
     raise NotImplementedError("bcoo_conv_general_dilated: convolve sparse.todense(lhs) with sparse.todense(rhs)")
 

@@ -1,11 +1,13 @@
 """The number of successes in n trials whose probability is beta distributed."""
 
 from onax import numpy as jnp
+from onax._core.api_functions import static_argnames
 from onax.numpy._ufuncs import constant_like
 from onax.scipy import special
 from onax.scipy.stats._common import mask_outside, promote_parameters
 
 
+@static_argnames()
 def logpmf(k, n, a, b, loc=0):
     """The logarithm of the probability of k."""
     k, n, a, b, loc = promote_parameters("betabinom.logpmf", k, n, a, b, loc)

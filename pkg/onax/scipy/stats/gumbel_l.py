@@ -44,7 +44,7 @@ def logsf(x, loc=0, scale=1):
     return -jnp.exp(-z)
 
 
-def ppf(q, loc=0, scale=1):
+def ppf(p, loc=0, scale=1):
     """The inverse of `cdf`."""
-    q, loc, scale = promote_parameters("gumbel_l.ppf", q, loc, scale, keeps_weak_type=True)
-    return keep_inside((q > 0) & (q < 1), loc + scale * jnp.log(-jnp.log1p(-q)), jnp.nan)
+    p, loc, scale = promote_parameters("gumbel_l.ppf", p, loc, scale, keeps_weak_type=True)
+    return keep_inside((p > 0) & (p < 1), loc + scale * jnp.log(-jnp.log1p(-p)), jnp.nan)

@@ -30,13 +30,13 @@ def sf(x, loc=0, scale=1):
     return special.expit(-(x - loc) / scale)
 
 
-def ppf(q, loc=0, scale=1):
+def ppf(x, loc=0, scale=1):
     """The inverse of `cdf`."""
-    q, loc, scale = promote_parameters("logistic.ppf", q, loc, scale, takes_complex=True)
-    return special.logit(q) * scale + loc
+    x, loc, scale = promote_parameters("logistic.ppf", x, loc, scale, takes_complex=True)
+    return special.logit(x) * scale + loc
 
 
-def isf(q, loc=0, scale=1):
+def isf(x, loc=0, scale=1):
     """The inverse of `sf`."""
-    q, loc, scale = promote_parameters("logistic.isf", q, loc, scale, takes_complex=True)
-    return -special.logit(q) * scale + loc
+    x, loc, scale = promote_parameters("logistic.isf", x, loc, scale, takes_complex=True)
+    return -special.logit(x) * scale + loc

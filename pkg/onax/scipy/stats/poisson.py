@@ -3,6 +3,7 @@
 import numpy as np
 
 from onax import numpy as jnp
+from onax._core.api_functions import static_argnames
 from onax.scipy import special
 from onax.scipy.stats._common import keep_inside, promote_parameters
 
@@ -31,6 +32,7 @@ def cdf(k, mu, loc=0):
 _LARGE, _LARGE_SINGLE, _TERMS = 100, 16, 260
 
 
+@static_argnames()
 def entropy(mu, loc=0):
     """The entropy in nats, which does not depend on loc; NaN for a negative mu.
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from onax import numpy as jnp
+from onax._core.api_functions import static_argnames
 from onax.scipy import special
 from onax.scipy.stats import norm
 from onax.scipy.stats._common import promote_parameters
@@ -25,6 +26,7 @@ def _log_gauss_mass(a, b):
     return jnp.where(in_tail, tail, jnp.log1p(-outside))
 
 
+@static_argnames()
 def logpdf(x, a, b, loc=0, scale=1):
     """The logarithm of the density; NaN unless a < b."""
     x, a, b, loc, scale = promote_parameters("truncnorm.logpdf", x, a, b, loc, scale)
@@ -39,6 +41,7 @@ def pdf(x, a, b, loc=0, scale=1):
     return jnp.exp(logpdf(x, a, b, loc, scale))
 
 
+@static_argnames()
 def logcdf(x, a, b, loc=0, scale=1):
     """The logarithm of the probability of at most x; NaN unless a < b."""
     x, a, b, loc, scale = promote_parameters("truncnorm.logcdf", x, a, b, loc, scale)
@@ -47,6 +50,7 @@ def logcdf(x, a, b, loc=0, scale=1):
     )
 
 
+@static_argnames()
 def logsf(x, a, b, loc=0, scale=1):
     """The logarithm of the probability of more than x; NaN unless a < b."""
     x, a, b, loc, scale = promote_parameters("truncnorm.logsf", x, a, b, loc, scale)
@@ -66,11 +70,13 @@ def _log_of_share(z, a, b, tail, complement, below, above):
     return jnp.where(a >= b, np.nan, value)
 
 
+@static_argnames()
 def cdf(x, a, b, loc=0, scale=1):
     """The probability of at most x."""
     return jnp.exp(logcdf(x, a, b, loc, scale))
 
 
+@static_argnames()
 def sf(x, a, b, loc=0, scale=1):
     """The probability of more than x."""
     return jnp.exp(logsf(x, a, b, loc, scale))
