@@ -36,4 +36,4 @@ def test_compiled_programs_are_forgotten():
 @pytest.mark.parametrize("name", ["get_compile_options", "register_backend_factory"])
 def test_what_is_of_xla(name):
     with pytest.raises(NotImplementedError, match="ONNX Runtime"):
-        getattr(backend, name)("x")
+        getattr(backend, name)("x", "y")
