@@ -1,6 +1,7 @@
 /* Strided copies; tape_strides.h says what they are. */
 #include "vector_code.h"
 
+#include "tape_gemm.h"
 #include "tape_strides.h"
 #include "tape_transpose.h"
 
@@ -9,7 +10,7 @@
 #define PART_BYTES (1 << 21)   /* written by one part of a copy: about 0.3 ms */
 #define MOST_PARTS 64
 #define LINE 64                /* bytes */
-#define SQUARE 64              /* elements on a side of what is transposed before the next pages are touched */
+#define BLOCK 64               /* elements on a side of what is transposed before the next pages are touched */
 #define TILE 32                /* parts begin at multiples of it: the squares that a transposition takes */
 
 typedef struct { uint64_t low, high; } word128;
@@ -29,38 +30,73 @@ static inline int64_t until_line(const char *p, int64_t row, int64_t size, int64
     return row % LINE || bytes % size || bytes / size > n ? 0 : bytes / size;
 }
 
-/* A square is as wide as a line of the cache (of bytes, a part of one), so that lines are read and written once. */
-#define DEFINE_TILE(w, T, side) \
-    ONAX_CLONES static void transpose_tile_##w(char *to, int64_t to_row, const char *from, int64_t from_row) { \
-        T tile[side][side]; \
-        for (int j = 0; j < side; j++) memcpy(tile[j], from + j * from_row, sizeof tile[j]); \
+/* Squares of elements, which registers hold: `clones` says for which CPU levels.  tape_transpose.h needs vectors of `side`
+   elements; without, the compiler does what it can. */
+#if defined(ONAX_TRANSPOSE_8)
+#define DEFINE_SQUARE(name, T, side, clones) \
+    typedef T lanes_##name __attribute__((vector_size(side * sizeof(T)))); \
+    clones static void transpose_square_##name(char *to, int64_t to_row, const char *from, int64_t from_row) { \
+        lanes_##name r[side]; \
+        for (int k = 0; k < side; k++) memcpy(&r[k], from + k * from_row, sizeof r[k]); \
+        ONAX_TRANSPOSE_##side(r); \
+        for (int k = 0; k < side; k++) memcpy(to + k * to_row, &r[k], sizeof r[k]); }
+#else
+#define DEFINE_SQUARE(name, T, side, clones) DEFINE_PLAIN_SQUARE(name, T, side, clones)
+#endif
+#define DEFINE_PLAIN_SQUARE(name, T, side, clones) \
+    clones static void transpose_square_##name(char *to, int64_t to_row, const char *from, int64_t from_row) { \
+        T square[side][side]; \
+        for (int j = 0; j < side; j++) memcpy(square[j], from + j * from_row, sizeof square[j]); \
         for (int i = 0; i < side; i++) { \
             T row[side]; \
-            for (int j = 0; j < side; j++) row[j] = tile[j][i]; \
+            for (int j = 0; j < side; j++) row[j] = square[j][i]; \
             memcpy(to + i * to_row, row, sizeof row); } }
 
-#if defined(ONAX_TRANSPOSE_8)
-#define DEFINE_VECTOR_TILE(w, T, side) \
-    typedef T lanes_##w __attribute__((vector_size(8 * sizeof(T)))); \
-    ONAX_CLONES static void transpose_tile_##w(char *to, int64_t to_row, const char *from, int64_t from_row) { \
-        for (int i = 0; i < side; i += 8) \
-            for (int j = 0; j < side; j += 8) { \
-                lanes_##w r[8]; \
-                for (int k = 0; k < 8; k++) memcpy(&r[k], from + (j + k) * from_row + i * (int64_t)sizeof(T), sizeof r[k]); \
-                ONAX_TRANSPOSE_8(r); \
-                for (int k = 0; k < 8; k++) memcpy(to + (i + k) * to_row + j * (int64_t)sizeof(T), &r[k], sizeof r[k]); } }
-#else
-#define DEFINE_VECTOR_TILE(w, T, side) DEFINE_TILE(w, T, side)
-#endif
-DEFINE_TILE(1, uint8_t, 16)
-DEFINE_VECTOR_TILE(2, uint16_t, 32)
-DEFINE_VECTOR_TILE(4, uint32_t, 16)
-DEFINE_VECTOR_TILE(8, uint64_t, 8)
-DEFINE_TILE(16, word128, 4)
+/* Down the columns of squares, so that the lines of the result that a column of squares leaves unfinished are few. */
+#define DEFINE_TRANSPOSITION(name, T, side) \
+    static void transpose_block_##name(const copy *c, char *to, const char *from, int64_t m, int64_t n) { \
+        const int64_t to_row = c->to[c->rank - 2], from_step = c->from[c->rank - 1]; \
+        for (int64_t j = 0; j < n; j += side) \
+            for (int64_t i = 0; i < m; i += side) { \
+                char *d = to + i * to_row + j * (int64_t)sizeof(T); \
+                const char *s = from + i * (int64_t)sizeof(T) + j * from_step; \
+                if (m - i >= side && n - j >= side) { transpose_square_##name(d, to_row, s, from_step); continue; } \
+                for (int64_t k = 0; k < side && k < m - i; k++) \
+                    for (int64_t l = 0; l < side && l < n - j; l++) \
+                        COPY_ELEMENT(T, d + k * to_row + l * (int64_t)sizeof(T), s + k * (int64_t)sizeof(T) + l * from_step); } } \
+    static void transpose_##name(const copy *c, char *to, const char *from) { \
+        LAST_TWO_AXES \
+        const int64_t above = until_line(to, to_row, sizeof(T), n), before = until_line(from, from_step, sizeof(T), m); \
+        (void)from_row, (void)to_step; \
+        for (int64_t i = 0, rows = before ? before : BLOCK; i < m; i += rows, rows = BLOCK) \
+            for (int64_t j = 0, columns = above ? above : BLOCK; j < n; j += columns, columns = BLOCK) \
+                transpose_block_##name(c, to + i * to_row + j * (int64_t)sizeof(T), from + i * (int64_t)sizeof(T) + j * from_step, \
+                                       m - i < rows ? m - i : rows, n - j < columns ? n - j : columns); }
 
-/* Elements of one width: any strides; written side by side, read with any stride, backward, or one repeated; squares of
-   them transposed. */
-#define DEFINE_LOOPS(w, T, side) \
+DEFINE_SQUARE(1, uint8_t, 16, ONAX_CLONES)
+DEFINE_SQUARE(2, uint16_t, 16, ONAX_CLONES)
+DEFINE_SQUARE(4, uint32_t, 8, ONAX_CLONES)
+DEFINE_SQUARE(8, uint64_t, 8, ONAX_CLONES)
+DEFINE_PLAIN_SQUARE(16, word128, 4, ONAX_CLONES)
+DEFINE_TRANSPOSITION(1, uint8_t, 16)
+DEFINE_TRANSPOSITION(2, uint16_t, 16)
+DEFINE_TRANSPOSITION(4, uint32_t, 8)
+DEFINE_TRANSPOSITION(8, uint64_t, 8)
+DEFINE_TRANSPOSITION(16, word128, 4)
+
+/* Sixteen vectors of 64 bytes need the registers of AVX-512: with 8 by 8 a f32[1000,1000] took 190 us, so 130. */
+#if defined(ONAX_TRANSPOSE_8) && defined(__x86_64__)
+DEFINE_SQUARE(4_v4, uint32_t, 16, __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))))
+DEFINE_TRANSPOSITION(4_v4, uint32_t, 16)
+static void (*transposition_of_4(void))(const copy *c, char *to, const char *from) {
+    return onax_cpu_level() >= 4 ? transpose_4_v4 : transpose_4;
+}
+#else
+#define transposition_of_4() transpose_4
+#endif
+
+/* Elements of one width: any strides; written side by side, read with any stride, backward, or one repeated. */
+#define DEFINE_LOOPS(w, T) \
     static void copy_any_##w(const copy *c, char *to, const char *from) { \
         LAST_TWO_AXES \
         for (int64_t row = 0; row < m; row++, to += to_row, from += from_row) { \
@@ -83,30 +119,12 @@ DEFINE_TILE(16, word128, 4)
         for (int64_t row = 0; row < m; row++, to += to_row, from += from_row) { \
             T x; \
             memcpy(&x, from, sizeof x); \
-            ONAX_EACH memcpy(to + i * (int64_t)sizeof(T), &x, sizeof(T)); } } \
-    static void transpose_block_##w(const copy *c, char *to, const char *from, int64_t m, int64_t n) { \
-        const int64_t to_row = c->to[c->rank - 2], from_step = c->from[c->rank - 1]; \
-        for (int64_t i = 0; i < m; i += side) \
-            for (int64_t j = 0; j < n; j += side) { \
-                char *d = to + i * to_row + j * (int64_t)sizeof(T); \
-                const char *s = from + i * (int64_t)sizeof(T) + j * from_step; \
-                if (m - i >= side && n - j >= side) { transpose_tile_##w(d, to_row, s, from_step); continue; } \
-                for (int64_t k = 0; k < side && k < m - i; k++) \
-                    for (int64_t l = 0; l < side && l < n - j; l++) \
-                        COPY_ELEMENT(T, d + k * to_row + l * (int64_t)sizeof(T), s + k * (int64_t)sizeof(T) + l * from_step); } } \
-    static void transpose_##w(const copy *c, char *to, const char *from) { \
-        LAST_TWO_AXES \
-        const int64_t above = until_line(to, to_row, sizeof(T), n), before = until_line(from, from_step, sizeof(T), m); \
-        (void)from_row, (void)to_step; \
-        for (int64_t i = 0, rows = before ? before : SQUARE; i < m; i += rows, rows = SQUARE) \
-            for (int64_t j = 0, columns = above ? above : SQUARE; j < n; j += columns, columns = SQUARE) \
-                transpose_block_##w(c, to + i * to_row + j * (int64_t)sizeof(T), from + i * (int64_t)sizeof(T) + j * from_step, \
-                                    m - i < rows ? m - i : rows, n - j < columns ? n - j : columns); }
-DEFINE_LOOPS(1, uint8_t, 16)
-DEFINE_LOOPS(2, uint16_t, 32)
-DEFINE_LOOPS(4, uint32_t, 16)
-DEFINE_LOOPS(8, uint64_t, 8)
-DEFINE_LOOPS(16, word128, 4)
+            ONAX_EACH memcpy(to + i * (int64_t)sizeof(T), &x, sizeof(T)); } }
+DEFINE_LOOPS(1, uint8_t)
+DEFINE_LOOPS(2, uint16_t)
+DEFINE_LOOPS(4, uint32_t)
+DEFINE_LOOPS(8, uint64_t)
+DEFINE_LOOPS(16, word128)
 
 /* Elements of any other width, or rows. */
 static void copy_any_rows(const copy *c, char *to, const char *from) {
@@ -289,7 +307,7 @@ static void choose_loop(copy *c) {
     last = c->rank - 1;
     if (!HAS_LOOPS(c->width)) c->inner = row_loop(c->width);
     else if (c->to[last] == c->width && c->from[last] == 0) c->inner = BY_WIDTH(copy_repeated);
-    else if (find_transposition(c)) c->inner = BY_WIDTH(transpose);
+    else if (find_transposition(c)) c->inner = c->width == 4 ? transposition_of_4() : BY_WIDTH(transpose);
     else if (c->to[last] == c->width && c->from[last] == -c->width) c->inner = BY_WIDTH(copy_reversed);
     else if (c->to[last] == c->width) c->inner = BY_WIDTH(copy_packed);
     else c->inner = BY_WIDTH(copy_any);
