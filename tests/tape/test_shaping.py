@@ -47,6 +47,16 @@ def test_every_dtype(dtype):
             check_bits(fn, x)
 
 
+@pytest.mark.parametrize("level", ["1", "3", "4"])
+def test_transpositions_by_squares(level, monkeypatch):
+    monkeypatch.setenv("ONAX_CPU_LEVEL", level)
+    for dtype in map(np.dtype, ("int8", "float16", "float32", "float64", "complex128")):
+        for shape in ((200, 150), (81, 80), (16, 200), (15, 77), (3, 70, 65)):
+            x = _array(shape, dtype)
+            check_bits(lambda x: x.T, x)
+            check_bits(lambda x: lax.slice_in_dim(x, 1, None, axis=x.ndim - 1).T, x)  # lines begin elsewhere
+
+
 def test_scalars():
     for fn in (lambda x: lax.transpose(x, ()), lambda x: lax.broadcast(x, (3, 2)), lambda x: lax.reshape(x, (1, 1))):
         check_bits(fn, np.float32(-0.0))

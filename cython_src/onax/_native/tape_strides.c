@@ -30,66 +30,74 @@ static inline int64_t until_line(const char *p, int64_t row, int64_t size, int64
     return row % LINE || bytes % size || bytes / size > n ? 0 : bytes / size;
 }
 
-/* Squares of elements, which registers hold: `clones` says for which CPU levels.  tape_transpose.h needs vectors of `side`
-   elements; without, the compiler does what it can. */
-#if defined(ONAX_TRANSPOSE_8)
-#define DEFINE_SQUARE(name, T, side, clones) \
-    typedef T lanes_##name __attribute__((vector_size(side * sizeof(T)))); \
-    clones static void transpose_square_##name(char *to, int64_t to_row, const char *from, int64_t from_row) { \
-        lanes_##name r[side]; \
-        for (int k = 0; k < side; k++) memcpy(&r[k], from + k * from_row, sizeof r[k]); \
-        ONAX_TRANSPOSE_##side(r); \
-        for (int k = 0; k < side; k++) memcpy(to + k * to_row, &r[k], sizeof r[k]); }
-#else
-#define DEFINE_SQUARE(name, T, side, clones) DEFINE_PLAIN_SQUARE(name, T, side, clones)
-#endif
-#define DEFINE_PLAIN_SQUARE(name, T, side, clones) \
-    clones static void transpose_square_##name(char *to, int64_t to_row, const char *from, int64_t from_row) { \
+/* A square of elements, which registers hold.  tape_transpose.h needs vectors of `side` elements; without it the compiler
+   does what it can. */
+#define DEFINE_PLAIN_SQUARE(name, T, side) \
+    static inline void transpose_square_##name(char *to, int64_t to_row, const char *from, int64_t from_row) { \
         T square[side][side]; \
         for (int j = 0; j < side; j++) memcpy(square[j], from + j * from_row, sizeof square[j]); \
         for (int i = 0; i < side; i++) { \
             T row[side]; \
             for (int j = 0; j < side; j++) row[j] = square[j][i]; \
             memcpy(to + i * to_row, row, sizeof row); } }
+#if defined(ONAX_TRANSPOSE_8)
+#define DEFINE_SQUARE(name, T, side) \
+    typedef T lanes_##name __attribute__((vector_size(side * sizeof(T)))); \
+    static inline __attribute__((always_inline)) void transpose_square_##name(char *to, int64_t to_row, const char *from, int64_t from_row) { \
+        lanes_##name r[side]; \
+        for (int k = 0; k < side; k++) memcpy(&r[k], from + k * from_row, sizeof r[k]); \
+        ONAX_TRANSPOSE_##side(r); \
+        for (int k = 0; k < side; k++) memcpy(to + k * to_row, &r[k], sizeof r[k]); }
+#else
+#define DEFINE_SQUARE(name, T, side) DEFINE_PLAIN_SQUARE(name, T, side)
+#endif
 
-/* Down the columns of squares, so that the lines of the result that a column of squares leaves unfinished are few. */
-#define DEFINE_TRANSPOSITION(name, T, side) \
-    static void transpose_block_##name(const copy *c, char *to, const char *from, int64_t m, int64_t n) { \
-        const int64_t to_row = c->to[c->rank - 2], from_step = c->from[c->rank - 1]; \
-        for (int64_t j = 0; j < n; j += side) \
-            for (int64_t i = 0; i < m; i += side) { \
-                char *d = to + i * to_row + j * (int64_t)sizeof(T); \
-                const char *s = from + i * (int64_t)sizeof(T) + j * from_step; \
-                if (m - i >= side && n - j >= side) { transpose_square_##name(d, to_row, s, from_step); continue; } \
-                for (int64_t k = 0; k < side && k < m - i; k++) \
-                    for (int64_t l = 0; l < side && l < n - j; l++) \
-                        COPY_ELEMENT(T, d + k * to_row + l * (int64_t)sizeof(T), s + k * (int64_t)sizeof(T) + l * from_step); } } \
+/* Down the columns of squares, so that the lines of the result that a column of squares leaves unfinished are few.  The
+   last squares may repeat elements of the ones before. */
+#define DEFINE_TRANSPOSITION(name, T, side, clones) \
+    clones static void transpose_block_##name(char *to, int64_t to_row, const char *from, int64_t from_step, int64_t m, int64_t n) { \
+        if (m < side || n < side) { \
+            for (int64_t i = 0; i < m; i++) \
+                for (int64_t j = 0; j < n; j++) \
+                    COPY_ELEMENT(T, to + i * to_row + j * (int64_t)sizeof(T), from + i * (int64_t)sizeof(T) + j * from_step); \
+            return; } \
+        for (int64_t column = 0; column < n; column += side) \
+            for (int64_t row = 0; row < m; row += side) { \
+                const int64_t i = row < m - side ? row : m - side, j = column < n - side ? column : n - side; \
+                transpose_square_##name(to + i * to_row + j * (int64_t)sizeof(T), to_row, \
+                                        from + i * (int64_t)sizeof(T) + j * from_step, from_step); } } \
+    /* The length of the block at i: the last one is not shorter than a square. */ \
+    static int64_t length_##name(int64_t i, int64_t m, int64_t first) { \
+        const int64_t length = i || !first ? BLOCK : first + side; \
+        return m - i < length + side ? m - i : length; } \
     static void transpose_##name(const copy *c, char *to, const char *from) { \
         LAST_TWO_AXES \
         const int64_t above = until_line(to, to_row, sizeof(T), n), before = until_line(from, from_step, sizeof(T), m); \
         (void)from_row, (void)to_step; \
-        for (int64_t i = 0, rows = before ? before : BLOCK; i < m; i += rows, rows = BLOCK) \
-            for (int64_t j = 0, columns = above ? above : BLOCK; j < n; j += columns, columns = BLOCK) \
-                transpose_block_##name(c, to + i * to_row + j * (int64_t)sizeof(T), from + i * (int64_t)sizeof(T) + j * from_step, \
-                                       m - i < rows ? m - i : rows, n - j < columns ? n - j : columns); }
+        for (int64_t i = 0, rows; i < m; i += rows) { \
+            rows = length_##name(i, m, before); \
+            for (int64_t j = 0, columns; j < n; j += columns) { \
+                columns = length_##name(j, n, above); \
+                transpose_block_##name(to + i * to_row + j * (int64_t)sizeof(T), to_row, \
+                                       from + i * (int64_t)sizeof(T) + j * from_step, from_step, rows, columns); } } }
 
-DEFINE_SQUARE(1, uint8_t, 16, ONAX_CLONES)
-DEFINE_SQUARE(2, uint16_t, 16, ONAX_CLONES)
-DEFINE_SQUARE(4, uint32_t, 8, ONAX_CLONES)
-DEFINE_SQUARE(8, uint64_t, 8, ONAX_CLONES)
-DEFINE_PLAIN_SQUARE(16, word128, 4, ONAX_CLONES)
-DEFINE_TRANSPOSITION(1, uint8_t, 16)
-DEFINE_TRANSPOSITION(2, uint16_t, 16)
-DEFINE_TRANSPOSITION(4, uint32_t, 8)
-DEFINE_TRANSPOSITION(8, uint64_t, 8)
-DEFINE_TRANSPOSITION(16, word128, 4)
+DEFINE_SQUARE(1, uint8_t, 16)
+DEFINE_SQUARE(2, uint16_t, 16)
+DEFINE_SQUARE(4, uint32_t, 8)
+DEFINE_SQUARE(8, uint64_t, 8)
+DEFINE_PLAIN_SQUARE(16, word128, 4)
+DEFINE_TRANSPOSITION(1, uint8_t, 16, ONAX_CLONES)
+DEFINE_TRANSPOSITION(2, uint16_t, 16, ONAX_CLONES)
+DEFINE_TRANSPOSITION(4, uint32_t, 8, ONAX_CLONES)
+DEFINE_TRANSPOSITION(8, uint64_t, 8, ONAX_CLONES)
+DEFINE_TRANSPOSITION(16, word128, 4, ONAX_CLONES)
 
-/* Sixteen vectors of 64 bytes need the registers of AVX-512: with 8 by 8 a f32[1000,1000] took 190 us, so 130. */
+/* Sixteen vectors of 64 bytes need the registers of AVX-512: with 8 by 8 one of f32[1000,1000] took 190 us, so 130. */
 #if defined(ONAX_TRANSPOSE_8) && defined(__x86_64__)
-DEFINE_SQUARE(4_v4, uint32_t, 16, __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))))
-DEFINE_TRANSPOSITION(4_v4, uint32_t, 16)
+DEFINE_SQUARE(4_wide, uint32_t, 16)
+DEFINE_TRANSPOSITION(4_wide, uint32_t, 16, __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))))
 static void (*transposition_of_4(void))(const copy *c, char *to, const char *from) {
-    return onax_cpu_level() >= 4 ? transpose_4_v4 : transpose_4;
+    return onax_cpu_level() >= 4 ? transpose_4_wide : transpose_4;
 }
 #else
 #define transposition_of_4() transpose_4

@@ -17,7 +17,7 @@
 #define ONAX_HIGH_8_BY_1 1, 9, 3, 11, 5, 13, 7, 15
 #define ONAX_TRANSPOSE_8(r) do { \
         for (int k = 0; k < 4; k++) ONAX_EXCHANGE(r[k], r[k + 4], ONAX_LOW_8_BY_4, ONAX_HIGH_8_BY_4); \
-        for (int k = 0; k < 8; k += k % 4 == 1 ? 3 : 1) ONAX_EXCHANGE(r[k], r[k + 2], ONAX_LOW_8_BY_2, ONAX_HIGH_8_BY_2); \
+        for (int k = 0; k < 8; k++) if (!(k & 2)) ONAX_EXCHANGE(r[k], r[k + 2], ONAX_LOW_8_BY_2, ONAX_HIGH_8_BY_2); \
         for (int k = 0; k < 8; k += 2) ONAX_EXCHANGE(r[k], r[k + 1], ONAX_LOW_8_BY_1, ONAX_HIGH_8_BY_1); } while (0)
 
 #define ONAX_LOW_16_BY_8 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23
@@ -30,8 +30,8 @@
 #define ONAX_HIGH_16_BY_1 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31
 #define ONAX_TRANSPOSE_16(r) do { \
         for (int k = 0; k < 8; k++) ONAX_EXCHANGE(r[k], r[k + 8], ONAX_LOW_16_BY_8, ONAX_HIGH_16_BY_8); \
-        for (int k = 0; k < 16; k += k % 8 == 3 ? 5 : 1) ONAX_EXCHANGE(r[k], r[k + 4], ONAX_LOW_16_BY_4, ONAX_HIGH_16_BY_4); \
-        for (int k = 0; k < 16; k += k % 4 == 1 ? 3 : 1) ONAX_EXCHANGE(r[k], r[k + 2], ONAX_LOW_16_BY_2, ONAX_HIGH_16_BY_2); \
+        for (int k = 0; k < 16; k++) if (!(k & 4)) ONAX_EXCHANGE(r[k], r[k + 4], ONAX_LOW_16_BY_4, ONAX_HIGH_16_BY_4); \
+        for (int k = 0; k < 16; k++) if (!(k & 2)) ONAX_EXCHANGE(r[k], r[k + 2], ONAX_LOW_16_BY_2, ONAX_HIGH_16_BY_2); \
         for (int k = 0; k < 16; k += 2) ONAX_EXCHANGE(r[k], r[k + 1], ONAX_LOW_16_BY_1, ONAX_HIGH_16_BY_1); } while (0)
 #endif
 
