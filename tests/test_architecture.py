@@ -44,6 +44,7 @@ FILE_CEILING, FUNCTION_CEILING = 800, 60
 # The one module that imports inside functions: what stands behind it is imported when something is first compiled.
 LAZY_IMPORT = "onax._compile.lazy_import"
 BEHIND_THE_DOOR = {f"onax._compile.{name}" for name in ("first_call", "devices", "explain", "persistent_cache")}
+BEHIND_THE_DOOR.add("onax._ground.process_group")  # sockets and threads, for programs of several processes
 
 
 def modules():

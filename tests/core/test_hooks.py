@@ -20,7 +20,6 @@ ASSIGNED = {
     "locate_error": result_checks.locate_error,
     "first_device": shards.first_device,
     "array_sharding": shards.array_sharding,
-    "array_shards": shards.array_shards,
     "aval_sharding": shards.aval_sharding,
 }
 

@@ -33,6 +33,8 @@ cdef ArrayImpl wrap(object result, object dtype, bint weak, object device, bint 
 cdef ArrayImpl wrap_plain(object result, bint weak, object device, bint committed)
 cdef ArrayImpl wrap_resident(DeviceBuffer buffer, object dtype, bint weak, object device, bint committed)
 cdef ArrayImpl wrap_like(ArrayImpl x, bint weak, object device, bint committed)   # the same elements, wherever they are
+cdef ArrayImpl wrap_spanning(tuple shards, object sharding, ShapedArray aval)
+cdef bint is_spanning(ArrayImpl x)
 cdef cnp.ndarray buffer_of(ArrayImpl x)                   # on the host; raises RuntimeError when x was deleted
 cdef object storage_dtype(object dtype)                   # of the elements of an array of this dtype
 cdef object device_of(ArrayImpl x)

@@ -28,6 +28,7 @@ from onax._native.hooks cimport (
 )
 from onax._native.memory cimport append_link, remove_link
 
+from onax._native.conversions import IN_SEVERAL_PROCESSES
 from onax._native.hooks import OPERATOR_NAMES
 
 cnp.import_array()
@@ -200,8 +201,28 @@ cdef ArrayImpl wrap_resident(DeviceBuffer buffer, object dtype, bint weak, objec
     return out
 
 
+cdef ArrayImpl wrap_spanning(tuple shards, object sharding, ShapedArray aval):
+    """The array of a type whose elements lie in several processes; `shards`: pairs of this process (device, part)."""
+    cdef ArrayImpl out = ArrayImpl.__new__(ArrayImpl)
+    out._aval = aval
+    out._dtype = aval.dtype
+    out.weak = aval.weak_type
+    out.placed = True
+    out.shards = shards
+    out.shd = sharding
+    append_link(&out.link, <void *>out)
+    return out
+
+
+cdef bint is_spanning(ArrayImpl x):
+    """Whether the elements lie in several processes, so that none has them all."""
+    return x.buf is None and x.resident is None and x.shards is not None
+
+
 cdef ArrayImpl wrap_like(ArrayImpl x, bint weak, object device, bint committed):
     cdef ArrayImpl out
+    if is_spanning(x):
+        return wrap_spanning(x.shards, x.shd, make_aval(x._aval.shape, x._dtype, weak))
     if x.resident is None or device is not x.dev:
         return wrap(buffer_of(x), x._dtype, weak, device, committed)
     out = wrap_resident(x.resident, x._dtype, weak, device, committed)
@@ -258,6 +279,8 @@ cdef cnp.ndarray _fetched(ArrayImpl x):
     """Copies the elements from the device, once."""
     cdef cnp.ndarray a
     if x.resident is None:
+        if x.shards is not None:
+            raise RuntimeError(IN_SEVERAL_PROCESSES)
         raise RuntimeError(f"Array has been deleted with shape={x._aval.str_short()}.")
     a = download(x.resident, storage_dtype(x._dtype))
     PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
@@ -268,6 +291,8 @@ cdef cnp.ndarray _fetched(ArrayImpl x):
 cdef tuple _shape_of(ArrayImpl x):
     if x.buf is None and x.resident is not None:
         return x.resident.shape[:logical_rank(x.resident, storage_dtype(x._dtype))]
+    if is_spanning(x):
+        return x._aval.shape
     return (<object>buffer_of(x)).shape
 
 
@@ -598,12 +623,6 @@ cdef class ArrayImpl(Array):
             return self.sharding
         return device_of(self)
 
-    def devices(self):
-        """The set of devices that hold it."""
-        if self.shards is not None:
-            return {device for device, _ in self.shards}
-        return {device_of(self)}
-
     @property
     def sharding(self):
         """The sharding of the array."""
@@ -611,29 +630,12 @@ cdef class ArrayImpl(Array):
             self.shd = hooks.array_sharding(self)
         return self.shd
 
-    @property
-    def addressable_shards(self):
-        """The shards, each with its device, index, replica number and data."""
-        return hooks.array_shards(self)
-
-    @property
-    def global_shards(self):
-        return self.addressable_shards
-
     def addressable_data(self, int index):
         """Shard number `index`, as an array on its device."""
         if self.shards is None:
             return (self,)[index]
         device, part = self.shards[index]
         return wrap(part, self._dtype, self.weak, device, True)
-
-    @property
-    def is_fully_addressable(self):
-        return True
-
-    @property
-    def is_fully_replicated(self):
-        return self.shards is None or all([part.shape == self.shape for _, part in self.shards])
 
     def block_until_ready(self):
         """Returns the array itself: its elements are computed already."""
@@ -646,7 +648,7 @@ cdef class ArrayImpl(Array):
         return True
 
     def is_deleted(self):
-        return self.buf is None and self.resident is None
+        return self.buf is None and self.resident is None and self.shards is None
 
     def delete(self):
         """Releases the elements.  Using the array afterwards raises RuntimeError."""
@@ -698,13 +700,15 @@ cdef class ArrayImpl(Array):
         return index_value(buffer_of(self), self._dtype)
 
     def __repr__(self):
+        if is_spanning(self):
+            return f"Array(shape={self._aval.shape}, dtype={self._dtype})"
         return array_repr(buffer_of(self), self._dtype, self.weak)
 
     def __str__(self):
-        return array_str(buffer_of(self), self._dtype)
+        return repr(self) if is_spanning(self) else array_str(buffer_of(self), self._dtype)
 
     def __format__(self, spec):
-        return array_format(buffer_of(self), self._dtype, spec)
+        return format(repr(self), spec) if is_spanning(self) else array_format(buffer_of(self), self._dtype, spec)
 
     def item(self, *args):
         """An element as a Python scalar: the only one, or the one at the given index."""
@@ -771,10 +775,10 @@ cdef class ArrayImpl(Array):
         return (_restore, (np.asarray(buffer_of(self)), dtype, self.weak))
 
     def __copy__(self):
-        return _copied(self)
+        return self._with()
 
     def __deepcopy__(self, memo):
-        return _copied(self)
+        return self._with()
 
     def _with(self, *, weak_type=None, device=None, committed=None):
         """The same elements with another weak bit or placement."""
@@ -786,13 +790,6 @@ cdef class ArrayImpl(Array):
         if committed is not None:
             out.placed = committed
         return out
-
-
-cdef ArrayImpl _copied(ArrayImpl self):
-    cdef ArrayImpl out = wrap_like(self, self.weak, self.dev, self.placed)
-    out.shards = self.shards
-    out.shd = self.shd
-    return out
 
 
 def _restore(buffer, dtype, weak_type):

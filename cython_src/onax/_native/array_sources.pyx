@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 
-from onax._native.array cimport ArrayImpl, wrap_plain, wrap_resident
+from onax._native.array cimport ArrayImpl, wrap_plain, wrap_resident, wrap_spanning
 from onax._native.buffers cimport canonical
 from onax._native.context cimport default_device
 from onax._native.conversions cimport dlpack_import
@@ -60,6 +60,11 @@ def make_sharded(buffer, shards, sharding, dtype=None, bint weak_type=False):
     out.shards = tuple([(device, _frozen(part)) for device, part in shards])
     out.shd = sharding
     return out
+
+
+def make_spanning(aval, shards, sharding):
+    """The array of a type over devices of several processes; `shards`: pairs of this process (device, its part)."""
+    return wrap_spanning(tuple([(device, _frozen(part)) for device, part in shards]), sharding, aval)
 
 
 cdef cnp.ndarray _frozen(object part):

@@ -14,6 +14,12 @@ from onax._native.buffers cimport is_extended
 
 cnp.import_array()
 
+IN_SEVERAL_PROCESSES = (  # the error for who asks for the elements of an array that lies in several processes
+    "Fetching value for `jax.Array` that spans non-addressable (non process local) devices is not possible. You can "
+    "use `jax.experimental.multihost_utils.process_allgather` to print the global array or use `.addressable_shards` "
+    "method of jax.Array to inspect the addressable (process local) shards."
+)
+
 # ---- Python values -------------------------------------------------------------------------------------------------
 
 

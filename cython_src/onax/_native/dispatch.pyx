@@ -13,7 +13,7 @@ from cpython.tuple cimport PyTuple_GET_SIZE
 from libc.stdint cimport uint64_t
 
 from onax._native.array cimport (
-    Array, ArrayImpl, buffer_of, device_of, set_operator_evaluator, wrap, wrap_plain,
+    Array, ArrayImpl, buffer_of, device_of, is_spanning, set_operator_evaluator, wrap, wrap_plain,
 )
 from onax._native.avals cimport make_aval
 from onax._native.buffers cimport canonical, is_extended, is_numpy, scalar_buffer, shares_with_user
@@ -620,9 +620,21 @@ cdef object _evaluate_arrays(Primitive p, PyObject **args, Py_ssize_t n, dict pa
     return _apply_or_explain(p, &ops, params)
 
 
+cdef bint _any_spanning(PyObject **args, Py_ssize_t n):
+    """Whether the elements of an operand lie in several processes."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if type(<object>args[i]) is ArrayImpl and is_spanning(<ArrayImpl>args[i]):
+            return True
+    return False
+
+
 cdef object _evaluate_general(Primitive p, PyObject **args, Py_ssize_t n, dict params):
     """Operands of any kind: NumPy's, Python's, extended dtypes, dtypes met for the first time, several devices."""
-    cdef _Gathered gathered = _gather(p, args, n)
+    cdef _Gathered gathered
+    if _any_spanning(args, n):
+        return hooks.evaluate_spanning(p, tuple([<object>args[i] for i in range(n)]), params or {})
+    gathered = _gather(p, args, n)
     _check(p, &gathered.operands, params)
     out = _apply_or_explain(p, &gathered.operands, params)
     if gathered.sharded and hooks.place_sharded_result is not None:

@@ -33,9 +33,9 @@ cdef class Hooks:
     cdef public object first_device             # () -> the device of arrays that state none
     cdef public object device_memory            # (device) -> the DeviceMemory of a device that is not the host
     cdef public object array_sharding           # (array) -> its sharding, where none was stated
-    cdef public object array_shards             # (array) -> the list of its shards
     cdef public object aval_sharding            # (aval) -> its sharding, where none was stated
     cdef public object place_sharded_result     # (primitive, operands, params, result) -> the result, placed
+    cdef public object evaluate_spanning        # (primitive, operands, params) -> result, of arrays in several processes
     # protocol buffers of structures (`tree`)
     cdef public object serialize_structure      # (PyTreeDef) -> bytes
     cdef public object deserialize_structure    # (registry, bytes) -> PyTreeDef

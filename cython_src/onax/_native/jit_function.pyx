@@ -18,7 +18,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy
 
 from onax._native.array cimport (
-    ArrayImpl, buffer_of, device_of, storage_dtype, wrap, wrap_like, wrap_plain, wrap_resident,
+    ArrayImpl, buffer_of, device_of, is_spanning, storage_dtype, wrap, wrap_like, wrap_plain, wrap_resident,
 )
 from onax._native.buffers cimport canonical, is_extended, is_numpy, scalar_buffer, shares_with_user
 from onax._native.context cimport X64, ctx, default_device, option_bits
@@ -135,6 +135,8 @@ cdef bint _append_leaf(Signature* signature, object x) except -1:
             _append(signature, _dtype_number(a._dtype), a.weak, placement,
                     logical_rank(a.resident, storage_dtype(a._dtype)), <cnp.npy_intp *>a.resident.dims)
             return True
+        if is_spanning(a):
+            return False  # every call goes through Python
         buf = buffer_of(a)
         _append(signature, _dtype_number(a._dtype), a.weak, placement, cnp.PyArray_NDIM(buf), cnp.PyArray_DIMS(buf))
         return True

@@ -21,6 +21,7 @@ from onax._ground import lazy, source, spans
 from onax._ground.config import KEY_REUSE, config
 from onax._ground.devices import current_default
 from onax._native import context
+from onax._native.array import ArrayImpl
 from onax._native.jit_function import CacheEntry
 from onax._native.tree import tree_unflatten
 from onax._transforms import key_reuse
@@ -46,6 +47,8 @@ def run_first_call(call, programs):
     stated = ()
     if options.out_shardings is not None:
         stated = multi_device().call_shardings.shardings_of_leaves(options.out_shardings, staged.out_tree)
+    if placement.spans_processes(staged.jaxpr, call.leaves, stated):
+        return _run_in_processes(call, staged, stated), None
     shardings = placement.shardings_of_results(staged.jaxpr, call.leaves, (), stated)
     entry = _compile_call(call, staged, shardings)
     watched = context.option_word() & (SPECIAL | KEY_REUSE)
@@ -64,6 +67,17 @@ def run_first_call(call, programs):
     if watched or shardings is not None or options.in_shardings is not None or options.out_shardings is not None:
         return result, None  # every call needs Python code to check or move arguments or results
     return result, entry
+
+
+def _run_in_processes(call, staged, out_shardings):
+    """The result of a call of which some values lie in several processes."""
+    placement.committed_device(call.leaves, call.name, call.arg_names)  # raises its error
+    with spans.span(f"jit_{call.name}"):
+        results = multi_device().multi_process.run_program(staged.jaxpr, call.leaves, call.name, (), out_shardings)
+    for leaf, donated in zip(call.leaves, call.donated_flags()):
+        if donated and type(leaf) is ArrayImpl and not any(leaf is x for x in results):
+            leaf.delete()
+    return tree_unflatten(staged.out_tree, results)
 
 
 def _compile_call(call, staged, shardings):
@@ -119,6 +133,8 @@ def executable_of(jaxpr, name, keep_unused=False, compiler_options=None, device=
 def run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings):
     """Compiles and runs a closed jaxpr on values."""
     device, committed = placement.committed_device(args, name, lambda: jaxpr.debug_info.arg_names)
+    if placement.spans_processes(jaxpr, args, (*in_shardings, *out_shardings)):
+        return multi_device().multi_process.run_program(jaxpr, args, name, in_shardings, out_shardings)
     shardings = placement.shardings_of_results(jaxpr, args, in_shardings, out_shardings)
     jaxpr = placement.partitioned(jaxpr, args, shardings)
     executable = executable_of(jaxpr, name, keep_unused, device=device or placement.first_device(args))

@@ -139,6 +139,7 @@ def _jit_api_function(function):
 jit_p.impl = _evaluate_jit
 jit_p.inline = _inline
 hooks.place_sharded_result = placement.place_eager_result
+hooks.evaluate_spanning = placement.evaluate_spanning
 hooks.compile_library_function = _compile_library_function
 hooks.jit_api_function = _jit_api_function
 hooks.uncompiled_options = CHECKS

@@ -39,3 +39,11 @@ def persistent_cache():
     from onax._compile import persistent_cache as module
 
     return module
+
+
+@functools.cache
+def process_group():
+    """The module that connects several processes, `onax._ground.process_group`."""
+    from onax._ground import process_group as module
+
+    return module

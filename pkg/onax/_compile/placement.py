@@ -7,8 +7,10 @@ from onax._compile.lazy_import import multi_device
 from onax._control.jit_call import jit_p
 from onax._control.shard_map import has_separate_devices, shard_map_p
 from onax._core.jaxpr import jaxprs_in_params
+from onax._core.redistribution import is_spanning
 from onax._core.sharding import Sharding
 from onax._core.trace import Tracer, escaped_tracer_error
+from onax._ground import processes
 from onax._ground.config import config
 from onax._native.array import ArrayImpl
 from onax._prims.placement import device_put_p, sharding_constraint_p
@@ -114,3 +116,35 @@ def _is_separate_region(eqn):
 def place_eager_result(primitive, operands, params, out):
     """The result of an eager operation, of whose operands some are on several devices."""
     return multi_device().sharding_propagation.place_eager_result(primitive, operands, params, out)
+
+
+def spans_processes(jaxpr, leaves, stated=()):
+    """Whether an argument of a program, a mesh in it, or a stated sharding has devices of several processes."""
+    if processes.current() is None:
+        return False
+    if any(isinstance(s, Sharding) and not s.is_fully_addressable for s in stated):
+        return True
+    return any(map(is_spanning, leaves)) or _any_equation(jaxpr, "spans processes", _spans_processes)
+
+
+def _spans_processes(eqn):
+    if eqn.primitive is shard_map_p and eqn.params["mesh"].is_multi_process:
+        return True
+    return not all(sharding.is_fully_addressable for sharding in stated_shardings(eqn))
+
+
+def stated_shardings(eqn):
+    """The shardings that the parameters of an equation state."""
+    params, stated = eqn.params, ()
+    if eqn.primitive is sharding_constraint_p:
+        stated = (params["sharding"],)
+    elif eqn.primitive is device_put_p:
+        stated = params["devices"]
+    elif eqn.primitive is jit_p:
+        stated = (*params["in_shardings"], *params["out_shardings"])
+    return [sharding for sharding in stated if isinstance(sharding, Sharding)]
+
+
+def evaluate_spanning(primitive, operands, params):
+    """The result of an operation of which some operands lie in several processes."""
+    return multi_device().multi_process.evaluate(primitive, operands, params)

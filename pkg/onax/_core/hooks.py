@@ -22,5 +22,4 @@ hooks.locate_error = result_checks.locate_error
 
 hooks.first_device = shards.first_device
 hooks.array_sharding = shards.array_sharding
-hooks.array_shards = shards.array_shards
 hooks.aval_sharding = shards.aval_sharding

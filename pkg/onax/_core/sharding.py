@@ -14,6 +14,7 @@ from enum import Enum, auto
 import numpy as np
 
 from onax._ground import devices as device_list
+from onax._ground import processes
 from onax._ground.errors import JaxRuntimeError
 from onax._ground.source import api_class
 
@@ -275,11 +276,25 @@ class Mesh(_Axes):
 
     @property
     def local_devices(self):
-        """The devices of this process: all."""
-        return list(self.devices.flat)
+        """The devices of this process."""
+        return [device for device in self.devices.flat if device._addressable]
 
-    local_mesh = property(lambda self: self)
-    is_multi_process = property(lambda self: False)
+    @property
+    def is_multi_process(self):
+        """Whether some devices belong to other processes."""
+        return processes.current() is not None and not all(device._addressable for device in self.devices.flat)
+
+    @property
+    def local_mesh(self):
+        """The part of the mesh with the devices of this process; ValueError if they are not a block of it."""
+        if not self.is_multi_process:
+            return self
+        own = np.vectorize(lambda device: device._addressable, otypes=[bool])(self.devices)
+        block = self.devices[np.ix_(*[np.unique(at) for at in np.nonzero(own)])]
+        if block.size != own.sum() or not block.size:
+            raise ValueError("the devices of this process are not a contiguous block of the mesh")
+        return Mesh(block, self.axis_names, self.axis_types)
+
     is_scalar = property(lambda self: self.devices.ndim == 0)
 
     @property
@@ -478,17 +493,23 @@ class Sharding:
 
     @property
     def is_fully_addressable(self):
-        """Whether this process can access all devices: always true."""
-        return True
+        """Whether this process has all devices."""
+        return processes.current() is None or all(device._addressable for device in self._ordered_devices())
 
-    has_addressable_devices = property(lambda self: True)
+    has_addressable_devices = property(lambda self: bool(self.addressable_devices))
     num_devices = property(lambda self: len(self.device_set))
-    addressable_devices = property(lambda self: self.device_set)
-    _addressable_device_assignment = property(lambda self: tuple(self.addressable_devices))  # Orbax reads it
+    addressable_devices = property(lambda self: {device for device in self.device_set if device._addressable})
+
+    @property
+    def _addressable_device_assignment(self):  # Orbax reads it
+        return tuple(device for device in self._ordered_devices() if device._addressable)
 
     def addressable_devices_indices_map(self, global_shape):
         """For each device of this process, the slices of the array that it holds."""
-        return self.devices_indices_map(global_shape)
+        found = self.devices_indices_map(global_shape)
+        if processes.current() is None:
+            return found
+        return {device: index for device, index in found.items() if device._addressable}
 
     def is_equivalent_to(self, other, ndim):
         """Whether both distribute an array of `ndim` dimensions alike."""

@@ -1,11 +1,14 @@
 """The shards of arrays, and the device, sharding and shards that compiled arrays look up."""
 
 import functools
+import itertools
 from dataclasses import dataclass
 
+from onax._core.redistribution import is_spanning, redistribute
 from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, SingleDeviceSharding, replica_ids
 from onax._ground import devices
-from onax._native.array_sources import make_sharded
+from onax._native.array import ArrayImpl, install_method
+from onax._native.array_sources import make_sharded, make_spanning
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -23,18 +26,50 @@ class Shard:
 
 def first_device():
     """The device of arrays that are not committed to one."""
-    return devices.devices()[0]
+    return devices.local_devices()[0]
 
 
-def array_shards(x):
-    """The shards of an array, in the order of its sharding's devices."""
+def _shards(x, everywhere):
+    """The shards of an array, in the order of its sharding's devices; those of other processes only if `everywhere`."""
     sharding = x.sharding
     replicas = replica_ids(sharding, x.shape)
-    indices = sharding.devices_indices_map(x.shape)
-    return [
-        Shard(device, index, replicas[device], x.addressable_data(i))
-        for i, (device, index) in enumerate(indices.items())
-    ]
+    shards, numbers = [], itertools.count()
+    for device, index in sharding.devices_indices_map(x.shape).items():
+        if device._addressable:
+            shards.append(Shard(device, index, replicas[device], x.addressable_data(next(numbers))))
+        elif everywhere:
+            shards.append(Shard(device, index, replicas[device], None))
+    return shards
+
+
+def addressable_shards(x):
+    """The shards on the devices of this process, each with its device, index, replica number and data."""
+    return _shards(x, False)
+
+
+def global_shards(x):
+    """The shards on all devices; the data of those of other processes is None."""
+    return _shards(x, True)
+
+
+def is_fully_addressable(x):
+    """Whether this process has all devices on which the array lies."""
+    return x._shards is None or x.sharding.is_fully_addressable
+
+
+def is_fully_replicated(x):
+    """Whether each device on which the array lies has all of it."""
+    return x._shards is None or x.sharding.is_fully_replicated
+
+
+def array_devices(x):
+    """The set of devices that hold the array."""
+    return {x._device} if x._shards is None else x.sharding.device_set
+
+
+for _property in (addressable_shards, global_shards, is_fully_addressable, is_fully_replicated):
+    install_method(ArrayImpl, _property.__name__, property(_property))
+install_method(ArrayImpl, "devices", array_devices)
 
 
 @functools.lru_cache(maxsize=512)
@@ -44,8 +79,16 @@ def _pieces(sharding, shape):
 
 
 def shard_array(x, sharding):
-    """Distributes an array as the sharding says; raises IndivisibleError if shards would be unequal."""
+    """Distributes an array as the sharding says; raises IndivisibleError if shards would be unequal.
+
+    If the sharding, or that of the array, has devices of several processes, all of them must do so together.
+    """
+    if is_spanning(x):
+        return redistribute(x, sharding)
     value = x._value
+    if not sharding.is_fully_addressable and not sharding.is_fully_replicated:
+        shards = [(device, value[index]) for device, index in _pieces(sharding, value.shape)]
+        return make_spanning(x.aval, shards, sharding)
     shards = [(device, value[index]) for device, index in _pieces(sharding, value.shape)]
     return make_sharded(value, shards, sharding, x.dtype, x.weak_type)
 

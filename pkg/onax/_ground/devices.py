@@ -2,6 +2,8 @@
 
 There is always the CPU.  With `jax_num_cpu_devices` (or `XLA_FLAGS=--xla_force_host_platform_device_count=N`) it counts
 as several virtual devices, which share one memory; placement, committed arrays and shards behave as with real ones.
+After `jax.distributed.initialize` there are also the devices of the other processes (`processes.py`), which this one
+cannot address; as in JAX, ids of CPU devices are 2048 times the process's index plus the local number.
 CUDA devices are listed where the installed ONNX Runtime has that provider and the driver shows a device; the
 default stays the CPU unless `jax_platforms` names another platform first.
 """
@@ -13,10 +15,13 @@ import sys
 from dataclasses import dataclass
 
 from onax._ground import config as options
+from onax._ground import processes
 from onax._ground.config import config
 from onax._ground.errors import JaxRuntimeError
 from onax._ground.onnx_runtime import find_runtime
 from onax._native import context
+
+_IDS_PER_PROCESS = 2048  # of CPU devices, as in JAX
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -41,7 +46,8 @@ class Memory:
 
     def __repr__(self):
         prefix = self.device._family if self.kind == "device" else ""
-        return f"{prefix}{self._CLASSES[self.kind]}(id={self.index}, process_index=0, client={self.platform})"
+        process = self.process_index
+        return f"{prefix}{self._CLASSES[self.kind]}(id={self.index}, process_index={process}, client={self.platform})"
 
     def __str__(self):
         kind = f"{self.device._label.upper()}_DEVICE" if self.kind == "device" else self.kind.upper()
@@ -60,12 +66,12 @@ class Device:
         "platform", "process_index",
     )  # fmt: skip
 
-    def __init__(self, platform, id_, device_kind=None, separate=None):
+    def __init__(self, platform, id_, device_kind=None, separate=None, process_index=0, local_id=None):
         self.platform = platform
         self.id = id_
-        self.process_index = 0
+        self.process_index = process_index
         self._separate = platform != "cpu" if separate is None else separate
-        self.local_hardware_id = id_
+        self.local_hardware_id = local_id if process_index else id_
         self._label = "cuda" if platform == "gpu" else platform
         self._family = self._label.capitalize()
         self.device_kind = device_kind or platform
@@ -75,6 +81,11 @@ class Device:
     host_id = property(lambda self: self.process_index, doc="Older name of `process_index`.")
     task_id = property(lambda self: self.process_index, doc="Older name of `process_index`.")
     client = property(lambda self: get_backend(self.platform), doc="The backend the device belongs to.")
+
+    @property
+    def _addressable(self):
+        """Whether this process has the device."""
+        return self.process_index == processes.process_index()
 
     def default_memory(self):
         """The memory of arrays for which none is specified."""
@@ -111,17 +122,18 @@ class Device:
 
 def _device_of(platform, id_):
     """The device of this platform and id; used by pickle."""
-    return devices(platform)[id_]
+    return next(device for device in devices(platform) if device.id == id_)
 
 
 class Backend:
-    """All devices of one platform."""
+    """All devices of one platform, those of other processes included."""
 
-    __slots__ = ("_devices", "platform")
+    __slots__ = ("_devices", "_local", "platform")
 
     def __init__(self, platform, devices):
         self.platform = platform
         self._devices = tuple(devices)
+        self._local = tuple(device for device in self._devices if device._addressable)
 
     platform_version = property(lambda self: "onax")
     runtime_type = property(lambda self: "onnxruntime")
@@ -130,22 +142,27 @@ class Backend:
         """The devices, as a list."""
         return list(self._devices)
 
-    local_devices = devices
+    def local_devices(self):
+        """The devices of this process, as a list."""
+        return list(self._local)
 
     def device_count(self):
         """How many devices there are."""
         return len(self._devices)
 
-    local_device_count = device_count
+    def local_device_count(self):
+        """How many devices this process has."""
+        return len(self._local)
 
     def process_index(self):
-        """The index of this process: 0."""
-        return 0
+        """The index of this process."""
+        return processes.process_index()
 
     def __repr__(self):
         return f"<backend {self.platform}: {len(self._devices)} devices>"
 
 
+visible_devices = None  # the numbers of the CUDA devices that `jax.distributed.initialize` leaves to this process
 _backends = None  # platform -> Backend, set when a device is first looked up
 _first = None  # the device of arrays for which none is specified
 _ALIASES = {"cuda": "gpu", "gpu": "gpu", "cpu": "cpu"}
@@ -205,10 +222,13 @@ def _visible_models(models):
 def _initialise():
     """Finds the devices; afterwards their number is fixed."""
     global _backends, _first
-    by_platform = {"cpu": Backend("cpu", [Device("cpu", i) for i in range(_cpu_count())])}
     cuda = _cuda_devices()
-    if cuda:
-        by_platform["gpu"] = Backend("gpu", cuda)
+    if processes.current() is None:
+        by_platform = {"cpu": Backend("cpu", [Device("cpu", i) for i in range(_cpu_count())])}
+        if cuda:
+            by_platform["gpu"] = Backend("gpu", cuda)
+    else:
+        by_platform = _backends_of_all(cuda)
     order = [p.strip() for p in (config.jax_platforms or config.jax_platform_name or "cpu").split(",") if p.strip()]
     for platform in order[:1]:
         if _ALIASES.get(platform) not in by_platform:
@@ -219,7 +239,26 @@ def _initialise():
             )
     default = _ALIASES[order[0]] if order else "cpu"
     _backends = dict(sorted(by_platform.items(), key=lambda item: item[0] != default))
-    _first = _backends[default]._devices[0]
+    _first = _backends[default]._local[0]
+
+
+def _backends_of_all(cuda):
+    """The backends with the devices of all processes, which tell one another how many they have."""
+    group = processes.current()
+    if visible_devices is not None:
+        cuda = [device for device in cuda if device.id in visible_devices]
+    found = [_cpu_count(), [(device.id, device.device_kind) for device in cuda]]
+    cpu, gpu = [], []
+    for process, (count, models) in enumerate(group.allgather_json(found, "the exchange of devices")):
+        for i in range(count):
+            cpu.append(Device("cpu", process * _IDS_PER_PROCESS + i, None, True, process, i))
+        for local, model in models:
+            gpu.append(Device("gpu", len(gpu), model, True, process, local))
+            gpu[-1].local_hardware_id = local
+    made = {"cpu": Backend("cpu", cpu)}
+    if gpu:
+        made["gpu"] = Backend("gpu", gpu)
+    return made
 
 
 def get_backend(platform=None, name="get_backend"):
@@ -257,43 +296,50 @@ def devices(backend=None):
     return get_backend(backend, "devices").devices()
 
 
+def is_initialised():
+    """Whether a device was looked up, so that their number is fixed."""
+    return _backends is not None
+
+
 def local_devices(process_index=None, backend=None, host_id=None):
-    """The devices of this process, as a list; raises ValueError for another process."""
+    """The devices of a process, by default this one, as a list; raises ValueError for an unknown process."""
+    found = get_backend(backend, "local_devices")
     index = process_index if process_index is not None else host_id
-    if index is not None:
-        if not isinstance(index, numbers.Real):
-            raise TypeError(f"local_devices: process_index must be an integer; got {index!r} of type {type(index)}")
-        if index != 0:
-            raise ValueError(f"Unknown process_index {index}")
-    return get_backend(backend, "local_devices").devices()
+    if index is None:
+        return found.local_devices()
+    if not isinstance(index, numbers.Real):
+        raise TypeError(f"local_devices: process_index must be an integer; got {index!r} of type {type(index)}")
+    if index not in range(processes.process_count()):
+        raise ValueError(f"Unknown process_index {index}")
+    return [device for device in found.devices() if device.process_index == index]
 
 
 def device_count(backend=None):
-    """How many devices there are."""
-    return len(get_backend(backend, "device_count").devices())
+    """How many devices there are, those of other processes included."""
+    return get_backend(backend, "device_count").device_count()
 
 
 def local_device_count(backend=None):
-    """How many devices this process has: all."""
-    return len(get_backend(backend, "local_device_count").devices())
+    """How many devices this process has."""
+    return get_backend(backend, "local_device_count").local_device_count()
 
 
 def process_index(backend=None):
-    """The index of this process: 0."""
+    """The index of this process: 0 if it is the only one."""
     get_backend(backend, "process_index")
-    return 0
+    return processes.process_index()
 
 
 def process_count(backend=None):
-    """The number of processes: 1."""
+    """The number of processes."""
     get_backend(backend, "process_count")
-    return 1
+    return processes.process_count()
 
 
 def process_indices(backend=None):
-    """The indices of all processes: [0]."""
+    """The indices of all processes, as a list."""
     get_backend(backend, "process_indices")
-    return [0]
+    return list(range(processes.process_count()))
 
 
 # JAX's older names of these functions.
@@ -317,7 +363,7 @@ def current_default():
 
 def _as_device(value):
     """The device that a value of `jax_default_device` means."""
-    return devices(value)[0] if isinstance(value, str) else value
+    return local_devices(backend=value)[0] if isinstance(value, str) else value
 
 
 def _check_default_device(value):

@@ -3,17 +3,19 @@
 import numpy as np
 
 from onax._core.layout import Format, MemorySpace
+from onax._core.redistribution import is_spanning
 from onax._core.sharding import PartitionSpec, Sharding, SingleDeviceSharding, resolve_spec
 from onax._core.shards import shard_array
-from onax._core.trace import Tracer, as_array, valid_jaxtype
+from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._core.trees import tree_broadcast
-from onax._ground import dtypes
+from onax._ground import dtypes, processes
 from onax._ground.devices import Device, devices
 from onax._native.array import Array, ArrayImpl
-from onax._native.array_sources import all_arrays
+from onax._native.array_sources import all_arrays, make_spanning
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.placement import REUSE_INPUT, device_put_p
 from onax._prims.shaping import canonical_shape
+from onax._transforms.host_local import from_arrays, from_local, process_global_shape
 from onax._transforms.vmap import flatten_axes
 
 _NEEDS_MESH = "Please set a mesh via `jax.set_mesh` if a PartitionSpec is passed to device_put"
@@ -64,8 +66,15 @@ def _put_leaf(leaf, device):
         return _shard(leaf, device)
     if isinstance(device, Sharding):
         (device,) = device.device_set
+    elif device is not None and is_spanning(leaf):
+        raise ValueError(
+            "When the second argument to `device_put` is a Device, the first argument must be a fully addressable "
+            f"array or a non-addressable array with a single device sharding. Got value with devices {leaf.devices()}"
+        )
     elif device is not None and not isinstance(device, Device):
         raise ValueError(f"Argument to device_put must be a Device or a Sharding, got {type(device)}")
+    if isinstance(device, Device) and not device._addressable:
+        return make_spanning(typeof(as_array(leaf)), (), SingleDeviceSharding(device))
     leaf = leaf if isinstance(leaf, (Tracer, ArrayImpl)) else as_array(leaf)
     return device_put_p.bind(leaf, devices=(device,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
 
@@ -73,7 +82,27 @@ def _put_leaf(leaf, device):
 def _shard(leaf, sharding):
     if isinstance(leaf, Tracer):
         return device_put_p.bind(leaf, devices=(sharding,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
+    if not sharding.is_fully_addressable and not is_spanning(leaf):
+        _check_same_everywhere(leaf, sharding)
     return shard_array(as_array(leaf), sharding)
+
+
+def _check_same_everywhere(leaf, sharding):
+    """Raises AssertionError unless all processes pass the same value to device_put; ValueError for a committed one."""
+    if type(leaf) is ArrayImpl:
+        if leaf.is_fully_addressable and leaf._committed:
+            raise ValueError(
+                "device_put's second argument must be a Device or a Sharding which represents addressable devices, but "
+                f"got {sharding}. Please pass device or Sharding which represents addressable devices."
+            )
+        return
+    value = as_array(leaf)._value
+    data = repr((value.shape, value.dtype)).encode() + value.tobytes()
+    if not processes.current().have_same(data, f"device_put of {value.dtype}{list(value.shape)}"):
+        raise AssertionError(
+            f"{type(leaf)} passed to device_put is not the same on each process. Make sure you are passing the same "
+            f"value of {type(leaf)} on each process."
+        )
 
 
 def device_get(x):
@@ -124,6 +153,10 @@ def make_array_from_callback(shape, sharding, data_callback, dtype=None):
     shape = _global_shape("make_array_from_callback", shape, sharding)
     indices = sharding.addressable_devices_indices_map(shape).values()
     pieces = [(index, np.asarray(data_callback(index))) for index in indices]
+    if not sharding.is_fully_addressable:
+        devices = sharding.addressable_devices_indices_map(shape)
+        shards = [(device, as_array(piece)) for device, (_, piece) in zip(devices, pieces)]
+        return from_arrays(shape, sharding, shards, dtype)
     return _assemble(shape, sharding, pieces, dtype)
 
 
@@ -139,18 +172,40 @@ def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None)
         if not isinstance(piece, Array):
             raise TypeError(f"make_array_from_single_device_arrays puts Arrays together; got {piece!r} among `arrays`")
     if len(arrays) != len(indices):
-        raise ValueError(f"{sharding} has {len(indices)} devices, but {len(arrays)} arrays were given")
+        raise ValueError(
+            f"Expected {len(indices)} per-device arrays (this is how many devices are addressable by the sharding), "
+            f"but got {len(arrays)}"
+        )
     by_device = {next(iter(a.devices())): a for a in arrays}
     if by_device.keys() != indices.keys():
         raise ValueError("the arrays must lie on the devices of the sharding, one on each")
+    if not sharding.is_fully_addressable:
+        return from_arrays(shape, sharding, [(d, by_device[d]) for d in indices], dtype)
     return _assemble(shape, sharding, [(index, np.asarray(by_device[d])) for d, index in indices.items()], dtype)
 
 
 def make_array_from_process_local_data(sharding, local_data, global_shape=None):
-    """An array with a sharding, from the data of this process, which is the whole array.
+    """Returns an array with a sharding, from the data of this process.
 
-    `local_data` may be a tree, and `sharding` a prefix of it.  Raises TypeError for anything but a sharding, ValueError
-    for a `global_shape` other than that of the data.
+    Args:
+      sharding: the sharding, or a tree of shardings that is a prefix of `local_data`.
+      local_data: what the devices of this process hold together, (n, ...); or the whole array. A tree is mapped.
+      global_shape: the shape of the whole array; None in a dimension, or for all of them: a dimension is as often as
+        long as that of `local_data` as processes split it. With one process it is the shape of `local_data`.
+
+    Returns:
+      An Array of the global shape; or a tree of them.
+
+    Raises:
+      TypeError: for anything but a sharding.
+      ValueError: for data that are neither the whole array nor the part of this process.
+
+    Examples:
+      >>> import onax, numpy as np
+      >>> mesh = onax.make_mesh((1,), ("x",))
+      >>> sharding = onax.NamedSharding(mesh, onax.P("x"))
+      >>> onax.make_array_from_process_local_data(sharding, np.arange(3.0)).shape
+      (3,)
     """
     shardings = tree_broadcast(sharding, local_data)
     return tree_map(lambda leaf, s: _from_process(s, leaf, global_shape), local_data, shardings)
@@ -162,12 +217,16 @@ def _from_process(sharding, local_data, global_shape):
             f"make_array_from_process_local_data: sharding should be an instance of `jax.sharding`; got {sharding!r}"
         )
     local_data = as_array(local_data)
-    if global_shape is not None and tuple(global_shape) != local_data.shape:
-        raise ValueError(
-            "When calling `make_array_from_process_local_data` on a single process, global_shape should be None or "
-            f"equal to local_data.shape.Got global_shape={tuple(global_shape)} and local_data.shape={local_data.shape}."
-        )
-    return device_put(local_data, sharding)
+    if processes.process_count() == 1:
+        if global_shape is not None and tuple(global_shape) != local_data.shape:
+            raise ValueError(
+                "When calling `make_array_from_process_local_data` on a single process, global_shape should be None or "
+                f"equal to local_data.shape.Got global_shape={tuple(global_shape)} and "
+                f"local_data.shape={local_data.shape}."
+            )
+        return device_put(local_data, sharding)
+    shape = process_global_shape(sharding, local_data.shape, global_shape)
+    return from_local(local_data, sharding, shape)
 
 
 def _global_shape(name, shape, sharding):

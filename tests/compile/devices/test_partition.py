@@ -328,8 +328,9 @@ with eight_devices(separate=True):
 @pytest.mark.parametrize("name", APART)
 def test_agrees_with_the_one_program(name, way, monkeypatch):
     through = (lambda f: f) if way == "eager" else jax.jit
-    regions, run = [], partition._run_region
-    monkeypatch.setattr(partition, "_run_region", lambda *args: (regions.append(1), run(*args))[1])
+    regions, run = [], partition.PartitionedRegion.run
+    counted = lambda region, values: (regions.append(1), run(region, values))[1]
+    monkeypatch.setattr(partition.PartitionedRegion, "run", counted)
     with eight_devices():
         want = leaves_of(through(TOGETHER[name][0]), TOGETHER[name][1])
     assert not regions
@@ -464,7 +465,7 @@ def test_regions_within_use_all_devices():
         patch.setattr(
             partition,
             "run_together",
-            lambda programs, names: (names_of_runs.append(names), rendezvous.run_together(programs, names))[1],
+            lambda programs, names, *rest: (names_of_runs.append(names), rendezvous.run_together(programs, names))[1],
         )
         function, args = programs()[name]
         function(*args)

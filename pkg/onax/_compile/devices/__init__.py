@@ -7,12 +7,15 @@ spmd                   the program of one device from a program over sharded val
 communication          what devices exchange, for `onax.explain`
 partition              cuts a program for separate devices where these meet
 thunks, rendezvous     what such programs consist of, and how they run concurrently
+multi_process          programs over devices of several processes
+process_collectives    what their devices exchange
 pmap                   `jax.pmap`
 """
 
 from onax._compile.devices import (
     call_shardings,
     communication,
+    multi_process,
     partition,
     shard_control,
     shard_indexing,
@@ -26,6 +29,7 @@ from onax._compile.devices import (
 __all__ = [
     "call_shardings",
     "communication",
+    "multi_process",
     "partition",
     "shard_control",
     "shard_indexing",

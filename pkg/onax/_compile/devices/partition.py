@@ -15,6 +15,7 @@ which axes a value varies; the batching rules of earlier operations tell it befo
 """
 
 import itertools
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -192,8 +193,8 @@ class _ProgramPartitioner(_Partitioner):
         the region."""
         if eqn.primitive is shard_map_p:
             params = {k: v for k, v in eqn.params.items() if k != "jaxpr"}
-            run = _region_runner(eqn.params["jaxpr"], params, self.name, self.compiler_options)
-            return builder.add_thunk(HostThunk(eqn, run))
+            region = partition_region(eqn.params["jaxpr"], params, self.name, self.compiler_options)
+            return builder.add_thunk(HostThunk(eqn, region.run))
         if self.has_other_providers and self.keeps_whole(eqn):
             program = pipeline.compile_jaxpr(
                 _program_of_equation(eqn), self.name, device=get_backend("cpu").devices()[0]
@@ -209,9 +210,10 @@ class _ProgramPartitioner(_Partitioner):
 class _RegionPartitioner(_Partitioner):
     """Partitions the body of a region, which all of its devices run."""
 
-    def __init__(self, name, region, options_by_key, compiler_options, spreads_inner):
+    def __init__(self, name, region, options_by_key, compiler_options, spreads_inner, devices=None):
         super().__init__(name, options_by_key, compiler_options)
         self.region = region
+        self.devices = devices  # of all participants, if other processes have some of them
         self.spreads_inner = spreads_inner  # whether inner regions have devices of their own
 
     def is_boundary(self, eqn):
@@ -263,14 +265,19 @@ class _RegionPartitioner(_Partitioner):
         """Adds a CollectiveThunk along some axes, unless its operands are the same along them."""
         varying = [v & set(axes) for v in _of_variables(eqn, builder.varying_of(eqn))]
         region = self.region.restrict(axes)
-        program, mapped = stacked_program(region, _program_of_equation(eqn), varying)
+        single = _program_of_equation(eqn)
+        program, mapped = stacked_program(region, single, varying)
         elsewhere = _NO_AXES.union(*builder.varying_of(eqn)) - set(axes)
         outs = [elsewhere | set(own) for own in mapped]
         if NAMED_AXIS in eqn.primitive.facts and not any(varying) and not any(mapped):
             return [builder.alias(x, own) for x, own in zip(builder.inline(program, _variables(eqn)), outs)]
         builder.varying.update(zip(eqn.outvars, outs))
         eqn = eqn.replace(invars=_variables(eqn))
-        return builder.add_thunk(CollectiveThunk(eqn, ReplicaGroups(self.region, axes), program, varying, mapped))
+        return builder.add_thunk(CollectiveThunk(eqn, self.groups(axes), single, program, varying, mapped))
+
+    def groups(self, axes):
+        """The groups of devices that meet along some axes."""
+        return ReplicaGroups(self.region, axes, self.devices)
 
     def runs_devices_in_turn(self, eqn):
         """Whether the batching rule of a branch or loop runs the devices one after the other."""
@@ -488,7 +495,7 @@ def _while(builder, eqn):
     axes, any_goes_on = condition.meeting_axes | body.meeting_axes, None
     if axes & condition.varying[0]:
         region = builder.partitioner.region
-        any_goes_on = AnyReduction(eqn, ReplicaGroups(region, tuple(a for a in region.names if a in axes)))
+        any_goes_on = AnyReduction(eqn, builder.partitioner.groups(tuple(a for a in region.names if a in axes)))
     return WhileThunk(eqn, condition, body, n, any_goes_on)
 
 
@@ -503,15 +510,51 @@ def _scan(builder, eqn):
 # ---- regions
 
 
-def _region_runner(jaxpr, params, name, compiler_options):
-    """A function on global values that runs a region on its devices."""
+@dataclass(slots=True, eq=False)
+class PartitionedRegion:
+    """A region as its devices run it: what each runs, the devices of this process, and what crosses its boundary."""
+
+    sequence: ThunkSequence
+    participants: list
+    in_shardings: list
+    out_shardings: list
+    out_avals: list
+
+    def run_on_shards(self, args_of):
+        """The results of each device of this process; `args_of(participant)` are its shards."""
+        programs = [self.sequence.run(args_of(p), p) for p in self.participants]
+        return run_together(programs, [str(p.device) for p in self.participants], [p.index for p in self.participants])
+
+    def run(self, values):
+        """The assembled global results of global values, of a region whose devices are all in this process."""
+        maps = [sharding.devices_indices_map(x.shape) for sharding, x in zip(self.in_shardings, values)]
+
+        def shards_of(participant):
+            shards = [x._value[indices[participant.device]] for x, indices in zip(values, maps)]
+            return [make_array(shard, x.dtype, x.weak_type) for shard, x in zip(shards, values)]
+
+        results = self.run_on_shards(shards_of)
+        return [
+            _assemble(self.participants, [outs[i] for outs in results], sharding, aval)
+            for i, (sharding, aval) in enumerate(zip(self.out_shardings, self.out_avals))
+        ]
+
+
+def partition_region(jaxpr, params, name, compiler_options):
+    """The PartitionedRegion of a shard_map equation.
+
+    If other processes have some of its devices, all of them do this together.  Then all devices of the mesh take part;
+    else, along axes that the region does not have, the first ones.
+    """
     region = ManualRegion.of(params)
     mesh, in_specs, out_specs = params["mesh"], params["in_specs"], params["out_specs"]
-    inner = _inner_axes(jaxpr, region, set(region.names))
-    region = region.restrict({*region.names, *(inner or ())})
+    inner, spans = _inner_axes(jaxpr, region, set(region.names)), mesh.is_multi_process
+    region = region.restrict(mesh.axis_names if spans else {*region.names, *(inner or ())})
     participants = _participants(mesh, region)
-    options_by_key = {p.options_key: sessions.options_for_device(compiler_options, p.device) for p in participants}
-    partitioner = _RegionPartitioner(name, region, options_by_key, compiler_options, bool(inner))
+    own = [p for p in participants if p.device._addressable]
+    options_by_key = {p.options_key: sessions.options_for_device(compiler_options, p.device) for p in own}
+    devices = [p.device for p in participants] if spans else None
+    partitioner = _RegionPartitioner(name, region, options_by_key, compiler_options, bool(inner), devices)
     with region.scope():
         if len(participants) == 1:
             jaxpr = global_program(jaxpr, params)
@@ -519,7 +562,7 @@ def _region_runner(jaxpr, params, name, compiler_options):
         sequence = partitioner.partition(jaxpr, varying)
     in_shardings, out_shardings = ([NamedSharding(mesh, spec) for spec in specs] for specs in (in_specs, out_specs))
     wholes = [region.unshard_aval(v.aval, spec) for v, spec in zip(jaxpr.outvars, out_specs)]
-    return partial(_run_region, sequence, participants, in_shardings, out_shardings, wholes)
+    return PartitionedRegion(sequence, own, in_shardings, out_shardings, wholes)
 
 
 def _inner_axes(jaxpr, region, used):
@@ -549,21 +592,6 @@ def _participants(mesh, region):
         key = None if device.platform == "cpu" else device
         participants.append(Participant(device, dict(zip(region.names, coordinate)), index, key))
     return participants
-
-
-def _run_region(sequence, participants, in_shardings, out_shardings, wholes, values):
-    """Runs the sequence on the shards of each device; returns the assembled global results."""
-    maps = [sharding.devices_indices_map(x.shape) for sharding, x in zip(in_shardings, values)]
-    programs = []
-    for participant in participants:
-        shards = [x._value[indices[participant.device]] for x, indices in zip(values, maps)]
-        args = [make_array(shard, x.dtype, x.weak_type) for shard, x in zip(shards, values)]
-        programs.append(sequence.run(args, participant))
-    results = run_together(programs, [str(p.device) for p in participants])
-    return [
-        _assemble(participants, [outs[i] for outs in results], sharding, aval)
-        for i, (sharding, aval) in enumerate(zip(out_shardings, wholes))
-    ]
 
 
 def _assemble(participants, shards, sharding, aval):

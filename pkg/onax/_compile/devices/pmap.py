@@ -15,9 +15,11 @@ from onax._core.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._ground import source
 from onax._ground.devices import devices as all_devices
-from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
+from onax._ground.processes import process_count
+from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from onax._prims.shaping import expand_dims, squeeze
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name
+from onax._transforms.host_local import to_global, to_local
 from onax._transforms.vmap import flatten_axes
 
 _NO_NAME = "_internal_pmap_axis_name"
@@ -41,7 +43,8 @@ def pmap(
     these that are prefixes of the arguments' tuple and of the result.  Keyword arguments are mapped over axis 0.
     Static arguments are Python values for `fun`.  Results lie where they were computed, one shard a device.  Virtual
     CPU devices run one program, CUDA devices one each (a session of the runtime on every device, which meet at
-    collectives and exchange values through the host).
+    collectives and exchange values through the host).  With several processes, each gives slices for its own devices
+    and gets their results; the function is mapped over the devices of all.
     Raises ValueError when there is nothing to map and when a mapped axis has not one slice for each device.
     """
     check_callable(fun)
@@ -125,12 +128,25 @@ class _Mapping:
         mesh = self._mesh(size)
         for x, d in zip(leaves, dims):
             if d is not None:
-                NamedSharding(mesh, _spec(d, self.axis_name)).shard_shape(typeof(x).shape)
+                NamedSharding(mesh.local_mesh, _spec(d, self.axis_name)).shard_shape(typeof(x).shape)
+        if mesh.is_multi_process:
+            leaves = [to_global(x, mesh, _spec(d, self.axis_name)) for x, d in zip(leaves, dims)]
+            dynamic, kwargs = tree_unflatten(tree, leaves)
         key = (tree, dims, mesh, tuple((i, type(v), v) for i, v in sorted(fixed.items())), len(args))
         program = self.programs.get(key)
         if program is None:
-            program = self.programs[key] = self._program(fixed, len(args), tree, dims, mesh)
+            program = self._program(fixed, len(args), tree, dims, mesh)
+            program = self.programs[key] = self._local_results(program, mesh) if mesh.is_multi_process else program
         return program, dynamic, kwargs
+
+    def _local_results(self, program, mesh):
+        """The program with results that are what this process holds."""
+
+        @functools.wraps(program)
+        def local(*args, **kwargs):
+            return tree_map(lambda x: to_local(x, mesh, x.sharding.spec), program(*args, **kwargs))
+
+        return local
 
     def _static(self, args):
         """Static values by position."""
@@ -157,14 +173,14 @@ class _Mapping:
         mapped = [typeof(x).shape[d] for x, d in zip(leaves, dims) if d is not None and typeof(x).ndim > d]
         if not mapped:
             raise ValueError("pmap requires at least one argument with a mapped axis.")
-        if self.axis_size is not None and self.axis_size != mapped[0]:
+        if self.axis_size is not None and self.axis_size != mapped[0] and process_count() == 1:
             raise ValueError(f"Specified axis_size {self.axis_size} doesn't match received axis_size {mapped[0]}.")
         return mapped[0]
 
     def _mesh(self, size):
-        """A mesh over the first devices: as many as slices, if there are enough."""
+        """A mesh over the first devices: as many as slices, if there are enough; with several processes all devices."""
         available = all_devices(self.backend) if self.devices is None else self.devices
-        chosen = available if self.devices is not None else available[:size]
+        chosen = available if self.devices is not None or process_count() > 1 else available[:size]
         return Mesh(np.array(chosen, dtype=object), (self.axis_name,), (AxisType.Auto,))
 
     def _program(self, fixed, count, tree, dims, mesh):

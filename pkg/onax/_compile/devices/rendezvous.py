@@ -7,6 +7,9 @@ A program is a generator.  It yields what it waits for, and receives the outcome
 
 One thread resumes the programs in turn, so there is no lock, and a deadlock is detected: if no device works and some
 wait for others that cannot arrive, that is an error at once.
+
+A group may have devices in other processes, whose programs run there.  When those of this process have arrived, its
+collective begins an exchange of messages, a generator that yields requests of MPI; the thread polls them.
 """
 
 import os
@@ -15,6 +18,7 @@ from collections import deque
 from concurrent import futures
 from dataclasses import dataclass
 
+from onax._ground import processes
 from onax._ground.errors import JaxRuntimeError
 from onax._native import context
 
@@ -27,7 +31,8 @@ class Rendezvous:
 
     Attributes:
       collective: `collective.exchange(values)` takes the values of each program of the group, in order, and returns
-        what each one receives; `collective.text()` names it in an error.
+        what each one receives; `collective.text()` names it in an error.  If some of the group run in other processes,
+        `collective.begin(values by index)` begins the exchange with them, and `collective.processes(index)` are these.
       group: the indices of all programs that take part, including its own.
       values: the values of this program.
     """
@@ -35,6 +40,16 @@ class Rendezvous:
     collective: object
     group: list
     values: object
+
+
+@dataclass(slots=True, eq=False)
+class _Exchange:
+    """A collective that exchanges messages with other processes: its generator, and the requests it waits for."""
+
+    collective: object
+    index: int
+    steps: object
+    requests: list | None = None
 
 
 class _Workers:
@@ -57,9 +72,13 @@ _workers = _Workers()
 class _Scheduler:
     """The programs of one call, and the state of each."""
 
-    def __init__(self, programs, names):
+    def __init__(self, programs, names, indices):
         self.programs = programs
         self.names = names
+        self.indices = indices  # of the participants that the programs are
+        self.positions = {index: i for i, index in enumerate(indices)}
+        self.exchanges = []  # with other processes
+        self.pause = None
         self.results = [None] * len(programs)
         self.ready = deque((i, None) for i in range(len(programs)))
         self.waiting = {}  # index -> Rendezvous
@@ -71,9 +90,11 @@ class _Scheduler:
     def run(self):
         """Returns the results in order, or raises the error of the first program that fails when all have stopped."""
         try:
-            while self.working or (self.ready and not self.failed):
+            while self.working or ((self.ready or self.exchanges) and not self.failed):
                 if self.ready and not self.failed:
                     self._resume(*self.ready.popleft())
+                elif self.exchanges and not self.failed:
+                    self._poll()
                 else:
                     self._take_outcome()
             if self.failed:
@@ -84,6 +105,10 @@ class _Scheduler:
         finally:
             while self.working:
                 self._take_outcome()
+            if self.exchanges:
+                processes.current().keep(self.exchanges)
+            if self.pause is not None:
+                self.pause.end()
             for program in self.programs:
                 program.close()
 
@@ -102,8 +127,9 @@ class _Scheduler:
             future = _workers.pool_of_at_least(len(self.programs)).submit(_with_options, self.word, request)
             future.add_done_callback(lambda future: self.done.put((i, future)))
 
-    def _take_outcome(self):
-        i, future = self.done.get()
+    def _take_outcome(self, timeout=None):
+        """Takes what a thread has computed; raises queue.Empty after `timeout` seconds."""
+        i, future = self.done.get(timeout=timeout)
         self.working -= 1
         error = future.exception()
         if error is None:
@@ -112,18 +138,57 @@ class _Scheduler:
             self.failed[i] = error
 
     def _meet(self, i, request):
-        self.waiting[i] = request
-        group = request.group
-        here = [self.waiting.get(j) for j in group]
-        if all(w is not None and w.collective is request.collective for w in here):
-            for j in group:
-                del self.waiting[j]
-            results = request.collective.exchange([w.values for w in here])
-            self.ready.extend(zip(group, results))
+        self.waiting[self.indices[i]] = request
+        local = [j for j in request.group if j in self.positions]
+        here = [self.waiting.get(j) for j in local]
+        if not all(w is not None and w.collective is request.collective for w in here):
+            return
+        for j in local:
+            del self.waiting[j]
+        values = [w.values for w in here]
+        if len(local) == len(request.group):
+            results = request.collective.exchange(values)
+            self.ready.extend((self.positions[j], result) for j, result in zip(local, results))
+        else:
+            self._advance(_Exchange(request.collective, local[0], request.collective.begin(dict(zip(local, values)))))
+
+    def _advance(self, exchange):
+        """Resumes an exchange until it waits for messages, or its results are there."""
+        try:
+            exchange.requests = next(exchange.steps)
+        except StopIteration as end:
+            self.ready.extend((self.positions[j], result) for j, result in end.value.items())
+        else:
+            self.exchanges.append(exchange)
+
+    def _poll(self):
+        """Resumes the exchanges whose messages have arrived; pauses if there are none."""
+        testall = processes.current().mpi.Request.Testall
+        complete = [exchange for exchange in self.exchanges if testall(exchange.requests)]
+        for exchange in complete:
+            self.exchanges.remove(exchange)
+            self._advance(exchange)
+        if complete:
+            if self.pause is not None:
+                self.pause.end()
+            self.pause = None
+        elif self.working:
+            try:
+                self._take_outcome(timeout=5e-4)
+            except queue.Empty:
+                return
+        else:
+            self.pause = self.pause or self._new_pause()
+            self.pause()
+
+    def _new_pause(self):
+        texts = sorted({exchange.collective.text() for exchange in self.exchanges})
+        others = {p for exchange in self.exchanges for p in exchange.collective.processes(exchange.index)}
+        return processes.current().pause(lambda: ", ".join(texts), others)
 
     def _deadlock_error(self):
         lines = []
-        for i, name in enumerate(self.names):
+        for i, name in zip(self.indices, self.names):
             if i in self.waiting:
                 lines.append(f"  {name} waits in {self.waiting[i].collective.text()}")
             else:
@@ -142,10 +207,13 @@ def _with_options(word, work):
         context.swap_thread_word(*previous)
 
 
-def run_together(programs, names):
+def run_together(programs, names, indices=None):
     """Runs programs concurrently and returns their results; `names` are those of their devices, for errors.
+
+    `indices` are the programs' numbers among the participants, if some of these run in other processes.
 
     Raises what a program raises (the error of the first device, if several fail before all have stopped), and
     JaxRuntimeError for a rendezvous that not all of its group reach.
     """
-    return _Scheduler(list(programs), names).run()
+    programs = list(programs)
+    return _Scheduler(programs, names, list(range(len(programs))) if indices is None else indices).run()

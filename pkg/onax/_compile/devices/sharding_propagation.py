@@ -361,7 +361,7 @@ def place_tree(result, shardings):
 def place_eager_result(primitive, operands, params, out):
     """The result of an eager operation, of whose operands some are on several devices, with its sharding."""
     outs = out if primitive.multiple_results else [out]
-    _check_devices(primitive, operands)
+    check_devices(primitive, operands)
     avals, out_avals = [typeof(x) for x in operands], [typeof(x) for x in outs]
     given = list(map(sharding_of, operands))
     shardings = _shardings_of_operation(primitive, given, avals, params, out_avals, eager=True)
@@ -369,7 +369,7 @@ def place_eager_result(primitive, operands, params, out):
     return placed if primitive.multiple_results else placed[0]
 
 
-def _check_devices(primitive, operands):
+def check_devices(primitive, operands):
     """Raises ValueError for an operand committed to another device than those of the sharded operands."""
     first = next((i for i, x in enumerate(operands) if sharding_of(x) is not None), None)
     for i, x in enumerate(operands if first is not None else ()):  # None: a sharding that is not over a mesh

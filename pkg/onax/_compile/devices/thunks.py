@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from onax._compile.devices.process_collectives import begin, begin_any, link_of
 from onax._compile.devices.rendezvous import Rendezvous
 from onax._control.bodies import restore_weak_types
 from onax._core.evaluate import interpreter_of
@@ -149,10 +150,13 @@ class AxisIndexThunk(Thunk):
 class ReplicaGroups:
     """Groups of devices that meet along some axes of a region: their coordinates differ only along these axes."""
 
-    __slots__ = ("axes", "members", "shape")
+    __slots__ = ("axes", "links", "members", "shape")
 
-    def __init__(self, region, axes):
-        """`axes` are in the order of the region, which has a device at each coordinate."""
+    def __init__(self, region, axes, devices=None):
+        """`axes` are in the order of the region, which has a device at each coordinate.
+
+        `devices`: those of the participants, in order, if other processes have some of them.
+        """
         self.axes = axes
         self.shape = tuple(region.size((a,)) for a in axes)
         grid = np.arange(math.prod(region.sizes)).reshape(region.sizes)
@@ -161,6 +165,15 @@ class ReplicaGroups:
         self.members = {
             index: group for group in groups for index in group
         }  # the devices that a device meets, in order
+        self.links = {}  # index -> Link, of the groups with devices in other processes
+        for group in groups if devices is not None else ():
+            link = link_of(group, devices)
+            if link is not None:
+                self.links.update(dict.fromkeys(link.local, link))
+
+    def processes(self, index):
+        """The processes with which a device exchanges messages."""
+        return self.links[index].processes
 
     def stack(self, values, axes):
         """Stacks the values of all members along leading `axes`, those along which they vary."""
@@ -186,17 +199,18 @@ class ReplicaGroups:
 class CollectiveThunk(Thunk):
     """An operation on the values of a group, computed with its batching rule.
 
-    `program` is the operation on stacked values; `varying`, `varying_out`: for each operand and result the axes of the
-    group along which it varies.
+    `single` is the operation on values of one device, `program` on stacked values; `varying`, `varying_out`: for each
+    operand and result the axes of the group along which it varies.
     """
 
-    __slots__ = ("eqn", "groups", "meeting_axes", "program", "varying", "varying_out")
+    __slots__ = ("eqn", "groups", "meeting_axes", "program", "single", "varying", "varying_out")
 
-    def __init__(self, eqn, groups, program, varying, varying_out):
+    def __init__(self, eqn, groups, single, program, varying, varying_out):
         super().__init__(eqn.invars, eqn.outvars, eqn.effects)
         self.eqn = eqn
         self.groups = groups
         self.meeting_axes = frozenset(groups.axes)
+        self.single = single
         self.program = program
         self.varying = varying
         self.varying_out = varying_out
@@ -204,6 +218,18 @@ class CollectiveThunk(Thunk):
     def run(self, args, participant):
         """Waits for the other devices of the group."""
         return (yield Rendezvous(self, self.groups.members[participant.index], args))
+
+    def begin(self, values):
+        """Begins the exchange with other processes; `values` are those of the members in this one."""
+        return begin(self, self.groups.links[next(iter(values))], values)
+
+    def processes(self, index):
+        """The processes with which a device exchanges messages."""
+        return self.groups.processes(index)
+
+    def alone(self, args):
+        """The results of the operation on the values of one device, without the others."""
+        return interpreter_of(self.single).run(self.single.consts, args)
 
     def exchange(self, values):
         """The results of each member from the values of all."""
@@ -226,6 +252,14 @@ class AnyReduction:
     def exchange(self, values):
         """Returns to each device whether any continues."""
         return [any(values)] * len(values)
+
+    def begin(self, values):
+        """Begins the exchange with other processes; `values` are those of the members in this one."""
+        return begin_any(self.groups.links[next(iter(values))], values)
+
+    def processes(self, index):
+        """The processes with which a device exchanges messages."""
+        return self.groups.processes(index)
 
     def text(self):
         """The operation and the user's line."""

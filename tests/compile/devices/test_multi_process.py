@@ -1,0 +1,37 @@
+"""Programs over the devices of two and of four processes give what they give in one."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+import process_cases
+import processes
+from virtual_devices import eight_devices, mesh
+
+with eight_devices():
+    CASES = process_cases.cases(jax, mesh)
+
+
+def wanted(name):
+    """The results in one process."""
+    function, args = CASES[name]
+    with eight_devices():
+        return [np.asarray(x) for x in jax.tree.leaves(function(*args))]
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("way", ["", ", jit"], ids=["eager", "jit"])
+@pytest.mark.parametrize("name", CASES)
+def test_several_processes_give_what_one_gives(name, way, count):
+    found = processes.outcomes(count)[name + way]
+    assert not isinstance(found, str), found
+    for got, want in zip(found, wanted(name), strict=True):
+        assert (got.dtype, got.shape) == (want.dtype, want.shape)
+        if got.dtype.kind in "fcV":
+            size = np.max(np.abs(want.astype(np.complex128)), initial=0.0, where=~np.isnan(want.astype(np.complex128)))
+            eps = float(jax.numpy.finfo(want.dtype).eps)
+            np.testing.assert_allclose(
+                got.astype(np.complex128), want.astype(np.complex128), rtol=0, atol=16 * eps * size
+            )
+        else:
+            np.testing.assert_array_equal(got, want)
