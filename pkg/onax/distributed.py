@@ -62,22 +62,26 @@ def initialize(
     count, index, local = _fill_in(*given, cluster_detection_method)
     _check_numbers(count, index)
     if count > 1:
-        if devices.is_initialised():
-            raise RuntimeError(
-                "jax.distributed.initialize() must be called before any JAX calls that might initialise the XLA "
-                "backend. This includes any computation, but also calls to jax.devices, jax.device_put, and others."
-            )
-        if config.jax_cpu_collectives_implementation == "none":
-            raise RuntimeError(
-                "jax_cpu_collectives_implementation is 'none', so processes cannot exchange values; set it to 'mpi'"
-            )
-        if processes.current() is not None:
-            raise RuntimeError("distributed.initialize cannot be called again after shutdown.")
-        module = process_group()
-        timeouts = module.Timeouts(initialization_timeout, heartbeat_timeout_seconds, shutdown_timeout_seconds)
-        devices.visible_devices = local
-        module.connect(count, index, address, timeouts)
+        timeouts = (initialization_timeout, heartbeat_timeout_seconds, shutdown_timeout_seconds)
+        _connect(count, index, local, address, timeouts)
     _initialized = True
+
+
+def _connect(num_processes, process_id, cuda_devices, address, timeouts):
+    if devices.is_initialised():
+        raise RuntimeError(
+            "jax.distributed.initialize() must be called before any JAX calls that might initialise the XLA "
+            "backend. This includes any computation, but also calls to jax.devices, jax.device_put, and others."
+        )
+    if config.jax_cpu_collectives_implementation == "none":
+        raise RuntimeError(
+            "jax_cpu_collectives_implementation is 'none', so processes cannot exchange values; set it to 'mpi'"
+        )
+    if processes.current() is not None:
+        raise RuntimeError("distributed.initialize cannot be called again after shutdown.")
+    module = process_group()
+    devices.visible_devices = cuda_devices
+    module.connect(num_processes, process_id, address, module.Timeouts(*timeouts))
 
 
 def _fill_in(num_processes, process_id, local_device_ids, method):

@@ -71,6 +71,6 @@ mesh = jax.make_mesh((jax.device_count(),), ("x",))
 x = jax.make_array_from_callback((8,), jax.NamedSharding(mesh, jax.P("x")), lambda i: np.arange(8.0)[i])
 total = jax.shard_map(lambda v: jax.lax.psum(v.sum(), "x"), mesh=mesh, in_specs=jax.P("x"), out_specs=jax.P())
 mpi = "mpi4py" in sys.modules
-print(f"process {jax.process_index()} of {jax.process_count()}:", total(x), jax.jit(total)(x), mpi,
-      jax.distributed.is_initialized())
+text = f"{total(x)} {jax.jit(total)(x)} {mpi} {jax.distributed.is_initialized()}"
+sys.stdout.write(f"process {jax.process_index()} of {jax.process_count()}: {text}\\n")
 """
