@@ -574,7 +574,7 @@ def _export(
         "onax.source": where,
         "onax.signature": signature.to_json(),
     }
-    get_vjp = lambda: _export_vjp(jaxpr, [leaf.aval.dtype for leaf in signature.in_leaves], opset)
+    get_vjp = lambda: _export_vjp(jaxpr, [leaf.aval.dtype for leaf in signature.in_leaves], opset, exact)
     if sum(v.const.nbytes for v in graph.initializers.values()) < artifact.LIMIT - _HEADROOM:
         return Exported(artifact.seal(proto.to_model(graph, name=name), entries), signature, solver,
                         entries=entries, opset=opset, get_vjp=get_vjp)  # fmt: skip
@@ -587,7 +587,7 @@ def _export(
                     get_vjp=get_vjp)  # fmt: skip
 
 
-def _export_vjp(jaxpr, in_dtypes, opset):
+def _export_vjp(jaxpr, in_dtypes, opset, exact):
     """The Exported of a program's vector-Jacobian product; `in_dtypes` are the dtypes of the signature's arguments.
 
     The model takes and returns zeros of bool in the place of float0, for which ONNX has no type.
@@ -607,7 +607,7 @@ def _export_vjp(jaxpr, in_dtypes, opset):
 
     ports = [*((a.shape, a.dtype) for a in jaxpr.in_avals), *zip((a.shape for a in jaxpr.out_avals), dtypes_ct)]
     specs = [ShapeDtypeStruct(shape, bool if d == float0 else d) for shape, d in ports]
-    return _export(fun_vjp_jax, specs, {}, opset, as_types=as_types)
+    return _export(fun_vjp_jax, specs, {}, opset, exact=exact, as_types=as_types)
 
 
 _HEADROOM = 1 << 26  # bytes reserved for everything in a model but its constants

@@ -5,20 +5,12 @@ the variable's own shape.  At the boundary of a graph one tensor holds them alon
 numbers, [..., *key shape] for keys.
 """
 
-from functools import lru_cache
-
 import numpy as np
 
-from onax._ground import dims
 from onax._ground.dtypes import ExtendedDType
 from onax._ground.errors import LoweringError
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
-from onax._native.host_operator import Handle
-from onax._native.tape import TapeNode
-from onax._tape.builder import Builder
-from onax._tape.copies import copy
-from onax._tape.layout import make_tape
 from onax.export.graph import ops
 from onax.export.graph.kernels import ELEMENT_TYPES
 
@@ -76,11 +68,8 @@ def split(g, value, aval):
     axes, dtype = trailing_axes(aval.dtype)
     if not axes:
         return value
-    n = int(np.prod(axes))
-    if _uses_own_node(g, aval, dtype):
-        return _tape_node(g, _split_tape(aval.size, n, dtype), [value], [(aval.shape, dtype)] * n)
+    n, last = int(np.prod(axes)), len(aval.shape)
     flat = ops.reshape(g, value, (*aval.shape, n)) if len(axes) > 1 else value
-    last = len(aval.shape)
     return tuple(g.node("Gather", flat, g.const(i, ops.INT64), out=(aval.shape, dtype), axis=last) for i in range(n))
 
 
@@ -89,59 +78,26 @@ def join(g, value, aval):
     if type(value) is not tuple:
         return value
     axes, dtype = trailing_axes(aval.dtype)
-    out = (*aval.shape, *axes), dtype
-    whole = _split_from(value, *out)
-    if whole is not None:
-        return whole
-    if _uses_own_node(g, aval, dtype):
-        (whole,) = _tape_node(g, _join_tape(aval.size, len(value), dtype), value, [out])
-        return whole
     last = len(aval.shape)
-    flat = ops.concat(g, [ops.unsqueeze(g, v, (last,)) for v in value], last)
-    return ops.reshape(g, flat, (*aval.shape, *axes)) if len(axes) > 1 else flat
-
-
-def _tape_node(g, tape, values, outs):
-    return g.node("Tape", *values, outs=outs, domain="onax", kernel=Handle(TapeNode(tape, outs)), computes=tape.name)
-
-
-@lru_cache(maxsize=256)
-def _split_tape(size, n, dtype):
-    """The Tape that takes the n components of so many elements apart."""
-    b, part = Builder(), ShapedArray((size,), dtype)
-    (whole,) = b.inputs([ShapedArray((size * n,), dtype)])
-    parts = [b.buffer(part) for _ in range(n)]
-    for i, x in enumerate(parts):
-        copy(b, x, whole, (size,), (1,), (n,), 0, i)
-    b.outputs(parts, [part] * n)
-    return make_tape(b, "split")
-
-
-@lru_cache(maxsize=256)
-def _join_tape(size, n, dtype):
-    """The Tape that puts the n components of so many elements together."""
-    b, out = Builder(), ShapedArray((size * n,), dtype)
-    parts, whole = b.inputs([ShapedArray((size,), dtype)] * n), b.buffer(out)
-    for i, x in enumerate(parts):
-        copy(b, whole, x, (size,), (n,), (1,), i, 0)
-    b.outputs([whole], [out])
-    return make_tape(b, "join")
+    whole = _split_from(value, (*aval.shape, len(value)), dtype)
+    if whole is None:
+        whole = ops.concat(g, [ops.unsqueeze(g, v, (last,)) for v in value], last)
+    return ops.reshape(g, whole, (*aval.shape, *axes)) if len(axes) > 1 else whole
 
 
 def _split_from(parts, shape, dtype):
-    """The boundary tensor of which `split` made these components, or None."""
-    node = parts[0].node
-    if node is None or node.attributes.get("computes") != "split" or tuple(node.outputs) != parts:
+    """The tensor of which `split` made these components, or None."""
+    nodes = [v.node for v in parts]
+    if any(n is None or n.op_type != "Gather" or n.domain for n in nodes):
         return None
-    (whole,) = node.inputs
+    whole = nodes[0].inputs[0]
+    for i, node in enumerate(nodes):
+        position = node.inputs[1].const
+        if node.inputs[0] is not whole or position is None or position.ndim or position != i:
+            return None
+        if node.attributes.get("axis", 0) != len(shape) - 1:
+            return None
     return whole if (whole.shape, whole.dtype) == (shape, dtype) else None
-
-
-def _uses_own_node(g, aval, dtype):
-    """Whether a tape moves the components: for large arrays it takes a tenth of the time of Gather."""
-    if g.target != "native" or dtype.itemsize not in (4, 8) or not dims.is_constant_shape(aval.shape):
-        return False
-    return aval.size >= 64
 
 
 def constant(g, x, aval):

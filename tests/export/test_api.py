@@ -134,6 +134,14 @@ def test_derivatives():
         deserialize(made.serialize()).vjp()
 
 
+def test_derivatives_keep_formulas_where_the_export_does():
+    operators = {}
+    for exact in (False, True):
+        pulled = export(onax.nn.standardize, exact=exact)(X).vjp()
+        operators[exact] = {node.op_type for node in pulled.onnx_model.graph.node}
+    assert "ReduceMean" in operators[False] and "ReduceMean" not in operators[True]
+
+
 def test_derivatives_of_symbolic_shapes():
     (b,) = symbolic_shape("b")
     made = export(lambda x: jnp.sin(x).sum(axis=1))(spec(b, 3))

@@ -9,8 +9,6 @@ import pytest
 import onax as jax
 import onax.numpy as jnp
 from onax import lax
-from onax._compile.passes import form_tapes
-from onax._ground.config import direct_tapes
 from onax.export import export
 
 C = np.array([1j, 2, 3], np.complex64)
@@ -72,16 +70,21 @@ def test_constant(name, x64):
                 np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
-def test_tapes_take_large_arrays_apart_and_join_them(dtype, monkeypatch):
-    monkeypatch.setattr(form_tapes, "_beats_runtime", lambda eqn: False)  # the runtime multiplies the parts
-    x = (np.random.default_rng(0).normal(size=(200, 200, 2)) @ [1, 1j]).astype(dtype)
-    with jax.enable_x64(True), direct_tapes(False):
-        product = jax.jit(lambda x: lax.dot(x, x))  # of real matrices, in the runtime
-        text = product.lower(x).as_text()
-        got = product(x)
-    assert "computes = 'split'" in text and "computes = 'join'" in text
-    np.testing.assert_allclose(got, x @ x, rtol=1e-4, atol=1e-4 * 200)
+def test_an_argument_that_is_returned_is_not_taken_apart():
+    keys = jax.random.split(jax.random.key(0), 3)
+    made = export(lambda z, keys: (z, keys, z.real, z.imag + 1))(C, keys)
+    operators = [node.op_type for node in made.onnx_model.graph.node]
+    assert sorted(operators) == ["Add", "Gather", "Gather", "Identity", "Identity"]
+    z, same, real, imag = made.call(C, keys)
+    np.testing.assert_array_equal(z, C)
+    np.testing.assert_array_equal(jax.random.key_data(same), jax.random.key_data(keys))
+    np.testing.assert_array_equal(real, C.real)
+    np.testing.assert_array_equal(imag, C.imag + 1)
+
+
+def test_swapped_components_are_joined():
+    made = export(lambda z: lax.complex(z.imag, z.real))(C)
+    np.testing.assert_array_equal(made.call(C), C.imag + 1j * C.real)
 
 
 def test_components_of_one_tensor_are_not_joined_again():
