@@ -99,6 +99,7 @@ CASES = {
     **_each("Neg Abs Sign Not BitwiseNot Exp Log Sin Cos Tan Sinh Cosh Asinh Tanh Sigmoid Erf Sqrt", Case(X)),
     **_each("Reciprocal Floor Ceil Round Identity Relu LeakyRelu Elu Selu Celu Softplus Softsign HardSigmoid", Case(X)),
     **_each("HardSwish Gelu Mish Swish Softmax LogSoftmax Hardmax LpNormalization Acosh Dropout", Case(X)),
+    "ThresholdedRelu": Case(X),
     **_each("Asin Acos Atan Atanh", Case(T(values=np.array([0.25, 0.5])))),
     **_each("IsNaN IsInf", Case(X, results=(BOOL,))),
     **_each("Add Sub Mul Div And Or Xor BitwiseAnd BitwiseOr BitwiseXor Min Max Sum Mean PRelu Pow", Case(X, Y)),

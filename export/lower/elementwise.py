@@ -241,8 +241,13 @@ def _cbrt(x):
 
 _row(prims.exp_p, "Exp")
 _formula(prims.exp2_p, lambda x: Formula(x.g, ops.scalar(x.g, 2, x.value)).pow(x))
-_formula(prims.expm1_p, expm1)
 _row(prims.log_p, "Log")
+
+
+@lowers(prims.expm1_p)
+def _expm1(g, out, x):
+    build = lambda g, x: expm1(Formula(g, x)).value
+    return g.formula("Expm1", x, out=out, build=build)
 
 
 @lowers(prims.log1p_p)

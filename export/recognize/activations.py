@@ -1,4 +1,4 @@
-"""Activation functions: Relu, Clip, Sigmoid, Gelu, Softplus, HardSigmoid, HardSwish, LeakyRelu.
+"""Activation functions: Relu, Clip, Sigmoid, Gelu, Softplus, Softsign, Mish, HardSigmoid, HardSwish.
 
 Measured on ONNX Runtime 1.31: NaN and infinities give what the formulas give.  Gelu is right to 2e-7 |x| and Sigmoid to
 2e-7, so neither keeps the digits of results that are close to 0; where a logarithm or quotient needs them, the formula
@@ -52,25 +52,6 @@ def clip(m, node):
             if low <= high and m.runs("Clip", x.dtype):
                 bounds = m.g.const(low, x.dtype), m.g.const(high, x.dtype)
                 return Rewrite("Clip", (x, *bounds), interior=(inner,))
-    return None
-
-
-def leaky_relu(m, node):
-    """x where x >= 0 (or x > 0), else k x"""
-    condition, x, other = node.inputs
-    test = producer(condition, "GreaterOrEqual", "Greater")
-    if (
-        test is None
-        or test.inputs[0] is not x
-        or not is_number(test.inputs[1], 0.0)
-        or not same_type(x, node.outputs[0])
-    ):
-        return None
-    product = producer(other, "Mul")
-    for a, b in orders(product) if product is not None and x.dtype == F32 else ():
-        slope = number(b)
-        if a is x and slope is not None and m.runs("LeakyRelu", x.dtype):
-            return Rewrite("LeakyRelu", (x,), {"alpha": float(slope)}, interior=(other,))
     return None
 
 
@@ -145,6 +126,25 @@ def _is_shifted(value, x):
     """Whether a value is x, or x plus or minus 0."""
     node = producer(value, "Add", "Sub")
     return value is x or (node is not None and node.inputs[0] is x and is_number(node.inputs[1], 0.0))
+
+
+def mish(m, node):
+    """x tanh(softplus(x))"""
+    for x, gate in orders(node):
+        curve = producer(gate, "Tanh")
+        power = producer(curve.inputs[0], "Softplus") if curve is not None else None
+        if power is not None and power.inputs[0] is x and m.runs("Mish", x.dtype):
+            return Rewrite("Mish", (x,), interior=(gate, curve.inputs[0]))
+    return None
+
+
+def softsign(m, node):
+    """x / (1 + |x|)"""
+    x, total = node.inputs
+    size = producer(other_operand(total, "Add", 1.0), "Abs")
+    if size is None or size.inputs[0] is not x or x.dtype != F32 or not m.runs("Softsign", F32):
+        return None
+    return Rewrite("Softsign", (x,), interior=(total,))
 
 
 # ---- Gelu
@@ -268,9 +268,10 @@ def hard_swish(m, node):
 RULES = (
     ("Max", relu),
     ("Min Max", clip),
-    ("Where", leaky_relu),
     ("Reciprocal Div", sigmoid),
     ("Where", softplus),
+    ("Mul", mish),
+    ("Div", softsign),
     ("Erfc", erfc_in_gelu),
     ("Mul", gelu),
     ("Mul Div", hard_sigmoid),

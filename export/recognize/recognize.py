@@ -1,13 +1,14 @@
 """The pass `recognize_operators`, and the list of all rules in the order in which they are tried."""
 
 from onax.export.graph.passes import expand_formulas
-from onax.export.recognize import activations, attention, constants, layout, norms, products, softmax
+from onax.export.recognize import activations, attention, constants, layout, linear_units, norms, products, softmax
 from onax.export.recognize.rewriting import rewrite
 
 FAMILIES = (
     constants.RULES,
     layout.RULES,
     activations.RULES,
+    linear_units.RULES,
     softmax.RULES,
     norms.RULES,
     products.RULES,

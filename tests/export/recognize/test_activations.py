@@ -29,7 +29,6 @@ def erf_gelu(x):
     (nn.relu6, "Clip"),
     (lambda x: jnp.clip(x, -1, 2), "Clip"),
     (lambda x: jnp.maximum(jnp.minimum(x, 2), -1), "Clip"),
-    (nn.leaky_relu, "LeakyRelu"),
     (nn.sigmoid, "Sigmoid"),
     (lambda x: 1 / (1 + jnp.exp(-x)), "Sigmoid"),
     (nn.softplus, "Softplus"),
@@ -51,6 +50,11 @@ def test_one_operator(fun, operators):
 def test_gelu(fun):
     with np.errstate(over="ignore", invalid="ignore"):
         assert_recognized(fun, (LINE,), "Gelu", scale=SIZE)
+
+
+def test_mish_and_softsign():
+    assert_recognized(nn.mish, (LINE,), "Mish", scale=SIZE)
+    assert_recognized(nn.soft_sign, (LINE,), "Softsign")
 
 
 def test_silu_shares_its_operand():
