@@ -40,6 +40,7 @@ from onax.export.artifact import Leaf, Signature
 from onax.export.graph import proto
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.lower import driver
+from onax.export.lower.narrow import widen
 
 DEFAULT_OPSET = 21
 OPSETS = range(18, 27)
@@ -548,7 +549,7 @@ def _export(
     labels = [shapes.argument_label(path) for path, _ in tree_leaves_with_path(arguments)]
     solver = shapes.make_dim_solver(labels, [a.shape for a in jaxpr.in_avals])
     graph = driver.lower_jaxpr(
-        eliminate_dead_code(_without_refs(jaxpr), bodies=False),
+        widen(eliminate_dead_code(_without_refs(jaxpr), bodies=False)),
         opset=opset,
         target="portable",
         input_names=in_names,

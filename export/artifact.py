@@ -15,6 +15,7 @@ it was registered for serialization; a class that was not registered is written 
 of the same name and fields (calls then compare arguments by key paths).
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -369,15 +370,34 @@ def read_file(path):
 # --- arrays at the boundary ---------------------------------------------------------------------------------------
 
 
+_WITHOUT_ZERO = "float8_e8m0fnu"  # neither zero nor sign: float32 has numbers that it cannot come near to
+
+
+@functools.lru_cache
+def carrier(dtype):
+    """The dtype that carries numbers of a narrow one; None for a dtype of ONNX Runtime, a complex or a key dtype."""
+    if not isinstance(dtype, np.dtype) or dtypes.itemsize_bits(dtype) > 8 or dtype in (np.int8, np.uint8, np.bool_):
+        return None
+    if dtypes.is_float(dtype):
+        return None if dtype.name == _WITHOUT_ZERO else np.dtype(np.float32)
+    if dtypes.is_unsigned(dtype):
+        return np.dtype(np.uint8)
+    return np.dtype(np.int8) if dtypes.is_integer(dtype) else None
+
+
 def to_boundary(array, aval):
-    """An array as the graph takes it: complex numbers and keys become numbers with trailing axes, without a copy."""
+    """An array as the graph takes it: complex numbers and keys become numbers with trailing axes, without a copy.
+
+    Numbers of fewer than 8 bits become those of their carrier.
+    """
     if isinstance(aval.dtype, dtypes.ExtendedDType):
         element = aval.dtype
         return np.ascontiguousarray(array).view(element.element_dtype).reshape(array.shape + element.element_shape)
     if array.dtype.kind == "c":
         real = np.dtype(f"f{array.dtype.itemsize // 2}")
         return np.asarray(array, order="C").reshape(array.shape + (1,)).view(real)
-    return array
+    wide = carrier(aval.dtype)
+    return array if wide is None else array.astype(wide)
 
 
 def from_boundary(array, aval):
@@ -389,7 +409,7 @@ def from_boundary(array, aval):
         return np.zeros(array.shape, dtypes.float0)
     if dtypes.is_complex(aval.dtype):
         return np.ascontiguousarray(array).view(aval.dtype).reshape(array.shape[:-1])
-    return array
+    return array if carrier(aval.dtype) is None else array.astype(aval.dtype)
 
 
 def boundary_type(aval):
@@ -400,4 +420,4 @@ def boundary_type(aval):
         return tuple(aval.shape), np.dtype(bool)
     if dtypes.is_complex(aval.dtype):
         return (*aval.shape, 2), dtypes.real_dtype(aval.dtype)
-    return tuple(aval.shape), aval.dtype
+    return tuple(aval.shape), carrier(aval.dtype) or aval.dtype

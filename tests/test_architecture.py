@@ -216,6 +216,7 @@ def test_lowerings_mirror_primitives():
         "control",
         "native",
         "native_tape",
+        "narrow",
     }
     families = {family_of(p.stem) or p.stem for p in (PACKAGE / "_prims").glob("[!_]*.py")}
     assert {family_of(s) or s for s in lowered} <= families
