@@ -61,7 +61,9 @@ oracle:  ## real JAX in an environment of its own; tests find it by themselves
 oracle-newest:  ## the newest JAX, which needs Python 3.12 or later: PYTHON=python3.13
 	$(MAKE) oracle ORACLE=$(ORACLE)-newest JAX_VERSION=$(NEWEST_JAX)
 
-node:  ## ONNX Runtime for Node and for WebAssembly, in which tests then run exported models
+node: build/node/node_modules/onnxruntime-web  ## ONNX Runtime for Node and for WebAssembly, in which tests then run exported models
+
+build/node/node_modules/onnxruntime-web:
 	npm install --silent --no-audit --no-fund --ignore-scripts --prefix build/node onnxruntime-web onnxruntime-node
 
 record: $(VENV)/.built  ## renews the recorded answers of real JAX; those of the newest where it is installed
@@ -90,7 +92,7 @@ $(VENV)/.docs: $(VENV)/.built docs/requirements.txt
 	$(RUN) -m pip install --quiet --requirement docs/requirements.txt
 	touch $@
 
-docs: $(VENV)/.docs  ## the site, in build/site: runs tutorials and gallery; every warning is an error
+docs: $(VENV)/.docs build/node/node_modules/onnxruntime-web  ## the site, in build/site: runs tutorials and gallery; every warning is an error
 	$(RUN) -m sphinx --fail-on-warning --keep-going --jobs $(JOBS) --builder html docs build/site
 
 clean:

@@ -8,6 +8,7 @@ import importlib
 import inspect
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import NewType
 
@@ -26,13 +27,15 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["requirements.txt", "gallery", "_gallery/*.ipynb", "_gallery/*.py.md"]
+exclude_patterns = ["requirements.txt", "gallery", "_browser", "_gallery/*.ipynb", "_gallery/*.py.md"]
 default_role = "code"
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}
 
 html_theme = "furo"
 html_title = f"onax {release}"
 html_static_path = ["_static"]
+html_favicon = "_static/onax.svg"
+html_extra_path = ["_browser"]
 html_copy_source = False
 html_show_copyright = False
 
@@ -126,8 +129,11 @@ def escape(app, what, name, value, options, lines):
 
 
 def setup(app):
-    """Makes the reference, and copies the page of errors, which is part of the package."""
+    """Makes the reference and what the browser runs, and copies the page of errors, which is part of the package."""
     app.connect("autodoc-process-docstring", escape, priority=400)
     api_pages(HERE / "_api")
     page = importlib.import_module("onax.errors.explain").document()
     (HERE / "_api" / "errors.md").write_text(page)
+    sys.path.insert(0, str(HERE))
+    packages = HERE.parent / "build" / "node" / "node_modules"
+    importlib.import_module("browser_models").write(HERE / "_browser" / "browser", packages)
