@@ -11,7 +11,7 @@ OUT ?= demo-output
 JOBS ?= 2
 OTHER_PYTHONS ?= 3.12 3.13
 
-.PHONY: demo demo-finetune test test-all test-ecosystem record-ecosystem oracle oracle-newest node record bench gpu lint tables docs wheel clean
+.PHONY: demo demo-distributed demo-finetune test test-all test-ecosystem record-ecosystem oracle oracle-newest node record bench gpu lint tables docs wheel clean
 
 $(VENV)/.built: setup.py pyproject.toml $(wildcard cython_src/onax/_native/*)
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +23,11 @@ demo: $(VENV)/.built  ## trains on real handwritten digits, exports, replays the
 	$(RUN) scripts/demo/train.py --out $(OUT)
 	$(RUN) scripts/demo/replay.py --out $(OUT)
 	$(RUN) scripts/demo/draw.py --out $(OUT)
+
+demo-distributed: $(VENV)/.built  ## trains on the digits in one process and in four, which MPI connects, with equal losses
+	$(RUN) -m pip install --quiet --editable ".[demo,mpi]"
+	$(RUN) scripts/demo/train_distributed.py --out $(OUT)/one
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" mpiexec -n 4 $(RUN) scripts/demo/train_distributed.py --out $(OUT)/four --like $(OUT)/one
 
 demo-finetune: $(VENV)/.built  ## loads a network from its .onnx file alone, teaches it five more digits, exports it again
 	$(RUN) scripts/demo/pretrain.py --out $(OUT)
