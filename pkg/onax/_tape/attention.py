@@ -9,12 +9,13 @@ from itertools import islice
 
 import numpy as np
 
-from onax._native.tape import ARENA, OPERATIONS
+from onax._native.tape import OPERATIONS
+from onax._tape.writers import blocks_before, written_by
 
 _HEAD = 7  # attributes of `dot` before those of its axes
 _LITTLE = 1 << 18  # bytes of scores below which they stay in the second cache anyway
 _FEW = 16  # rows or columns of scores for which products of tiles take longer
-_DOT, _BLOCKS = OPERATIONS["dot"], OPERATIONS["blocks"]
+_DOT = OPERATIONS["dot"]
 _WITH_PARTS = OPERATIONS["loop"], OPERATIONS["branch"]
 
 
@@ -23,15 +24,15 @@ class Attention:
     """What becomes one instruction with a second product, whose attributes are `second`.
 
     Attributes:
-      first, blocks: the instructions before it.
-      scores, weights: the numbers of the program's input and output between them.
+      first: the instruction of the product before.
+      blocks: the Blocks between.
+      scores: the number of the program's input that the first product is.
       is_left: whether the weights are the left operand of the second product.
     """
 
     first: tuple
-    blocks: tuple
+    blocks: object
     scores: int
-    weights: int
     is_left: bool
     second: list
 
@@ -41,42 +42,29 @@ def find_attention(b, second, operands):
     if operands[0] is operands[1]:
         return None
     for is_left, weights in zip((True, False), operands):
-        blocks = _written_by(b, weights.root, _BLOCKS)
-        if blocks is None or not b.is_last_use(weights) or weights.bytes < _LITTLE:
+        blocks = blocks_before(b, weights) if weights.bytes >= _LITTLE else None
+        if blocks is None or not _has_rows(second, 1 if is_left else 2):
             continue
-        clock, count = weights.root.writer[1], int(blocks[2][0])
-        writes, reads = [x.root for x in blocks[1][:count]], [x.root for x in blocks[1][count:]]
-        if any(x.end != clock for x in writes):
-            continue
-        for i, x in enumerate(reads):
-            first = _written_by(b, x, _DOT)
-            if first is None or x.size != weights.size or not _is_between(b, x, first, blocks, clock):
+        for i, x in enumerate(blocks.reads):
+            first = written_by(b, x, _DOT)
+            if first is None or x.size != weights.size or blocks.reads.count(x) > 1:
                 continue
-            sources = [*first[1][1:], *reads[:i], *reads[i + 1 :]]
-            if x in reads[:i] or any(source.root.is_overwritten for source in sources):
-                continue
-            if _has_rows(first[2], 3) and _has_rows(second, 1 if is_left else 2):
-                return Attention(first, blocks, i, writes.index(weights.root), is_left, second)
+            is_there = not any(source.root.is_overwritten for source in first[1][1:])
+            if is_there and _has_rows(first[2], 3) and _is_between(b, x, first, blocks):
+                return Attention(first, blocks, i, is_left, second)
     return None
 
 
-def _written_by(b, root, operation):
-    """The instruction of the current part that writes a buffer, if it is of this operation; else None."""
-    if root.kind != ARENA or root.part is not b.part or root.writer is None:
-        return None
-    return root.writer[0] if root.writer[0][0] == operation else None
-
-
-def _is_between(b, scores, first, blocks, clock):
-    """Whether nothing reads the first product but the program that was emitted at `clock`."""
-    if scores.holders or scores.end != clock:
+def _is_between(b, scores, first, blocks):
+    """Whether nothing reads the first product but the program."""
+    if scores.holders or scores.end != blocks.clock:
         return False
     for instruction in reversed(b.part.instructions):
         if instruction is first:
             return True
-        if instruction is not blocks and (
-            instruction[0] in _WITH_PARTS or any(x.root is scores for x in instruction[1])
-        ):
+        if instruction[0] in _WITH_PARTS:
+            return False
+        if instruction is not blocks.instruction and any(x.root is scores for x in instruction[1]):
             return False
     return False
 
@@ -118,14 +106,12 @@ def _sorted_by(axes, column):
 def emit_attention(b, attention, result, operands):
     """Emits the instruction in place of those before it; returns its attributes and where those of the product are."""
     _, (_, *sources), first = attention.first
-    _, ports, words = attention.blocks
-    count, values = int(words[0]), operands[1 if attention.is_left else 0]
-    writes, reads = ports[:count], ports[count:]
-    b.withdraw([attention.first, attention.blocks])
+    blocks, values = attention.blocks, operands[1 if attention.is_left else 0]
+    b.withdraw([attention.first, blocks.instruction])
     first, _ = _sorted_by(first, 3)
     second, where = _sorted_by(attention.second, 1 if attention.is_left else 2)
-    head = [count, attention.scores, attention.weights, attention.is_left, len(first), *first, len(second)]
-    attributes = np.concatenate([head, second, words[1:]]).astype(np.int64)
-    del writes[attention.weights], reads[attention.scores]
-    b.emit("attend", [result, *writes], [*sources, values, *reads], attributes)
+    head = [len(blocks.writes), attention.scores, blocks.number, attention.is_left, len(first), *first, len(second)]
+    attributes = np.concatenate([head, second, blocks.words]).astype(np.int64)
+    reads = [*blocks.reads[: attention.scores], *blocks.reads[attention.scores + 1 :]]
+    b.emit("attend", [result, *blocks.other_writes], [*sources, values, *reads], attributes)
     return attributes, [len(head) + i for i in where]
