@@ -81,6 +81,8 @@ void onax_program_run_in(const onax_program *program, char *const *buffers, cons
 /* The rows that the program can run some of while the caller has only these of an input and of an output; 0 if there
    are none.  A port of which rows are missing is where its first row would be. */
 int64_t onax_program_rows(const onax_program *program, int input, int output);
+/* Whether its one output holds the squares of its one input's elements. */
+int onax_program_is_square(const onax_program *program);
 /* Runs some rows on ports, inputs before outputs, with so many bytes of scratch memory. */
 int64_t onax_program_rows_scratch(const onax_program *program);
 void onax_program_run_rows(const onax_program *program, char *const *ports, char *scratch, int64_t first, int64_t past);

@@ -345,6 +345,14 @@ int64_t onax_program_rows(const onax_program *p, int input, int output) {
     return g->past == g->first + 1 && !p->loops[g->first].n_folds ? p->loops[g->first].n : 0;
 }
 
+int onax_program_is_square(const onax_program *p) {
+    const loop *l = p->loops;
+    const step *s = l->steps;
+    if (p->n_loops != 1 || l->n_steps != 1 || p->n_in != 1 || p->n_out != 1) return 0;
+    return s->operation == ONAX_OP_mul && s->first == s->second && l->registers[s->first].kind == ONAX_DIRECT
+           && l->registers[s->first].argument == 0 && l->registers[s->target].kind == ONAX_DIRECT;
+}
+
 int64_t onax_program_rows_scratch(const onax_program *p) {
     rows_job j = {p, p->groups, NULL, NULL, 0, 0, 0, 0, 0};
     measure_rooms(p, p->groups, &j);

@@ -65,13 +65,13 @@
 
 #define ONAX_OWN_FOLD(name, T, first) \
     ONAX_FOLDS_OF(name, T, T, first) \
-    static const onax_fold fold_##name = {start_##name, row_##name, rows_##name, columns_##name, columns_##name, NULL, \
+    static const onax_fold fold_##name = {start_##name, row_##name, rows_##name, columns_##name, columns_##name, NULL, NULL, \
                                            sizeof(T), sizeof(T)};
 #define ONAX_PLAIN_FOLD(name, T, first, joined) ONAX_JOIN(name, T, T, T, joined) ONAX_OWN_FOLD(name, T, first)
 
 /* Float32 in float64. */
-#define ONAX_WIDE_FOLD(name, wide, row, rows) \
-    static const onax_fold fold_##name = {start_##name, row, rows, columns_##name, columns_##wide, round_totals, 4, 8};
+#define ONAX_WIDE_FOLD(name, wide, row, rows, squares) \
+    static const onax_fold fold_##name = {start_##name, row, rows, columns_##name, columns_##wide, round_totals, squares, 4, 8};
 
 ONAX_CLONES static void round_totals(void *to, const void *totals, int64_t n) {
     float *d = to;
@@ -83,11 +83,13 @@ ONAX_JOIN(sum_f64, double, double, double, x + y) ONAX_FOLDS_OF(sum_f64, double,
 ONAX_JOIN(sum_f32, float, double, float, x + y) ONAX_FOLDS_OF(sum_f32, float, double, 0)
 ONAX_JOIN(prod_f32, float, double, double, x * y) ONAX_FOLDS_OF(prod_f32, float, double, 1)
 ONAX_VECTOR_SUMS(f64, double, ONAX_SAME) ONAX_VECTOR_SUMS(f32, float, (float))
+#define ONAX_SQUARE(x) ((x) * (x))
+ONAX_COLUMNS_OF(squares_f64, sum_f64, double, double, ONAX_SQUARE) ONAX_COLUMNS_OF(squares_f32, sum_f32, float, double, ONAX_SQUARE)
 static const onax_fold fold_sum_f64 = {start_sum_f64, ONAX_SUM_ROW(f64), ONAX_SUM_ROWS(f64), columns_sum_f64, columns_sum_f64,
-                                       NULL, 8, 8};
+                                       NULL, columns_squares_f64, 8, 8};
 ONAX_PLAIN_FOLD(prod_f64, double, 1, x * y)
-ONAX_WIDE_FOLD(sum_f32, sum_f64, ONAX_SUM_ROW(f32), ONAX_SUM_ROWS(f32))
-ONAX_WIDE_FOLD(prod_f32, prod_f64, row_prod_f32, rows_prod_f32)
+ONAX_WIDE_FOLD(sum_f32, sum_f64, ONAX_SUM_ROW(f32), ONAX_SUM_ROWS(f32), columns_squares_f32)
+ONAX_WIDE_FOLD(prod_f32, prod_f64, row_prod_f32, rows_prod_f32, NULL)
 
 /* The largest of five numbers is found without a look at NaN, and is NaN if one of them is. */
 #define ONAX_BETTER(x, is, y) ((x) is (y) ? (x) : (y))
@@ -142,7 +144,7 @@ static void round_pairs(void *to, const void *totals, int64_t n) { round_totals(
             } \
     } \
     static void row_##name(void *total, const void *from, int64_t n) { columns_##name(total, from, n, 1, 1); } \
-    static const onax_fold fold_##name = {start_##name, row_##name, NULL, columns_##name, merge, round, sizeof(C), sizeof(A)};
+    static const onax_fold fold_##name = {start_##name, row_##name, NULL, columns_##name, merge, round, NULL, sizeof(C), sizeof(A)};
 
 /* The real and imaginary parts of eight numbers side by side. */
 #define ONAX_PAIR_SUM(name, C, wide, parts, round) \
@@ -157,7 +159,7 @@ static void round_pairs(void *to, const void *totals, int64_t n) { round_totals(
         columns_##parts(lane, a + n / 8 * 8, 1, 16, 2 * (n % 8)); \
         columns_sum_f64(total, lane, 8, 2, 2); \
     } \
-    static const onax_fold fold_##name = {start_##name, row_##name, NULL, columns_##name, wide, round, sizeof(C), 16};
+    static const onax_fold fold_##name = {start_##name, row_##name, NULL, columns_##name, wide, round, NULL, sizeof(C), 16};
 
 ONAX_PAIR_SUM(sum_c128, onax_c128, columns_sum_c128, sum_f64, NULL)
 ONAX_PAIR_SUM(sum_c64, onax_c64, columns_sum_c128, sum_f32, round_pairs)
@@ -232,7 +234,7 @@ ONAX_PAIR_FOLD(min_c128, onax_c128, onax_c128, HUGE_VAL, ONAX_PAIR_EXTREME(onax_
     }
 #define ONAX_HALF_FOLDS(o, t, row, rows, wide, size) \
     static const onax_fold fold_##o##_##t = {start_##o##_f32, row, rows, columns_##o##_##t, columns_##o##_##wide, \
-                                             finish_##o##_##t, 2, size};
+                                             finish_##o##_##t, NULL, 2, size};
 #define ONAX_F16_FOLD(o, wide, size) \
     ONAX_HALF_FOLD(o##_f16, ONAX_F16, o##_f32) \
     ONAX_HALF_COLUMNS(o##_f16, ONAX_F16, o##_f32) \

@@ -15,7 +15,8 @@
 #include "blocks_kernels.h"
 
 #define HEAD 5
-#define TILE 65536             /* bytes of rows that are computed before they are joined */
+#define TILE 16384             /* bytes of rows that are computed before they are joined */
+#define NARROW 1024            /* bytes of rows below which programs have blocks of several, and larger tiles */
 #define PART_WORK 100000.0     /* nanoseconds that are worth a part of their own */
 #define MOST_PARTS 8
 #define MOST_PORTS 100000
@@ -23,7 +24,7 @@
 typedef struct {
     onax_program *program;
     const onax_fold *fold;
-    int number, n_in, n_out;
+    int number, n_in, n_out, is_square;   /* is_square: no program has to run */
     int64_t rows, columns, scale;         /* rows of the program in one of these */
     int64_t tile, part, parts;            /* rows */
     int64_t tile_bytes, totals_bytes, room, slot;
@@ -52,7 +53,7 @@ static const char *check_operands(const folded *p, const onax_instruction *q, co
 /* Parts of the rows, whose totals are merged; that does not depend on the number of threads. */
 static void plan_parts(folded *p, double work) {
     p->parts = !p->scale || work < 2 * PART_WORK ? 1 : work > PART_WORK * MOST_PARTS ? MOST_PARTS : (int64_t)(work / PART_WORK);
-    p->tile = TILE / (p->columns * p->fold->size) / 4 * 4;
+    p->tile = (p->columns * p->fold->size < NARROW ? 4 * TILE : TILE) / (p->columns * p->fold->size) / 4 * 4;
     if (p->tile < 4) p->tile = 4;
     if (p->tile > p->rows || !p->scale) p->tile = p->rows;
     p->part = ((p->rows + p->parts - 1) / p->parts + p->tile - 1) / p->tile * p->tile;
@@ -79,6 +80,7 @@ static const char *plan_folded(onax_instruction *q, folded *p, const int64_t *by
     p->rows = elements / p->columns;
     if (p->rows < 1 || elements % p->columns) return "reduce_blocks: rows";
     p->scale = onax_program_rows(p->program, -1, p->number);
+    p->is_square = onax_program_is_square(p->program) && p->fold->squares;
     p->scale = p->scale % p->rows ? 0 : p->scale / p->rows;
     q->work = 20 + onax_program_work(p->program) + 0.05 * (double)elements;
     plan_parts(p, q->work);
@@ -125,6 +127,11 @@ static void run_part(void *user, size_t which) {
     char **ports = (char **)(tile + p->tile_bytes), *room = tile + p->slot - rounded(p->room);
     const int64_t begin = (int64_t)which * p->part, end = begin + p->part < p->rows ? begin + p->part : p->rows;
     p->fold->start(totals, p->columns);
+    if (p->is_square) {
+        const char *from = ONAX_BUFFER(j->q, j->f, 1) + begin * p->columns * p->fold->size;
+        p->fold->squares(totals, from, end - begin, p->columns, p->columns);
+        return;
+    }
     find_ports(j, tile, ports, ports + p->n_in);
     for (int64_t row = begin; row < end; row += p->tile) {
         const int64_t rows = end - row < p->tile ? end - row : p->tile;

@@ -1,8 +1,9 @@
 /* Folds of rows and of columns by sum, product, maximum, minimum, and, or, xor.
 
    A row fold joins n neighbouring elements to one total; a column fold joins `rows` rows of n elements, a stride apart,
-   to n totals.  Totals of float sums are float64, of which a row keeps 32, so that the error of a sum of float32 is that of
-   its result's rounding. */
+   to n totals.  Totals of float sums and products are float64; a row keeps several.  In sums of float32 and narrower types
+   a few neighbours are added in float32 before: a term passes at most three such additions, and the total is rounded
+   once, so the error is at most 4 * 2**-24 of the sum of all magnitudes, however many terms there are. */
 #ifndef ONAX_TAPE_REDUCTIONS_H
 #define ONAX_TAPE_REDUCTIONS_H
 
@@ -17,6 +18,7 @@ typedef struct {
     void (*columns)(void *totals, const void *from, int64_t rows, int64_t stride, int64_t n);
     void (*merge)(void *totals, const void *others, int64_t rows, int64_t stride, int64_t n);  /* totals of other parts */
     void (*finish)(void *to, const void *totals, int64_t n);  /* NULL: totals are elements */
+    void (*squares)(void *totals, const void *from, int64_t rows, int64_t stride, int64_t n);  /* columns of them; or NULL */
     int32_t size, total;                                      /* bytes of an element and of a total */
 } onax_fold;
 
