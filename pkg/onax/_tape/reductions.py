@@ -3,8 +3,6 @@
 from itertools import chain
 from math import prod
 
-import numpy as np
-
 from onax._prims.reductions import (
     argmax_p,
     argmin_p,
@@ -16,12 +14,10 @@ from onax._prims.reductions import (
     reduce_xor_p,
 )
 from onax._prims.shaping import reduce_sum_p
+from onax._tape.reduce_blocks import emit_with_program
 from onax._tape.rules import Unsupported, tape, type_number
-from onax._tape.writers import blocks_before
 
 MOST_AXES = 16
-_FEWEST_COLUMNS, _MOST_COLUMNS = 16, 4096  # that are reduced as they are computed: totals stay in the first cache
-_MANY_BYTES = 1 << 18
 
 SUM, _PROD, MAX, MIN, _AND, _OR, _XOR = range(7)  # `onax_reduction`
 
@@ -35,31 +31,13 @@ def _reduction(number):
         if len(x.shape) > MOST_AXES:
             raise Unsupported(f"a reduction has more than {MOST_AXES} axes")
         result = b.buffer(out)
-        if _folds_columns(x, axes):
-            blocks = blocks_before(b, x)
-            if blocks is not None:
-                _emit_with(b, blocks, result, (number, type_number(x.dtype), result.size))
-                return result
+        if emit_with_program(b, result, x, axes, (number, type_number(x.dtype))):
+            return result
         sizes = chain(*[(size, axis in axes) for axis, size in enumerate(x.shape)])
         b.emit("reduce", [result], [x], (number, type_number(x.dtype), *sizes))
         return result
 
     return rule
-
-
-def _folds_columns(x, axes):
-    """Whether a reduction is over rows, many enough that they would not stay in the first cache."""
-    long = [i in axes for i, n in enumerate(x.shape) if n != 1]
-    kept = prod([n for i, n in enumerate(x.shape) if i not in axes])
-    return _FEWEST_COLUMNS <= kept <= _MOST_COLUMNS and x.bytes >= _MANY_BYTES and long == sorted(long, reverse=True)
-
-
-def _emit_with(b, blocks, result, numbers):
-    """Emits a reduction together with the program over blocks that makes its operand."""
-    b.withdraw([blocks.instruction])
-    head = [len(blocks.writes), blocks.number, *numbers]
-    attributes = np.concatenate([head, blocks.words]).astype(np.int64)
-    b.emit("reduce_blocks", [result, *blocks.other_writes], blocks.reads, attributes)
 
 
 tape.set(reduce_sum_p, _reduction(SUM))
