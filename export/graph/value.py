@@ -96,6 +96,7 @@ class Model:
         "refusals",
         "resolved",
         "target",
+        "wishes",
     )  # fmt: skip
 
     def __init__(self, opset, provider, target, dims):
@@ -114,6 +115,12 @@ class Model:
         self.prefix = None  # the primitive being lowered, after which nodes are named
         self.location = None  # the source record of the equation being lowered
         self.domains = {}  # domain -> version, beyond ONNX's own
+        self.wishes = set()  # higher opsets in which rules would do with fewer nodes
+
+    def wish(self, opset):
+        """Notes that a rule would use an operator that this opset has and the model's opset has not."""
+        if opset is not None and opset > self.opset:
+            self.wishes.add(opset)
 
     def fresh(self, stem):
         """A new name."""
@@ -206,7 +213,10 @@ class Graph:
         """Whether `node` accepts this operator and element type; `directly`: without casts."""
         name = measured.variant(op_type, attributes)
         table = self.model.kernels
-        return table.runs_directly(name, dtype) if directly else table.runs(name, dtype)
+        found = table.runs_directly(name, dtype) if directly else table.runs(name, dtype)
+        if not found:
+            self.model.wish(table.lowest_opset(name, np.dtype(dtype)))
+        return found
 
     # ---- boundary
 

@@ -14,6 +14,7 @@ from onax.export.graph import ops
 from onax.export.graph.formula import Formula
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.graph.value import SMALL_BYTES
+from onax.export.lower.convert_bits import bits_of, from_bits
 from onax.export.lower.registry import lowers
 
 F16, F32, F64 = map(np.dtype, (np.float16, np.float32, np.float64))
@@ -23,6 +24,7 @@ HALVES = (F16, BF16)
 FLOATS = frozenset((F16, BF16, F32, F64))
 UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 SIGNED = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
+_WITH_BITS = FLOATS.union(UNSIGNED.values(), SIGNED.values())
 
 
 def refuse(g, fault):
@@ -87,14 +89,19 @@ def _convert_element_type(g, out, x, *, new_dtype, **_):
 
 
 def reinterpret(g, x, dtype):
-    """Reinterprets the bits as another type of equal width."""
+    """Reinterprets the bits as another type of equal width; below opset 26 in arithmetic, which makes all NaN one."""
     if x.dtype == dtype:
         return x
     if x.dtype.kind in "iu" and dtype.kind in "iu":
         return ops.cast(g, x, dtype)
-    if g.opset < 26:
+    if g.opset >= 26:
+        return ops.bitcast(g, x, dtype)
+    if not {x.dtype, dtype} <= _WITH_BITS:
         refuse(g, f"ONNX reads the bits of {x.dtype} as {dtype} from opset 26 on; this graph has opset {g.opset}.")
-    return ops.bitcast(g, x, dtype)
+    g.model.wish(26)
+    word = UNSIGNED[dtype.itemsize]
+    bits = bits_of(g, x) if x.dtype in FLOATS else ops.cast(g, x, word)
+    return from_bits(g, bits, dtype) if dtype in FLOATS else ops.cast(g, bits, dtype)
 
 
 def _split_bits(g, x, dtype, out):

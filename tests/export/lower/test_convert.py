@@ -63,7 +63,7 @@ def test_a_small_constant_is_converted_at_once():
     assert operators(convert_element_type_p, [np.float32(2)], _params("int8"), constants=(0,)) == ["Identity"]
 
 
-# operand, its dtype, result dtype, needs opset 26
+# operand, its dtype, result dtype, an operator of opset 26
 BITS = [
     ([1, -2], "int32", "uint32", False),
     ([0x01020304, -1], "int32", "int8", False),
@@ -83,8 +83,13 @@ def test_bits(values, dtype, to, newest):
     (got,) = run_lowering(bitcast_convert_type_p, [x], params, NEWEST if newest else 18)
     assert_same_bits(got, run_kernel(bitcast_convert_type_p, [x], params)[0])
     if newest:
-        with pytest.raises(LoweringError, match="from opset 26 on"):
-            run_lowering(bitcast_convert_type_p, [x], params, 25)
+        assert_same_bits(run_lowering(bitcast_convert_type_p, [x], params, 25)[0], got)
+
+
+def test_bits_of_narrow_floats_need_opset_26():
+    x, params = np.array([1.5], ml_dtypes.float8_e5m2), {"new_dtype": np.dtype(np.uint8)}
+    with pytest.raises(LoweringError, match="from opset 26 on"):
+        run_lowering(bitcast_convert_type_p, [x], params, 25)
 
 
 @pytest.mark.parametrize("bits", [(8, 7), (5, 10), (4, 3), (8, 2), (8, 23), (11, 20), (11, 52)])
