@@ -6,6 +6,7 @@ load      reads an Exported from a file, `deserialize` from bytes
 """
 
 import base64
+import functools
 import os
 import re
 import warnings
@@ -35,15 +36,13 @@ from onax._native.tree import tree_flatten
 from onax._transforms.abstract import ShapeDtypeStruct, stage
 from onax._transforms.autodiff import vjp
 from onax._transforms.discharge import discharge_refs
-from onax.export import artifact, external, shapes
+from onax.export import artifact, external, opsets, shapes
 from onax.export.artifact import Leaf, Signature
 from onax.export.graph import proto
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.lower import driver
 from onax.export.lower.narrow import widen
 
-DEFAULT_OPSET = 21
-OPSETS = range(18, 27)
 # The versions of JAX's calling convention for StableHLO modules.  A model has none: onax.format is its version.
 minimum_supported_calling_convention_version, maximum_supported_calling_convention_version = 9, 10
 
@@ -92,8 +91,8 @@ class Exported:
     onnx_model               the model as an onnx.ModelProto, metadata included
     """
 
-    __slots__ = ("_arrays", "_bytes", "_dim_solver", "_encode", "_entries", "_get_vjp", "_session", "_signature",
-                 "disabled_safety_checks", "opset")  # fmt: skip
+    __slots__ = ("_arrays", "_bytes", "_dim_solver", "_encode", "_entries", "_get_savings", "_get_vjp", "_session",
+                 "_signature", "disabled_safety_checks", "opset")  # fmt: skip
 
     # what JAX's Exported says of a program for one CPU
     platforms = ("cpu",)
@@ -113,7 +112,9 @@ class Exported:
     fun_name = property(lambda self: self._entries.get("onax.function", "<unknown>"))
     source = property(lambda self: self._entries.get("onax.source", "<unknown>"))
 
-    def __init__(self, raw, signature, solver, *, entries, opset, arrays=None, encode=None, get_vjp=None):
+    def __init__(
+        self, raw, signature, solver, *, entries, opset, arrays=None, encode=None, get_vjp=None, get_savings=None
+    ):
         self._bytes = raw
         self._signature = signature
         self._dim_solver = solver
@@ -121,9 +122,24 @@ class Exported:
         self._entries = entries
         self._arrays = arrays or {}  # constants that the bytes only name
         self._get_vjp = get_vjp
+        self._get_savings = get_savings
         self.disabled_safety_checks = ()
         self._encode = encode  # location -> (bytes without metadata, such constants), for a model over 2 GB
         self.opset = opset
+
+    def opset_savings(self):
+        """What higher opsets would save: a list of objects with `opset`, `removed` and `added`, which print as text.
+
+        Empty for an artefact that was loaded: the file does not say what was exported.
+
+        Examples:
+          >>> import numpy as np, onax
+          >>> x = onax.ShapeDtypeStruct((3,), np.float32)
+          >>> for saving in onax.export.export(onax.numpy.signbit)(x).opset_savings():
+          ...     print(saving.opset, saving.added)
+          26 {'BitCast': 1}
+        """
+        return [] if self._get_savings is None else self._get_savings()
 
     @property
     def symbolic_dimensions(self):
@@ -463,7 +479,7 @@ def _check_distinct(names):
 def export(
     fun,
     *,
-    opset=DEFAULT_OPSET,
+    opset=None,
     platforms=None,
     disabled_checks=(),
     input_names=None,
@@ -474,7 +490,8 @@ def export(
 
     Args:
       fun: any traceable function, jitted or not.
-      opset: the ONNX opset of the model, 18 to 26.
+      opset: the ONNX opset of the model, 18 to 26; by default the lowest from 21 on that has all operations of the
+        function (`Exported.opset_savings` says what a higher one would save).
       input_names: names for all leaves of the arguments, or a dictionary from the default names.
       output_names: the same for the results.
       exact: True leaves formulas such as those of softmax and gelu formulas; by default they become the operator that
@@ -496,8 +513,9 @@ def export(
     """
     if not callable(fun):
         raise ExportError(f"only functions can be exported, got {fun!r}")
-    if opset not in OPSETS:
-        raise ExportError(f"opset {opset} is not supported: choose one from {OPSETS[0]} to {OPSETS[-1]}")
+    if opset is not None and opset not in opsets.OPSETS:
+        first, last = opsets.OPSETS[0], opsets.OPSETS[-1]
+        raise ExportError(f"opset {opset} is not supported: choose one from {first} to {last}")
 
     checks = tuple(disabled_checks)
     for check in checks:
@@ -548,9 +566,9 @@ def _export(
     _check_distinct((*in_names, *out_names))
     labels = [shapes.argument_label(path) for path, _ in tree_leaves_with_path(arguments)]
     solver = shapes.make_dim_solver(labels, [a.shape for a in jaxpr.in_avals])
-    graph = driver.lower_jaxpr(
+    lower = functools.partial(
+        driver.lower_jaxpr,
         widen(eliminate_dead_code(_without_refs(jaxpr), bodies=False)),
-        opset=opset,
         target="portable",
         input_names=in_names,
         output_names=out_names,
@@ -559,6 +577,8 @@ def _export(
         recognize=not exact,
         named_after=fun,
     )
+    asked, lower_at = opset, lambda n: lower(opset=n)
+    graph, opset = opsets.lower_at_lowest(lower_at) if opset is None else (lower_at(opset), opset)
     _warn_of_silent_broadcasts(solver, in_names)
     signature = Signature(
         in_tree,
@@ -575,17 +595,21 @@ def _export(
         "onax.source": where,
         "onax.signature": signature.to_json(),
     }
-    get_vjp = lambda: _export_vjp(jaxpr, [leaf.aval.dtype for leaf in signature.in_leaves], opset, exact)
+    before, wishes = opsets.count_operators(graph), frozenset(graph.model.wishes)
+    later = {
+        "get_vjp": lambda: _export_vjp(jaxpr, [leaf.aval.dtype for leaf in signature.in_leaves], asked, exact),
+        "get_savings": lambda: opsets.savings(before, wishes, lower_at),
+    }
     if sum(v.const.nbytes for v in graph.initializers.values()) < artifact.LIMIT - _HEADROOM:
         return Exported(artifact.seal(proto.to_model(graph, name=name), entries), signature, solver,
-                        entries=entries, opset=opset, get_vjp=get_vjp)  # fmt: skip
+                        entries=entries, opset=opset, **later)  # fmt: skip
 
     def encode(location):
         return proto.to_parts(graph, external.THRESHOLD, location, name=name)
 
     raw, arrays = encode(external.SUFFIX)
     return Exported(raw, signature, solver, entries=entries, opset=opset, arrays=arrays, encode=encode,
-                    get_vjp=get_vjp)  # fmt: skip
+                    **later)  # fmt: skip
 
 
 def _export_vjp(jaxpr, in_dtypes, opset, exact):

@@ -174,7 +174,7 @@ def intermediates(jaxpr):
     return core.ClosedJaxpr(open_jaxpr, jaxpr.consts), [eqn for _, eqn in shown]
 
 
-def first_difference(fun, args, kwargs=None, *, way="ort-basic", opset=api.DEFAULT_OPSET, rtol=None, provider=None):
+def first_difference(fun, args, kwargs=None, *, way="ort-basic", opset=None, rtol=None, provider=None):
     """The first equation of a function whose results differ between eager evaluation and another way, or None.
 
     The function is exported with every intermediate result as an output, and the results are compared in program order.

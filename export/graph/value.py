@@ -214,7 +214,7 @@ class Graph:
         name = measured.variant(op_type, attributes)
         table = self.model.kernels
         found = table.runs_directly(name, dtype) if directly else table.runs(name, dtype)
-        if not found:
+        if not found and self.model.target == "portable":
             self.model.wish(table.lowest_opset(name, np.dtype(dtype)))
         return found
 

@@ -17,6 +17,7 @@ import onax.numpy as jnp
 from onax._divergence.case import Outcome
 from onax._ground import lazy
 from onax._ground.errors import BackendError
+from onax.export import opsets
 
 
 def _outcome(function, args):
@@ -95,7 +96,7 @@ class OnnxCpu(Eager):
         self._exported = {}
 
     def version(self):
-        return f"ONNX Runtime {lazy.metadata.version(_distribution())}, opset {onax.export.api.DEFAULT_OPSET}"
+        return f"ONNX Runtime {lazy.metadata.version(_distribution())}, opset {opsets.DEFAULT_OPSET}"
 
     def run(self, case):
         with _precision(case):
