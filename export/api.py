@@ -588,7 +588,7 @@ def _export(
         solver.constraints,
         {"jax_enable_x64": config.jax_enable_x64, "jax_default_prng_impl": config.jax_default_prng_impl},
     )
-    name, where = function_name(fun), source.function_location(fun)
+    name, where = function_name(fun), source.function_location(fun, source.portable_path)
     entries = {
         "onax.version": lazy.metadata.version("onax"),
         "onax.function": name,

@@ -20,7 +20,7 @@ from onax._ground import lazy, source
 from onax._ground.dims import SymbolicScope
 from onax._ground.errors import ArtifactError, BackendError, ExportError, LoweringError
 from onax._native.tree import tree_leaves
-from onax.export import api, checks, conversions, difference, inspection, report, targets
+from onax.export import api, checks, conversions, difference, inspection, opsets, report, targets
 from onax.export.artifact import parse, read_file, write_atomically
 from onax.export.targets import find_function
 
@@ -53,7 +53,7 @@ def _function_options(parser, target):
     spec = "the type of the next argument, such as f32[batch,8,8] or {w: f32[64,32], b: f32[32]}"
     weights = "take the first argument from an .npz or .safetensors file; dotted names make trees"
     dynamic = "make a dimension symbolic: NAME for all leading ones, PATH:AXIS=NAME for one"
-    opset = f"the ONNX opset, {api.OPSETS[0]} to {api.OPSETS[-1]} (default {api.DEFAULT_OPSET})"
+    opset = f"the ONNX opset, {opsets.OPSETS[0]} to {opsets.OPSETS[-1]} (default: the lowest from {opsets.DEFAULT_OPSET} on that the function needs)"
     option("target", help=target)
     option("--arg", metavar="SPEC", dest="specs", help=spec, **several)
     option("--example", metavar="FILE", help="take arguments from an .npz file (arr_0, arr_1, ... or by name)")
@@ -61,7 +61,7 @@ def _function_options(parser, target):
     option("--dynamic", metavar="DIM", help=dynamic, **several)
     option("--static", metavar="NAME=VALUE", help="fix a keyword argument to a Python literal", **several)
     option("--constraint", metavar="TEXT", help='constrain symbolic dimensions, such as "batch >= 2"', **several)
-    option("--opset", type=int, default=api.DEFAULT_OPSET, metavar="N", help=opset)
+    option("--opset", type=int, metavar="N", help=opset)
     option(
         "--exact", action="store_true", help="keep formulas such as softmax's instead of the operators that mean them"
     )

@@ -32,16 +32,23 @@ def lower_at_lowest(lower):
 
     Raises the LoweringError of the newest opset if not even that one has.
     """
-    try:
-        return lower(DEFAULT_OPSET), DEFAULT_OPSET
-    except LoweringError:
-        newest = lower(OPSETS[-1])
+    found = _try(lower, DEFAULT_OPSET)
+    if found is not None:
+        return found, DEFAULT_OPSET
+    newest = lower(OPSETS[-1])
     for opset in range(DEFAULT_OPSET + 1, OPSETS[-1]):
-        try:
-            return lower(opset), opset
-        except LoweringError:
-            continue
+        found = _try(lower, opset)
+        if found is not None:
+            return found, opset
     return newest, OPSETS[-1]
+
+
+def _try(lower, opset):
+    """The graph at an opset, or None if an operation has no form there."""
+    try:
+        return lower(opset)
+    except LoweringError:
+        return None
 
 
 def count_operators(graph):

@@ -4,6 +4,7 @@ to_model(graph)      the bytes of a file: with all constants, types of values, a
 to_session(graph)    the arguments of `onax._native.ort.Session`: minimal bytes, ports, large constants by reference
 """
 
+import functools
 import re
 
 from onax._ground import source
@@ -38,6 +39,7 @@ def to_parts(graph, over, location, *, name="main", metadata=None, doc="", produ
     locations   write the source location of each node into its doc_string
     stated      write the types of all values, not only of those whose types cannot be inferred
     """
+    paths = functools.cache(source.portable_path)
     return model_bytes(
         graph,
         ir_version=_IR_VERSIONS[graph.opset],
@@ -49,7 +51,7 @@ def to_parts(graph, over, location, *, name="main", metadata=None, doc="", produ
         doc=doc,
         share_over=over,
         share_location=location,
-        location_text=source.summarize if locations else None,
+        location_text=functools.partial(source.summarize, path=paths) if locations else None,
     )
 
 

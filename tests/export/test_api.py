@@ -1,6 +1,10 @@
 """Exported functions: names, types, calls, refusals."""
 
+import os
+import subprocess
+import sys
 from collections import namedtuple
+from pathlib import Path
 
 import numpy as np
 import onnx.checker
@@ -297,3 +301,20 @@ def test_every_offending_operation_is_listed():
         export(grows)(spec(2))
     text = str(caught.value)
     assert "fruit" in text and "tree" in text and text.count("test_api.py") == 2
+
+
+def test_files_are_the_same_in_every_process_folder_and_for_every_user(tmp_path):
+    script = Path(__file__).parents[1] / "same_files.py"
+    contents = set()
+    for i, (seed, user) in enumerate((("0", "ann"), ("1", "bob"), ("77", "eve"))):
+        home = tmp_path / user
+        home.mkdir()
+        copied = home / "same_files.py"
+        copied.write_bytes(script.read_bytes())
+        told = {"PYTHONHASHSEED": seed, "USER": user, "LOGNAME": user, "HOME": str(home)}
+        where = home if i else tmp_path
+        subprocess.run([sys.executable, copied, home / "m.onnx"], cwd=where, env={**os.environ, **told}, check=True)
+        contents.add((home / "m.onnx").read_bytes())
+    assert len(contents) == 1
+    (content,) = contents
+    assert str(tmp_path).encode() not in content and b"same_files.py" in content

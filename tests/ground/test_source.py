@@ -193,3 +193,17 @@ def test_library_functions_show_no_frames_of_their_own(call, kind):
         call()
     frames = traceback.extract_tb(caught.value.__traceback__)
     assert {f.filename for f in frames} == {__file__}
+
+
+def test_portable_paths_have_no_folders_of_the_machine(tmp_path, monkeypatch):
+    package = tmp_path / "lib" / "net" / "blocks"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package.parent / "__init__.py").touch()
+    monkeypatch.setattr("sys.path", [str(tmp_path / "scripts")])
+    monkeypatch.chdir(tmp_path / "lib")
+    assert source.portable_path(str(package / "attention.py")) == "net/blocks/attention.py"
+    assert source.portable_path(str(tmp_path / "scripts" / "demo" / "train.py")) == "demo/train.py"
+    assert source.portable_path(str(tmp_path / "lib" / "notes" / "a.py")) == "notes/a.py"
+    assert source.portable_path(str(tmp_path / "elsewhere" / "b.py")) == "b.py"
+    assert source.portable_path("<stdin>") == "<stdin>"

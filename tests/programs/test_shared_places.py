@@ -1,12 +1,14 @@
 """Programs that all users of a function of onax share name none of them: its operations stand where it is called."""
 
+import os
+
 import pytest
 
 import onax as jax
 import onax.numpy as jnp
 from onax._core.jaxpr import jaxprs_in_params
 from onax._ground import source
-from onax.export import export
+from onax.export import export, nodes
 
 X = jnp.arange(1.0, 4.0)
 
@@ -28,6 +30,10 @@ TRANSFORMED = {
     "linearize": lambda f: lambda x: jax.linearize(f, x)[1](x),
     "vmap of grad": lambda f: jax.vmap(jax.grad(lambda x: jnp.sum(f(jnp.stack([x, x, x]))))),
     "checkpoint": lambda f: jax.grad(jax.checkpoint(lambda x: jnp.sum(f(x)))),
+    "jit": lambda f: jax.jit(f),
+    "scan": lambda f: lambda x: jax.lax.scan(lambda c, y: (c, f(y)), 0.0, jnp.stack([x, x])),
+    "cond": lambda f: lambda x: jax.lax.cond(x[0] > 1, lambda y: jnp.sum(f(y)), jnp.sum, x),
+    "grad of scan": lambda f: jax.grad(lambda x: jax.lax.fori_loop(0, 2, lambda i, c: jnp.sum(f(c + x)) * x, x).sum()),
 }
 
 
@@ -65,15 +71,17 @@ def test_programs_do_not_name_other_callers(name, how):
     assert "named_caller" in found and "another" not in found
 
 
-@pytest.mark.parametrize("how", ["itself", "vmap", "grad"])
+@pytest.mark.parametrize("how", TRANSFORMED)
 def test_exported_files_name_their_own_lines(how):
     def first(x):
         return TRANSFORMED[how](SHARED["where"])(x)
 
     def second(x):
-        return TRANSFORMED[how](SHARED["where"])(x) + 1
+        return jax.tree.map(jnp.negative, TRANSFORMED[how](SHARED["where"])(x))
 
     jax.clear_caches()
     export(first)(X)
     exported = export(second)(X)
-    assert "first" not in str([node.doc_string for node in exported.onnx_model.graph.node])
+    found = [node.doc_string for node in nodes.walk(exported.onnx_model.graph)]
+    assert "first" not in str(found) and any("test_shared_places.py" in text for text in found)
+    assert not any(os.path.isabs(text) for text in found)

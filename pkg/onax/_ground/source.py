@@ -157,13 +157,35 @@ def resolve(record):
     return code.co_filename, code.co_firstlineno, 0, code.co_qualname
 
 
-def summarize(record):
-    """The location as text: `train.py:41:12 (loss)`; the path is the one that Python records for the file."""
+def summarize(record, path=str):
+    """The location as text: `train.py:41:12 (loss)`; `path` gives the text for the path that Python records."""
     filename, line, column, function = resolve(record)
+    filename = path(filename)
     if not line:
         return filename
     where = f"{filename}:{line}:{column}" if column else f"{filename}:{line}"
     return f"{where} ({function})"
+
+
+def portable_path(filename):
+    """A path without the folders of this machine, for files that are written: that of the module, `package/module.py`.
+
+    For a file outside of packages it is the path below the folder of `sys.path`, or the working directory, that holds
+    it; else the name of the file.
+    """
+    if not os.path.isabs(filename):
+        filename = os.path.abspath(filename) if os.path.isfile(filename) else filename
+    folder, name = os.path.split(filename)
+    if not folder:
+        return name
+    top = folder
+    while os.path.isfile(os.path.join(top, "__init__.py")):
+        top = os.path.dirname(top)
+    if top == folder:
+        roots = [os.path.abspath(root) for root in (*sys.path, os.getcwd())]
+        holding = [root for root in roots if folder == root or folder.startswith(root.rstrip(os.sep) + os.sep)]
+        top = max(holding, key=len, default=folder)
+    return os.path.relpath(filename, top).replace(os.sep, "/")
 
 
 def caller_lines(record):
@@ -171,8 +193,8 @@ def caller_lines(record):
     return "".join(f"\n  called from {summarize(r)}" for r in (record and record.callers) or ())
 
 
-def function_location(function):
-    """`name at file:line` for a Python function, else its name or type."""
+def function_location(function, path=str):
+    """`name at file:line` for a Python function, else its name or type; `path` as for `summarize`."""
     while True:
         inner = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
         if inner is None:
@@ -182,7 +204,7 @@ def function_location(function):
     code = getattr(function, "__code__", None)
     if code is None:
         return name
-    return f"{name} at {code.co_filename}:{code.co_firstlineno}"
+    return f"{name} at {path(code.co_filename)}:{code.co_firstlineno}"
 
 
 # --- tracebacks ---------------------------------------------------------------------------------------------
