@@ -201,23 +201,24 @@ class Exported:
         """None for each result, as for the arguments."""
         return _no_shardings(mesh, self.out_avals)
 
-    def save(self, path, *, external_data=None):
+    def save(self, path, *, external_data=None, progress=None):
         """Writes the artefact atomically.
 
         external_data   True: constants over 1 kB go to a second file beside it, of the same name with `.data` appended;
                         None: only if the model is over 2 GB; False: such a model raises ExportError
+        progress        called with the number of bytes that are written of the larger file, after each 16 MB at most
 
         Raises ExportError if a path cannot be written.
         """
         if external_data is False and self._arrays:
             raise ExportError("a model over 2 GB needs a second file: save it without external_data=False")
         if not external_data and not self._arrays:
-            artifact.write_atomically(path, self._bytes)
+            artifact.write_atomically(path, self._bytes, progress)
             return
         location = os.path.basename(os.fspath(path)) + external.SUFFIX
         raw, arrays = self._split_constants(location)
         sealed = artifact.seal(raw, {**self._entries, "onax.external": external.entry(arrays, location)})
-        artifact.write_atomically(os.fspath(path) + external.SUFFIX, external.chunks(arrays))
+        artifact.write_atomically(os.fspath(path) + external.SUFFIX, external.chunks(arrays), progress)
         artifact.write_atomically(path, sealed)
 
     def _split_constants(self, location):
@@ -251,6 +252,8 @@ class Exported:
             sizes.append(array.shape)
             arrays.append(artifact.to_boundary(array, leaf.aval))
         self._dim_solver.solve(sizes)
+        if not self.out_avals:  # the runtime refuses models without outputs
+            return []
         results = self._cached_session().run(arrays)
         return [_from_buffer(r, leaf.aval) for r, leaf in zip(results, self._signature.out_leaves)]
 
@@ -580,6 +583,7 @@ def _export(
     asked, lower_at = opset, lambda n: lower(opset=n)
     graph, opset = opsets.lower_at_lowest(lower_at) if opset is None else (lower_at(opset), opset)
     _warn_of_silent_broadcasts(solver, in_names)
+    _warn_of_left_out(graph)
     signature = Signature(
         in_tree,
         _leaves(in_names, arguments, as_types(jaxpr.in_avals, False)),
@@ -658,6 +662,11 @@ def _warn_of_silent_broadcasts(solver, names):
             "broadcasts a size of 1.",
             stacklevel=4,
         )
+
+
+def _warn_of_left_out(graph):
+    for text in dict.fromkeys(graph.model.left_out):
+        warnings.warn(text, stacklevel=4)
 
 
 @source.api_boundary

@@ -336,18 +336,31 @@ def _is_intact(raw, digest):
 # --- files --------------------------------------------------------------------------------------------------------
 
 
-def write_atomically(path, content):
+_PIECE = 1 << 24  # bytes that are written between two reports of progress
+
+
+def _pieces(content):
+    for chunk in (content,) if isinstance(content, (bytes, bytearray)) else content:
+        view = memoryview(chunk)
+        for start in range(0, len(view), _PIECE):
+            yield view[start : start + _PIECE]
+
+
+def write_atomically(path, content, progress=None):
     """Writes a file atomically: either completely or not at all.  Raises ExportError if it cannot be written.
 
-    `content`: bytes, or an iterable of bytes.
+    content    bytes, or an iterable of bytes
+    progress   called with the number of bytes that are written, after each piece of at most 16 MB
     """
     path = os.fspath(path)
     folder, name = os.path.split(os.path.abspath(path))
     temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "xb") as file:
-            for piece in (content,) if isinstance(content, (bytes, bytearray)) else content:
+            for piece in _pieces(content):
                 file.write(piece)
+                if progress is not None:
+                    progress(file.tell())
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

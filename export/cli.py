@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -20,108 +20,12 @@ from onax._ground import lazy, source
 from onax._ground.dims import SymbolicScope
 from onax._ground.errors import ArtifactError, BackendError, ExportError, LoweringError
 from onax._native.tree import tree_leaves
-from onax.export import api, checks, conversions, difference, inspection, opsets, report, targets
+from onax.export import api, checks, conversions, difference, external, inspection, opsets, options, report, targets
 from onax.export.artifact import parse, read_file, write_atomically
 from onax.export.targets import find_function
 
 EXIT_DIFFERENT = 1
 EXIT_FAILED = 2
-COMMANDS = ("export", "check", "inspect", "run", "diff")
-DTYPES = ("float16", "bfloat16", "int8")
-
-# --- the parser ---------------------------------------------------------------------------------------------------
-
-
-def _parser():
-    parser = lazy.argparse.ArgumentParser(
-        prog="export.py",
-        description="Export a Python function written with onax to an ONNX file; check, inspect and run such files.",
-        epilog="Exit codes: 0 done; 1 a comparison found a difference; 2 the command fails. "
-        "Without the name of a command, `export` is meant.",
-    )
-    commands = parser.add_subparsers(dest="command", required=True, metavar=f"{{{','.join(COMMANDS)}}}")
-    _export_options(commands.add_parser("export", help="export a function to an ONNX file"))
-    _check_options(commands.add_parser("check", help="compare the ways of running a function or a file"))
-    _inspect_options(commands.add_parser("inspect", help="print what a file contains"))
-    _run_options(commands.add_parser("run", help="run a file"))
-    _diff_options(commands.add_parser("diff", help="compare the graphs and the results of two files"))
-    return parser
-
-
-def _function_options(parser, target):
-    option, several = parser.add_argument, {"action": "append", "default": []}
-    spec = "the type of the next argument, such as f32[batch,8,8] or {w: f32[64,32], b: f32[32]}"
-    weights = "take the first argument from an .npz or .safetensors file; dotted names make trees"
-    dynamic = "make a dimension symbolic: NAME for all leading ones, PATH:AXIS=NAME for one"
-    opset = f"the ONNX opset, {opsets.OPSETS[0]} to {opsets.OPSETS[-1]} (default: the lowest from {opsets.DEFAULT_OPSET} on that the function needs)"
-    option("target", help=target)
-    option("--arg", metavar="SPEC", dest="specs", help=spec, **several)
-    option("--example", metavar="FILE", help="take arguments from an .npz file (arr_0, arr_1, ... or by name)")
-    option("--params", metavar="FILE", help=weights)
-    option("--dynamic", metavar="DIM", help=dynamic, **several)
-    option("--static", metavar="NAME=VALUE", help="fix a keyword argument to a Python literal", **several)
-    option("--constraint", metavar="TEXT", help='constrain symbolic dimensions, such as "batch >= 2"', **several)
-    option("--opset", type=int, metavar="N", help=opset)
-    option(
-        "--exact", action="store_true", help="keep formulas such as softmax's instead of the operators that mean them"
-    )
-    option("--rtol", type=float, help="the largest accepted difference, relative to the largest value")
-    option("--atol", type=float, help="the largest absolute difference that is accepted whatever --rtol says")
-    _run_and_print_options(parser)
-
-
-def _run_and_print_options(parser):
-    parser.add_argument("--provider", choices=("cpu", "cuda"), default="cpu", help="where ONNX Runtime runs the model")
-    parser.add_argument("--seed", type=int, default=0, help="the seed of random arguments (default 0)")
-    _print_options(parser)
-
-
-def _print_options(parser):
-    parser.add_argument("--quiet", action="store_true", help="print errors only")
-    parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
-
-
-def _export_options(parser):
-    option = parser.add_argument
-    parser.set_defaults(run=_export)
-    _function_options(parser, "path/to/file.py:function or package.module:function")
-    option("-o", "--output", metavar="FILE", help="the file to write (default: FUNCTION.onnx)")
-    option("--check", action="store_true", help="compare the model with the function on random arguments")
-    option("--weights", choices=("embedded", "inputs"), default="embedded", help="where the arrays of --params go")
-    option("--external-data", action="store_true", help="write large constants to a second file, FILE.data")
-    option("--optimize", action="store_true", help="fold constants and fuse nodes ahead of time")
-    option("--dtype", choices=DTYPES, help="compute in float16, store weights in bfloat16, multiply matrices in int8")
-
-
-def _check_options(parser):
-    parser.set_defaults(run=_check)
-    _function_options(parser, "a function, as for export, or an .onnx file")
-
-
-def _inspect_options(parser):
-    parser.set_defaults(run=_inspect)
-    parser.add_argument("target", metavar="FILE", help="an .onnx file")
-    parser.add_argument("--draw", metavar="FILE", help="write a picture of the graph: .svg, .html or .dot")
-    _print_options(parser)
-
-
-def _diff_options(parser):
-    parser.set_defaults(run=_diff)
-    parser.add_argument("first", metavar="FILE", help="an .onnx file")
-    parser.add_argument("second", metavar="FILE", help="another one")
-    parser.add_argument("--seed", type=int, default=0, help="the seed of random inputs (default 0)")
-    _print_options(parser)
-
-
-def _run_options(parser):
-    option = parser.add_argument
-    parser.set_defaults(run=_run)
-    option("target", metavar="FILE", help="an .onnx file written by onax")
-    option("--example", metavar="FILE", help="take arguments from an .npz file, as for export (default: random ones)")
-    option("-o", "--output", metavar="FILE", help="write the results to an .npz file")
-    _run_and_print_options(parser)
-
-
 # --- around the user's code ---------------------------------------------------------------------------------------
 
 
@@ -137,14 +41,33 @@ class _UserCode:
         if not isinstance(error, Exception) or isinstance(error, _OWN_ERRORS):
             return
         shown, _ = source.filter_traceback(trace)
-        lines = lazy.traceback.format_exception(kind, error, shown)
-        print("".join(lines).rstrip(), file=sys.stderr)
-        print("error: the function to export raised this", file=sys.stderr)
-        raise SystemExit(EXIT_FAILED) from None
+        raise _FunctionError("".join(lazy.traceback.format_exception(kind, error, shown)).rstrip(), error) from None
+
+
+class _FunctionError(Exception):
+    """The exported function raised: the text of its traceback, and what it raised."""
 
 
 _OWN_ERRORS = (ExportError, ArtifactError, LoweringError, BackendError)
 _user_code = _UserCode()
+
+
+def _print_error(error, as_json):
+    """Prints why a command ends: on stderr in words, or on stdout as JSON."""
+    traceback, shown = None, error
+    if isinstance(error, _FunctionError):
+        traceback, shown = error.args
+    message = getattr(shown, "message", None) or str(shown)  # without the pointer to the document of errors
+    if as_json:
+        data = {"kind": type(shown).__name__, "message": message}
+        print(json.dumps({"error": data | ({"traceback": traceback} if traceback else {})}))
+        return
+    if isinstance(error, options.UsageError):
+        print(error.usage.rstrip(), file=sys.stderr)
+    if traceback is not None:
+        print(traceback, file=sys.stderr)
+        message = "the function to export raised this"
+    print(f"error: {message}", file=sys.stderr)
 
 
 @dataclass(slots=True)
@@ -169,6 +92,21 @@ class _Printer:
             done[0] += 1
 
         return step
+
+    def written(self, total):
+        """A function to call with the number of written bytes of `total`, or None for short writes and no terminal."""
+        if self.quiet or total < _LONG_WRITE or not sys.stderr.isatty():
+            return None
+
+        def step(done):
+            end = "\n" if done >= total else ""
+            bar = "#" * (20 * done // total)
+            print(f"\r[{bar:20}] {done >> 20:,} of {total >> 20:,} MB", end=end, file=sys.stderr, flush=True)
+
+        return step
+
+
+_LONG_WRITE = 1 << 28  # bytes: a quarter of a second on a quick disk
 
 
 def _check_writable(path):
@@ -215,6 +153,7 @@ def _read_job(target, *, specs, example, params, dynamic, static, constraint, em
     elif weights is not None:
         specs = [targets.types_of(weights), *specs]
     specs, named = targets.make_dynamic((tuple(specs), named), dynamic, scope)
+    targets.check_constraints(constraint, (specs, named), scope)
     targets.check_fits(function, specs, {**named, **static})
     function = targets.bind_static_arguments(function, static) if static else function
     return _Job(function, tuple(specs), named, arguments)
@@ -241,25 +180,39 @@ def _export_job(job, opset, exact, dtype=None, optimize=False):
 
 
 def _export(
-    upper, target, output, check, weights, external_data, opset, exact, optimize, dtype, quiet, as_json, **options
+    upper, target, output, check, weights, external_data, opset, exact, optimize, dtype, quiet, as_json, **chosen
 ):
     """Export a function to an ONNX file."""
     say = _Printer(quiet or as_json)
     output = output or f"{target.rpartition(':')[2].rpartition('.')[2] or 'function'}.onnx"
     _check_writable(output)
-    comparison = {name: options.pop(name) for name in ("rtol", "atol", "provider", "seed")}
-    job = _read_job(target, embed_params=weights == "embedded", **options)
+    comparison = {name: chosen.pop(name) for name in ("rtol", "atol", "provider", "seed")}
+    job = _read_job(target, embed_params=weights == "embedded", **chosen)
     exported = _export_job(job, opset, exact, dtype, optimize)
+    if not exported.out_avals:
+        say(f"warning: {exported.fun_name} returns no arrays, so the model has no outputs; is a return missing?", True)
     if check and not _matches_function(exported, job, dtype, say, **comparison):
         say("the file was not written", always=True)
         return EXIT_DIFFERENT
-    exported.save(output, external_data=True if external_data else None)
+    size = sum(array.nbytes for array in exported._arrays.values()) or len(exported.onnx_model_serialized)
+    exported.save(output, external_data=True if external_data else None, progress=say.written(size))
+    saved = exported.opset_savings() if opset is None else []
     for line in report.summary(exported):
         say(line)
-    say(f"wrote {output}  ({os.path.getsize(output):,} bytes)")
+    for saving in saved:
+        say(f"{saving} (--opset {saving.opset})")
+    if opset is None and exported.opset > opsets.DEFAULT_OPSET:
+        say(f"opset {exported.opset} is the lowest that has all operations of the function")
+    say(f"wrote {' and '.join(f'{name}  ({size:,} bytes)' for name, size in _files(output).items())}")
     if as_json:
-        print(json.dumps({"file": output, **inspection.to_data(exported, output)}))
+        told = {"files": _files(output), "opset_savings": [asdict(saving) for saving in saved]}
+        print(json.dumps({"file": output, **inspection.to_data(exported, output), **told}))
     return 0
+
+
+def _files(path):
+    """{name: bytes} of a model's file, and of the second file with its constants if it was written with it."""
+    return {path: os.path.getsize(path), **external.second_files(parse(read_file(path)), path)}
 
 
 def _matches_function(exported, job, dtype, say, *, rtol, atol, provider, seed):
@@ -278,16 +231,23 @@ def _matches_function(exported, job, dtype, say, *, rtol, atol, provider, seed):
             f"check{with_sizes}: largest difference {worst.absolute:.3g} (relative {worst.relative:.3g}) "
             f"in {worst.name}, of {len(comparisons)} outputs"
         )
+    _warn_of_nan(comparisons, say)
     for c in wrong:
         say(f"check failed: {c.name} differs by {c.absolute:.3g} (relative {c.relative:.3g})", always=True)
     return not wrong
+
+
+def _warn_of_nan(rows, say):
+    """Says if nothing but NaN was compared."""
+    if rows and all(row.all_nan for row in rows):
+        say("warning: every element of every output is NaN, so the comparison says nothing: try --example", always=True)
 
 
 def _sizes_text(sizes):
     return ", ".join(f"{name} = {size}" for name, size in sizes.items())
 
 
-def _check(upper, target, rtol, atol, provider, seed, opset, exact, quiet, as_json, **options):
+def _check(upper, target, rtol, atol, provider, seed, opset, exact, quiet, as_json, **chosen):
     """Compare the ways of running a function or a file."""
     say = _Printer(quiet or as_json)
     rng = np.random.default_rng(seed)
@@ -295,11 +255,11 @@ def _check(upper, target, rtol, atol, provider, seed, opset, exact, quiet, as_js
     function = None
     if target.endswith(".onnx"):
         exported = api.load(target)
-        example = targets.read_example(options["example"]) if options["example"] else None
+        example = targets.read_example(chosen["example"]) if chosen["example"] else None
         (args, kwargs), sizes = _arguments(exported, example, rng)
         rows = checks.compare_ways(exported, args, kwargs, **how, progress=say.progress(len(checks.LEVELS)))
     else:
-        job = _read_job(target, **options)
+        job = _read_job(target, **chosen)
         exported, function = _export_job(job, opset, exact), job.function
         (args, kwargs), sizes = _arguments(exported, job.example, rng)
         progress = say.progress(len(checks.ways_of(True)))
@@ -314,22 +274,31 @@ def _check(upper, target, rtol, atol, provider, seed, opset, exact, quiet, as_js
         departure = checks.first_difference(
             function, args, kwargs, way=way, opset=opset, rtol=rtol, provider=how["provider"]
         )
-    _print_rows(rows, sizes, departure, "ort-0" if function is None else "eager", as_json, say)
+    drawn = None if chosen["example"] else {"seed": seed, "sizes": sizes}
+    _print_rows(rows, drawn, departure, "ort-0" if function is None else "eager", as_json, say)
     return EXIT_DIFFERENT if wrong else 0
 
 
-def _print_rows(rows, sizes, departure, base, as_json, say):
+def _print_rows(rows, drawn, departure, base, as_json, say):
+    """`drawn`: the seed and the sizes of random inputs; None for inputs from a file."""
     if as_json:
         data = [r.__dict__ if not r.skipped else {"way": r.way, "skipped": r.skipped} for r in rows]
-        print(json.dumps({"base": base, "sizes": sizes, "rows": data, "first_departure": departure and str(departure)}))
+        told = {"base": base, "random_inputs": drawn is not None, **(drawn or {}), "rows": data}
+        print(json.dumps({**told, "first_departure": departure and str(departure)}))
         return
-    if sizes:
-        say(f"with {_sizes_text(sizes)}")
+    if drawn is not None:
+        say(_random_text(**drawn))
     failed = any(not r.is_close for r in rows)
     for line in checks.table(rows, base):
         say(line, always=failed and say.quiet)
+    _warn_of_nan([r for r in rows if not r.skipped], say)
     if departure is not None:
         say(f"first departure: {departure}", always=True)
+
+
+def _random_text(seed, sizes):
+    with_sizes = f", with {_sizes_text(sizes)}" if sizes else ""
+    return f"random inputs (seed {seed}){with_sizes}: --example gives others"
 
 
 def _provider_name(provider):
@@ -353,7 +322,7 @@ def _inspect(upper, target, draw, quiet, as_json):
     if any(entry.key == "onax.format" for entry in model.metadata_props):
         data = inspection.to_data(api.load(target), target)
     else:
-        data = inspection.model_to_data(model, len(raw))
+        data = inspection.model_to_data(model, len(raw), target)
     if draw:
         _check_writable(draw)
         kind = draw.rpartition(".")[2]
@@ -377,19 +346,28 @@ def _run(upper, target, example, output, seed, provider, quiet, as_json):
         _check_writable(output)
     exported = api.load(target)
     arguments = targets.read_example(example) if example else None
-    (args, kwargs), _ = _arguments(exported, arguments, np.random.default_rng(seed))
-    exported._dim_solver.solve([np.shape(x) for x in tree_leaves((args, kwargs))])
-    results = checks.run_way("ort-basic", exported, args, kwargs, provider=_provider_name(provider))
+    (args, kwargs), sizes = _arguments(exported, arguments, np.random.default_rng(seed))
+    try:
+        exported._dim_solver.solve([np.shape(x) for x in tree_leaves((args, kwargs))])
+        results = checks.run_way("ort-basic", exported, args, kwargs, provider=_provider_name(provider))
+    except ValueError as error:  # shapes or dtypes that the file was not exported for
+        raise ExportError(f"{example or target}: {' '.join(str(error).split())}") from None
     named = dict(zip(exported.out_names, results))
     if output:
         buffer = lazy.io.BytesIO()
         np.savez(buffer, **named)
         write_atomically(output, buffer.getvalue())
+    drawn = None if example else {"seed": seed, "sizes": sizes}
     if as_json:
-        print(json.dumps({n: {"shape": list(x.shape), "dtype": x.dtype.name} for n, x in named.items()}))
+        told = {"random_inputs": drawn is not None, **(drawn or {})}
+        print(json.dumps({**told, "results": {n: report.statistics(x) for n, x in named.items()}}))
     elif not quiet:
+        if drawn is not None:
+            print(_random_text(**drawn))
         for name, x in named.items():
             print(f"{name}  {x.dtype.name}{list(x.shape)}\n{x}")
+        if not named:
+            print("the model has no outputs")
     return 0
 
 
@@ -411,16 +389,16 @@ class Upper:
     draw: object
 
 
+_RUN = {"export": _export, "check": _check, "inspect": _inspect, "run": _run, "diff": _diff}
+
+
 def main(argv, upper):
     """Runs the command line; returns the exit code."""
+    program = os.path.basename(sys.argv[0]) if argv is None else "onax-export"
     argv = list(sys.argv[1:] if argv is None else argv)
-    if argv and argv[0] not in COMMANDS and argv[0] not in ("-h", "--help"):
-        argv.insert(0, "export")
-    options = vars(_parser().parse_args(argv))
-    del options["command"]
-    run = options.pop("run")
     try:
-        return run(upper, **options)
-    except _OWN_ERRORS as error:
-        print(f"error: {error}", file=sys.stderr)
+        command, chosen = options.parse(argv, program)
+        return _RUN[command](upper, **chosen)
+    except (*_OWN_ERRORS, options.UsageError, _FunctionError) as error:
+        _print_error(error, "--json" in argv)
         return EXIT_FAILED

@@ -125,6 +125,22 @@ def find_second_file(folder, location, subfolders=False):
     return data
 
 
+def second_files(model, path):
+    """{name: bytes, None if it is missing} of the files beside `path` in which a ModelProto keeps constants."""
+    stored = lazy.onnx.TensorProto.EXTERNAL
+    entries = [e for t in model.graph.initializer if t.data_location == stored for e in t.external_data]
+    names = dict.fromkeys(entry.value for entry in entries if entry.key == "location")
+    folder = os.path.dirname(os.path.abspath(path or "."))
+    return {name: _size_within(folder, name) for name in names}
+
+
+def _size_within(folder, name):
+    try:
+        return os.path.getsize(find_second_file(folder, name, subfolders=True))
+    except ArtifactError:
+        return None
+
+
 def _digest(path):
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -5,7 +5,7 @@ import os
 from collections import Counter
 
 from onax._ground import lazy
-from onax.export import nodes, report
+from onax.export import external, nodes, report
 
 
 def weights(model, exported):
@@ -48,12 +48,13 @@ def to_data(exported, path=None):
         "parameters": count,
         "parameter_bytes": size,
         "file_bytes": os.path.getsize(path) if path else len(exported.onnx_model_serialized),
+        "external_files": external.second_files(model, path),
         "lines": lines_of_source(model),
     }
 
 
-def model_to_data(model, size):
-    """What `inspect` prints of a model that another program wrote, from its ModelProto and its size in bytes."""
+def model_to_data(model, size, path=None):
+    """What `inspect` prints of a model that another program wrote, from its ModelProto, its bytes and its path."""
     constants = {tensor.name for tensor in model.graph.initializer}
     sides = {"inputs": [p for p in model.graph.input if p.name not in constants], "outputs": model.graph.output}
     symbols = {d.dim_param: None for ports in sides.values() for p in ports for d in p.type.tensor_type.shape.dim}
@@ -71,6 +72,7 @@ def model_to_data(model, size):
         "parameters": sum(math.prod(tensor.dims) for tensor in model.graph.initializer),
         "parameter_bytes": sum(_tensor_bytes(tensor) for tensor in model.graph.initializer),
         "file_bytes": size,
+        "external_files": external.second_files(model, path),
         "lines": lines_of_source(model),
     }
 
@@ -113,6 +115,8 @@ def to_text(data):
         lines.append(f"symbolic dimensions  {', '.join((*data['symbolic_dimensions'], *data['constraints']))}")
     lines.append(f"parameters  {data['parameters']:,} in {data['parameter_bytes']:,} bytes")
     lines.append(f"file  {data['file_bytes']:,} bytes")
+    for name, size in data["external_files"].items():
+        lines.append(f"  {name}  {'missing' if size is None else f'{size:,} bytes'}")
     lines.append(f"nodes  {data['nodes']}")
     lines += [f"  {n:>6}  {op}" for op, n in data["operators"].items()]
     if data["lines"]:

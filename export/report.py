@@ -23,6 +23,7 @@ class Comparison:
     absolute: float
     relative: float
     is_close: bool
+    all_nan: bool = False
 
 
 def random_arguments(exported, rng):
@@ -72,13 +73,33 @@ def compare(name, actual, expected, rtol=None):
     relative = 0.0 if absolute == 0 else absolute / scale if scale else math.inf
     limit = TOLERANCES[dtypes.real_dtype(expected.dtype).name] if rtol is None else rtol
     tiny = float(dtypes.finfo(dtypes.real_dtype(expected.dtype)).eps)
-    return Comparison(name, absolute, relative, relative <= limit or absolute <= tiny)
+    return Comparison(name, absolute, relative, relative <= limit or absolute <= tiny, all_nan(expected))
+
+
+def all_nan(x):
+    """Whether an array of floats has elements and all of them are NaN."""
+    return x.size > 0 and dtypes.is_inexact(x.dtype) and bool(np.isnan(x).all())
+
+
+def statistics(x):
+    """Shape, dtype and, for numbers, least, largest and mean finite element, and how many are NaN or infinite."""
+    data = {"shape": list(x.shape), "dtype": x.dtype.name}
+    if x.dtype.kind == "V" or dtypes.is_complex(x.dtype):
+        return data
+    numbers = x.astype(np.float64)
+    finite = numbers[np.isfinite(numbers)]
+    data |= (
+        {"min": float(finite.min()), "max": float(finite.max()), "mean": float(finite.mean())} if finite.size else {}
+    )
+    return data | {"nan": int(np.isnan(numbers).sum()), "infinite": int(np.isinf(numbers).sum())}
 
 
 def check(exported, fun, rng, rtol=None, provider=None):
     """Runs model and function on the same random arguments; returns a Comparison for each result, and the sizes."""
     (args, kwargs), sizes = random_arguments(exported, rng)
     expected = exported.out_tree.flatten_up_to(fun(*args, **kwargs))
+    if not exported.out_avals:
+        return [], sizes
     session = exported.session({"provider": provider} if provider else {})
     actual = exported.results_of(session.run(exported.boundary_arguments(*args, **kwargs)))
     return [compare(n, g, w, rtol) for n, g, w in zip(exported.out_names, actual, expected)], sizes
@@ -116,6 +137,7 @@ def summary(exported):
         constraints = "".join(f", {text}" for text in exported.constraints)
         lines.append(f"symbolic dimensions  {', '.join(exported.symbolic_dimensions)}{constraints}")
     frequent = ", ".join(f"{op} {n}" for op, n in list(counts.items())[:8])
-    lines.append(f"nodes  {sum(counts.values())} ({frequent}{', ...' if len(counts) > 8 else ''})")
+    shown = f" ({frequent}{', ...' if len(counts) > 8 else ''})" if counts else ""
+    lines.append(f"nodes  {sum(counts.values())}{shown}")
     lines.append(f"stored numbers  {stored_numbers(model):,}")
     return lines

@@ -8,16 +8,18 @@ SPEC     f32[batch,8,8]   {w: f32[64,32], b: f32[32]}   [f32[3], (i32[], None)] 
 import ast
 import importlib
 import os
+import re
 import sys
 
 import numpy as np
 
 from onax._core.paths import tree_map_with_path
 from onax._ground import lazy
-from onax._ground.dims import parse_dims
+from onax._ground.dims import free_variables, parse_dims
 from onax._ground.errors import ExportError
 from onax._native.tree import tree_leaves
 from onax._transforms.abstract import ShapeDtypeStruct
+from onax.export.options import suggestion
 from onax.export.specs import parse_spec
 
 # --- finding the function -----------------------------------------------------------------------------------------
@@ -43,8 +45,7 @@ def _suggest_functions(module, name):
     """A hint for messages: functions of the module with a similar name, else the functions that it defines."""
     own = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_") and not isinstance(v, type)]
     own = [n for n in own if getattr(vars(module)[n], "__module__", module.__name__) == module.__name__]
-    close = lazy.difflib.get_close_matches(name, own) or sorted(own)[:8]
-    return f"; did you mean {' or '.join(close)}?" if close else ""
+    return suggestion(name, own) or (f"; it has {', '.join(sorted(own)[:8])}" if own else "")
 
 
 def _load_file(path):
@@ -71,6 +72,20 @@ def _load_module(name):
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
             raise ExportError(f"there is no module {name}") from None
         raise
+
+
+def check_constraints(constraints, types, scope):
+    """ExportError if a constraint names a variable that no dimension of the argument types has."""
+    there = set()
+    for struct in tree_leaves(types):
+        there.update(*(free_variables(d) for d in struct.shape))
+    for text in constraints:
+        for side in re.split("==|>=|<=", text):
+            for name in free_variables(parse_dims(side.strip(), scope)[0]):
+                if name not in there:
+                    has = f"; there are {', '.join(sorted(there))}" if there else ", nor any other"
+                    hint = suggestion(name, there) or has
+                    raise ExportError(f"--constraint {text!r}: no argument has a dimension {name}{hint}")
 
 
 def check_fits(function, specs, static):

@@ -103,8 +103,8 @@ def _broadcast_outs(avals, length):
 
 
 def _token_of(g, programs):
-    """The current token if one of the programs has an effect: [Value] or []."""
-    return [current_token(g)] if any(p.effects for p in programs) else []
+    """The current token if one of the programs has an effect: [Value] or [].  A file has none: it leaves prints out."""
+    return [current_token(g)] if g.model.target == "native" and any(p.effects for p in programs) else []
 
 
 def _keep_token(g, results, ordered):

@@ -19,7 +19,7 @@ from onax._control.callbacks import (
 from onax._core.facts import CALLS_PYTHON
 from onax._core.slots import Slot
 from onax._core.trace import as_array, set_current_trace
-from onax._ground import dims
+from onax._ground import dims, source
 from onax._ground.errors import LoweringError
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
@@ -247,7 +247,17 @@ prefer_when_large("float16 float32 float64", erfc_p, reduce_precision_p)
 # ---- callbacks ----
 
 
-@lowers(pure_callback_p, io_callback_p, debug_callback_p, debug_print_p, components=True)
+@lowers(debug_print_p, components=True)
+def _leave_out_print(g, out, *values, **params):
+    if g.model.target == "native":
+        raise LoweringError("debug.print calls Python")
+    location = g.model.location
+    where = "" if location is None else f" at {source.summarize(location)}"
+    g.model.left_out.append(f"{callback_location(params)}{where} is left out: a file cannot print")
+    return []
+
+
+@lowers(pure_callback_p, io_callback_p, debug_callback_p, components=True)
 def _refuse_callback(g, out, *values, **params):
     raise LoweringError(
         f"it calls Python ({callback_location(params)}), which a file cannot hold: leave it out of the exported "

@@ -1,5 +1,6 @@
 """The command line, in this process: what it writes, what it says, its exit codes."""
 
+import json
 import os
 import sys
 
@@ -52,6 +53,19 @@ def branches(x):
     if x > 0:
         return x
     return -x
+
+def nothing(x):
+    lax.neg(x)
+
+def not_a_number(x):
+    return lax.log(lax.sub(lax.neg(lax.abs(x)), 1.0))
+
+def prints(x):
+    onax.debug.print("x {}", x)
+    return lax.fori_loop(0, 2, lambda i, c: (onax.debug.print("c {}", c), c * 2)[1], x)
+
+def negative(x):
+    return onax.numpy.signbit(x)
 
 class Model:
     @staticmethod
@@ -107,8 +121,7 @@ def test_keyword_arguments(project):
 
 
 def test_concretization_errors_show_the_line(project, capsys):
-    with pytest.raises(SystemExit):
-        main(["net.py:branches", "--arg", "f32[]"])
+    assert main(["net.py:branches", "--arg", "f32[]"]) == EXIT_FAILED
     said = capsys.readouterr().err
     assert "if x > 0:" in said and "TracerBoolConversionError" in said and "_transforms" not in said
 
@@ -152,6 +165,15 @@ def test_quiet_says_nothing(project, capsys):
         ),
         (["net.py:predict", "--arg", "f32[2,8]", "-o", "."], ["cannot write .: it is a folder"]),
         (["net.py:predict", "--arg", "f32[b,8]", "--constraint", "b"], ["must contain one of"]),
+        (
+            ["net.py:predict", "--arg", "f32[b,8]", "--constraint", "b + q >= 2"],
+            ["--constraint 'b + q >= 2': no argument has a dimension q; there are b"],
+        ),
+        (
+            ["net.py:predict", "--arg", "f32[batch,8]", "--constraint", "batsh >= 2"],
+            ["no argument has a dimension batsh; did you mean batch?"],
+        ),
+        (["net.py:zzz"], ["net.py has no function 'zzz'; it has both, branches, broken"]),
     ],
 )
 def test_errors(project, capsys, arguments, parts):
@@ -165,10 +187,9 @@ def test_errors(project, capsys, arguments, parts):
 
 
 def test_errors_of_the_function_show_its_lines(project, capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(["net.py:broken", "--arg", "f32[2,8]"])
+    assert main(["net.py:broken", "--arg", "f32[2,8]"]) == EXIT_FAILED
     said = capsys.readouterr().err
-    assert caught.value.code == EXIT_FAILED and "in broken" in said and "_prims" not in said
+    assert "in broken" in said and "_prims" not in said
 
 
 def test_differences_are_found_and_nothing_is_written(project, capsys):
@@ -245,3 +266,86 @@ def test_errors_of_other_commands(command_project, capsys, arguments, message):
     assert main(arguments) == EXIT_FAILED
     assert message in capsys.readouterr().err
     assert [n for n in sorted(os.listdir()) if n not in before and n != "__pycache__"] == []
+
+
+def test_a_wrong_shape_is_one_line(command_project, capsys):
+    command_line.made("--params", "weights.npz", "--example", "inputs.npz", "--dynamic", "batch")
+    np.savez("wrong.npz", np.ones((5, 9), np.float32))
+    assert main(["run", "p.onnx", "--example", "wrong.npz"]) == EXIT_FAILED
+    said = capsys.readouterr().err
+    assert said.startswith("error: wrong.npz: ") and said.count("\n") == 1 and "9" in said
+    np.savez("wrong.npz", np.ones((5, 8), np.int32))
+    assert main(["run", "p.onnx", "--example", "wrong.npz"]) == EXIT_FAILED
+    assert "expected float32 and called with int32" in capsys.readouterr().err
+
+
+def test_run_says_that_inputs_were_random_and_what_came_out(command_project, capsys):
+    command_line.made("--params", "weights.npz", "--example", "inputs.npz", "--dynamic", "batch")
+    assert main(["run", "p.onnx", "--seed", "3"]) == 0
+    assert capsys.readouterr().out.startswith("random inputs (seed 3), with batch = 3: --example gives others\n")
+    assert main(["run", "p.onnx", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["random_inputs"] and told["seed"] == 0 and told["sizes"] == {"batch": 3}
+    out = told["results"]["out"]
+    assert out["shape"] == [3, 4] and out["dtype"] == "float32" and out["nan"] == out["infinite"] == 0
+    assert -1.001 <= out["min"] <= out["mean"] <= out["max"] <= 1.001
+    assert main(["run", "p.onnx", "--json", "--example", "inputs.npz"]) == 0
+    assert json.loads(capsys.readouterr().out)["random_inputs"] is False
+
+
+def test_errors_as_json(project, capsys):
+    for argv, kind, message in [
+        (["run", "none.onnx", "--json"], "ArtifactError", "cannot read none.onnx"),
+        (["run", "--jsom", "--json", "x"], "UsageError", "did you mean --json?"),
+        (["net.py:broken", "--arg", "f32[2,8]", "--json"], "ValueError", "dot"),
+    ]:
+        assert main(argv) == EXIT_FAILED
+        said = capsys.readouterr()
+        error = json.loads(said.out)["error"]
+        assert error["kind"] == kind and message in error["message"] and said.err == ""
+    assert "in broken" in error["traceback"]
+
+
+def test_a_function_that_returns_nothing(project, capsys):
+    assert main(["net.py:nothing", "--arg", "f32[3]", "--check", "-o", "n.onnx"]) == 0
+    assert "nothing returns no arrays, so the model has no outputs" in capsys.readouterr().err
+    assert load("n.onnx").call(np.ones(3, np.float32)) is None
+    assert main(["run", "n.onnx"]) == main(["check", "n.onnx"]) == main(["inspect", "n.onnx"]) == 0
+
+
+def test_checks_of_nothing_but_nan_say_so(project, capsys):
+    assert main(["check", "net.py:not_a_number", "--arg", "f32[3]"]) == 0
+    said = capsys.readouterr()
+    assert "ok, all NaN" in said.out and "every element of every output is NaN" in said.err
+    assert main(["net.py:not_a_number", "--arg", "f32[3]", "--check"]) == 0
+    assert "every element of every output is NaN" in capsys.readouterr().err
+    assert main(["check", "net.py:predict", "--arg", "f32[2,8]"]) == 0
+    assert "NaN" not in "".join(capsys.readouterr())
+
+
+def test_prints_are_left_out_with_a_warning(project, capsys):
+    assert main(["net.py:prints", "--arg", "f32[3]", "--quiet"]) == 0
+    said = capsys.readouterr().err
+    assert said.count("warning: debug.print(") == 2 and "net.py" in said
+    assert load("prints.onnx").call(np.ones(3, np.float32)).tolist() == [4, 4, 4]
+
+
+def test_what_a_higher_opset_would_save_is_told(project, capsys):
+    assert main(["net.py:negative", "--arg", "f32[3]"]) == 0
+    said = capsys.readouterr().out
+    assert "negative  (opset 21," in said and "nodes by 1 BitCast (--opset 26)\n" in said
+    assert main(["net.py:negative", "--arg", "f32[3]", "--json"]) == 0
+    (saving,) = json.loads(capsys.readouterr().out)["opset_savings"]
+    assert saving["opset"] == 26 and saving["added"] == {"BitCast": 1} and saving["removed"] > 10
+
+
+def test_both_files_are_told_with_their_sizes(command_project, capsys):
+    arguments = ["net.py:predict", "--params", "weights.npz", "--example", "inputs.npz", "--external-data"]
+    assert main(arguments) == 0
+    sizes = {name: os.path.getsize(name) for name in ("predict.onnx", "predict.onnx.data")}
+    said = capsys.readouterr().out
+    assert all(f"{name}  ({size:,} bytes)" in said for name, size in sizes.items())
+    assert main([*arguments, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"] == sizes
+    assert main(["inspect", "predict.onnx"]) == 0
+    assert f"predict.onnx.data  {sizes['predict.onnx.data']:,} bytes" in capsys.readouterr().out
