@@ -9,18 +9,11 @@ from onax._ground.errors import LoweringError
 from onax.export import checks, export
 from portable_cases import CASES, agree, eager
 
-# Cases that have no form in the default opset, and the lowest that has one: the error says so.
-LOWEST = {"bitcasts": 26}
-
 
 def exported_case(name):
-    """(Exported, arguments, flat eager results) in the default opset, or the lowest."""
+    """(Exported, arguments, flat eager results) in the default opset."""
     function, arrays, wanted = eager(name)
-    if name not in LOWEST:
-        return export(function)(*arrays), arrays, wanted
-    with pytest.raises(LoweringError, match=f"from opset {LOWEST[name]} on"):
-        export(function)(*arrays)
-    return export(function, opset=LOWEST[name])(*arrays), arrays, wanted
+    return export(function)(*arrays), arrays, wanted
 
 
 # What onnx's own evaluator (1.23) does not do.
