@@ -42,17 +42,29 @@ typedef struct { double re, im; } pair_c128;
         T *d = to; const pair_##t *x = first; ONAX_UNUSED(); \
         ONAX_EACH d[i] = value; }
 
+/* Parts one by one, whichever they are. */
+#define ONAX_PARTWISE1(name, t, T, value) \
+    ONAX_CLONES static void name##_##t(ONAX_ARGUMENTS) { \
+        T *d = to; const T *a = first; ONAX_UNUSED(); \
+        n *= 2; \
+        ONAX_EACH { const T x = a[i]; d[i] = value; } }
+#define ONAX_PARTWISE2(name, t, T, value) \
+    ONAX_CLONES static void name##_##t(ONAX_ARGUMENTS) { \
+        T *d = to; const T *a = first, *b = second; (void)third; \
+        n *= 2; \
+        ONAX_EACH { const T x = a[i], y = b[i]; d[i] = value; } }
+
 #define ONAX_PAIRS(t, T, D) \
-    ONAX_PAIR2(add, t, T, D, (d[i].re = a + c, d[i].im = b + e)) \
-    ONAX_PAIR2(sub, t, T, D, (d[i].re = a - c, d[i].im = b - e)) \
+    ONAX_PARTWISE2(add, t, T, x + y) \
+    ONAX_PARTWISE2(sub, t, T, x - y) \
     ONAX_PAIR2(mul, t, T, D, (d[i].re = a * c - b * e, d[i].im = a * e + b * c)) \
     ONAX_PAIR2(max, t, T, D, (d[i] = a > c || (a == c && b > e) ? x[i] : y[i])) \
     ONAX_PAIR2(min, t, T, D, (d[i] = a < c || (a == c && b < e) ? x[i] : y[i])) \
     ONAX_PAIR2(eq, t, T, uint8_t, d[i] = a == c && b == e) \
     ONAX_PAIR2(ne, t, T, uint8_t, d[i] = a != c || b != e) \
-    ONAX_PAIR1(neg, t, T, -a, -b) \
+    ONAX_PARTWISE1(neg, t, T, -x) \
+    ONAX_PARTWISE1(move, t, T, x) \
     ONAX_PAIR1(conj, t, T, a, -b) \
-    ONAX_PAIR1(move, t, T, a, b) \
     ONAX_PART(real, t, T, x[i].re) \
     ONAX_PART(imag, t, T, x[i].im) \
     ONAX_SELECT(PLAIN, select_##t, D) \
@@ -236,7 +248,33 @@ static void div_c64(ONAX_ARGUMENTS) {
     }
 }
 
-ONAX_PART(magnitude, c64, float, (float)sqrt((double)x[i].re * x[i].re + (double)x[i].im * x[i].im))
+#define ONAX_MAGNITUDES 64
+
+/* Magnitudes of n numbers; whether no sum of squares has lost digits or overflowed. */
+ONAX_CLONES static int magnitudes(float *d, const pair_c64 *x, int64_t n) {
+    int odd = 0;
+    ONAX_EACH {
+        const float a = x[i].re, b = x[i].im, sum = a * a + b * b;
+        d[i] = sqrtf(sum);
+        odd |= !(sum > 0x1p-80f && sum < 0x1p120f);
+    }
+    return !odd;
+}
+
+ONAX_PART(magnitude_by_double, c64, float, (float)sqrt((double)x[i].re * x[i].re + (double)x[i].im * x[i].im))
+
+/* `to` may be where `first` is: then numbers that are needed again must not be overwritten. */
+static void magnitude_c64(ONAX_ARGUMENTS) {
+    float *d = to, few[ONAX_MAGNITUDES];
+    const pair_c64 *x = first;
+    for (int64_t i = 0; i < n; i += ONAX_MAGNITUDES) {
+        const int64_t m = n - i < ONAX_MAGNITUDES ? n - i : ONAX_MAGNITUDES;
+        float *result = to == first ? few : d + i;
+        if (!magnitudes(result, x + i, m)) magnitude_by_double_c64(result, x + i, second, third, m);
+        if (result == few) memcpy(d + i, few, (size_t)m * sizeof *d);
+    }
+}
+
 ONAX_PART(magnitude, c128, double, magnitude(x[i].re, x[i].im))
 
 /* ---- folds: a total is two numbers of float64 */

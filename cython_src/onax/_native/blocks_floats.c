@@ -41,13 +41,25 @@ ONAX_MAP1(ONAX_TWO_CLONES, f64_to_bf16, uint16_t, double, onax_to_bf16((float)x)
 
 /* With zero as the imaginary part. */
 #define ONAX_TO_COMPLEX(name, D, T) \
-    static void name(ONAX_ARGUMENTS) { \
+    ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
         D *d = to; const T *a = first; ONAX_UNUSED(); \
         ONAX_EACH { const T x = a[i]; d[2 * i] = (D)x; d[2 * i + 1] = 0; } }
-ONAX_TO_COMPLEX(f32_to_c64, float, float) ONAX_TO_COMPLEX(f32_to_c128, double, float)
+ONAX_TO_COMPLEX(f32_to_c128, double, float)
 ONAX_TO_COMPLEX(f64_to_c64, float, double) ONAX_TO_COMPLEX(f64_to_c128, double, double)
+/* The zero is the upper half of eight bytes. */
+ONAX_CLONES static void f32_to_c64(ONAX_ARGUMENTS) {
+    char *d = to;
+    const char *a = first;
+    ONAX_UNUSED();
+    ONAX_EACH {
+        uint32_t x;
+        memcpy(&x, a + 4 * i, 4);
+        const uint64_t pair = x;
+        memcpy(d + 8 * i, &pair, 8);
+    }
+}
 #define ONAX_COMPLEX_OF(name, T) \
-    static void name(ONAX_ARGUMENTS) { \
+    ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
         T *d = to; const T *a = first, *b = second; (void)third; \
         ONAX_EACH { const T x = a[i], y = b[i]; d[2 * i] = x; d[2 * i + 1] = y; } }
 ONAX_COMPLEX_OF(complex_f32, float) ONAX_COMPLEX_OF(complex_f64, double)
