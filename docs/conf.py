@@ -129,11 +129,13 @@ def escape(app, what, name, value, options, lines):
 
 
 def setup(app):
-    """Makes the reference and what the browser runs, and copies the page of errors, which is part of the package."""
+    """Makes the reference and what the browser runs, and copies pages that lie elsewhere."""
     app.connect("autodoc-process-docstring", escape, priority=400)
     api_pages(HERE / "_api")
     page = importlib.import_module("onax.errors.explain").document()
     (HERE / "_api" / "errors.md").write_text(page)
+    for name in ("CONTRIBUTING", "CHANGELOG"):
+        shutil.copy(HERE.parent / f"{name}.md", HERE / "_api" / f"{name.lower()}.md")
     sys.path.insert(0, str(HERE))
     packages = HERE.parent / "build" / "node" / "node_modules"
     importlib.import_module("browser_models").write(HERE / "_browser" / "browser", packages)
