@@ -322,8 +322,8 @@ class Graph:
             values = self._typed(op_type, inputs, avals, attributes)
         return values[0] if outs is None else values
 
-    def formula(self, name, *inputs, out, build):
-        """The value `build(graph, *inputs)`, of the type `out`.
+    def formula(self, name, *inputs, out, build, **attributes):
+        """The value `build(graph, *inputs)`, of the type `out`; the attributes are for rules that look for it.
 
         Where functions are recognized it is one node of the domain "formula" at first, which rules can find; the pass
         `expand_formulas` builds those that remain.
@@ -331,7 +331,8 @@ class Graph:
         if not self.model.recognizes:
             return build(self, *inputs)
         model = self.model
-        node = Node(name, "formula", model.fresh(model.prefix or name), inputs, None, {"build": build}, model.location)
+        attributes["build"] = build
+        node = Node(name, "formula", model.fresh(model.prefix or name), inputs, None, attributes, model.location)
         value = Value(node.name, as_aval(out), self, node)
         node.outputs = (value,)
         self.nodes.append(node)

@@ -1,7 +1,7 @@
 """Lowerings of reductions over windows, and of what their derivatives need: slices, combined axis by axis.
 
-The runtime's pooling operators are not used: MaxPool ignores NaN and returns the lowest finite number for a window of
--inf, and AveragePool exists for float32 only.  Max of two operands propagates NaN and has all element types.
+MaxPool is not used: it ignores NaN and returns the lowest finite number for a window of -inf.  Max of two operands
+propagates NaN and has all element types.  Sums of float32 are formulas, of which recognition makes AveragePool.
 """
 
 from functools import reduce
@@ -20,7 +20,8 @@ from onax._prims.shaping import broadcast_in_dim, broadcasted_iota, full, reshap
 from onax._prims.slicing import concatenate, pad, slice_in_dim, split
 from onax._prims.slicing import slice as slice_of
 from onax._prims.windows_shapes import NARROW, combine_windows, window_offsets, windows_shape
-from onax.export.lower.registry import componentwise, decompose
+from onax.export.lower.driver import lower_function
+from onax.export.lower.registry import componentwise, decompose, lowers
 
 INT32, F32 = np.dtype(np.int32), np.dtype(np.float32)
 
@@ -87,6 +88,26 @@ def _take_windows(x, axis, count, window, stride, gap):
     return take
 
 
+def _are_blocks(count, window, strides, gaps):
+    """Whether windows divide the axes into blocks: they neither overlap nor leave gaps."""
+    if tuple(window) != tuple(strides) or any(d != 1 for d in gaps) or all(w == 1 for w in window):
+        return False
+    return all(w == 1 or (w <= NARROW and dims.is_constant(n)) for n, w in zip(count, window))
+
+
+def _combine_blocks(x, count, window, combine):
+    """Reduces blocks: each axis is split into (blocks, position), and the positions are combined."""
+    x = slice_of(x, (0,) * x.ndim, tuple(n * w for n, w in zip(count, window)))
+    x = reshape(x, [d for n, w in zip(count, window) for d in ((n, w) if w > 1 else (n,))])
+    axis = 0
+    for w in window:
+        axis += 1
+        if w > 1:
+            x = reduce(combine, split(x, (1,) * w, axis))
+            axis += 1
+    return reshape(x, count)
+
+
 def _reduction(combine, neutral):
     def reduced(x, *, window_dimensions, window_strides, padding, base_dilation, window_dilation):
         shape = windows_shape(x.shape, window_dimensions, window_strides, padding, base_dilation, window_dilation)
@@ -94,10 +115,13 @@ def _reduction(combine, neutral):
             return full(shape, 0, x.dtype)
         dtype, wide = x.dtype, _working_type(x.dtype)
         out = _pad(convert_element_type(x, wide), cast(np.asarray(neutral(dtype)), wide), padding, base_dilation)
-        for axis, (n, w, s, d) in enumerate(zip(shape, window_dimensions, window_strides, window_dilation)):
-            if w > 1 or s > 1:
-                take = _take_windows(out, axis, n, w, s, d)
-                out = combine_windows(out, out.shape[axis], n, w, s, d, take, combine)
+        if _are_blocks(shape, window_dimensions, window_strides, window_dilation):
+            out = _combine_blocks(out, shape, window_dimensions, combine)
+        else:
+            for axis, (n, w, s, d) in enumerate(zip(shape, window_dimensions, window_strides, window_dilation)):
+                if w > 1 or s > 1:
+                    take = _take_windows(out, axis, n, w, s, d)
+                    out = combine_windows(out, out.shape[axis], n, w, s, d, take, combine)
         if combine is add and dtypes.is_float(wide):
             out = add(out, wide.type(0))  # a sum starts at 0, so it is never -0
         return convert_element_type(out, dtype)
@@ -105,7 +129,32 @@ def _reduction(combine, neutral):
     return reduced
 
 
-decompose(prims.reduce_window_sum_p, _explain_refusals(_reduction(add, lambda dtype: np.zeros((), dtype))))
+_sum_of_windows = _explain_refusals(_reduction(add, lambda dtype: np.zeros((), dtype)))
+
+
+@lowers(prims.reduce_window_sum_p)
+def _reduce_window_sum(g, out, x, **params):
+    build = lambda g, x: lower_function(g, _sum_of_windows, params, [x.aval], [x])[0]
+    if x.dtype != F32 or not _is_pooling(x.shape, out.shape, **params):
+        return build(g, x)
+    pooling = {k: params[f"window_{k}"] for k in ("dimensions", "strides", "dilation")}
+    return g.formula("WindowSum", x, out=out, build=build, padding=params["padding"], **pooling)
+
+
+def _is_pooling(shape, count, *, window_dimensions, window_strides, padding, base_dilation, window_dilation):
+    """Whether ONNX's pooling operators take these windows."""
+    rows = list(zip(shape, count, window_dimensions, window_strides, padding, base_dilation, window_dilation))
+    if dims.definitely_empty((*shape, *count)) or any(b != 1 for *_, b, _ in rows):
+        return False
+    pooled = [row for row in rows if row[2] > 1 or row[3] > 1]
+    if any(any(p) for row in rows if row not in pooled for p in [row[4]]):
+        return False
+    return 1 <= len(pooled) <= 3 and all(
+        dims.is_constant(size) and dims.is_constant(n) and n > 0 and all(0 <= p < w for p in pads)
+        for size, n, w, _, pads, *_ in pooled
+    )
+
+
 decompose(prims.reduce_window_max_p, _explain_refusals(_reduction(larger, lowest)))
 decompose(prims.reduce_window_min_p, _explain_refusals(_reduction(smaller, highest)))
 componentwise(prims.reduce_window_sum_p)

@@ -1,4 +1,6 @@
-"""Masks that are known: comparisons and logic of constants, such as that of a causal mask, become one constant.
+"""Constants: kernels and weights that are only transposed or reshaped, and masks that are known.
+
+Comparisons and logic of constants, such as that of a causal mask, become one constant.
 
 Lowering folds what has up to 1 KB; larger integers (positions, for example) stay nodes, because they take more room in
 the file than the nodes that compute them.  A mask of bools takes one byte an element and is kept up to 64 KB.
@@ -53,4 +55,16 @@ def known_mask(m, node):
     return Rewrite("Identity", (constant,)) if same_type(constant, mask) else None
 
 
-RULES = (("Less Greater LessOrEqual GreaterOrEqual Equal And Or Not", known_mask),)
+def moved_constant(m, node):
+    """A transposed or reshaped constant that nothing else reads"""
+    array, result = node.inputs[0].const, node.outputs[0]
+    if array is None or len(m.readers(node.inputs[0])) != 1 or not dim_rules.is_constant_shape(result.shape):
+        return None
+    moved = array.transpose(node.attributes["perm"]) if node.op_type == "Transpose" else array.reshape(result.shape)
+    return Rewrite("Identity", (m.g.const(np.ascontiguousarray(moved).reshape(result.shape)),))
+
+
+RULES = (
+    ("Transpose Reshape Unsqueeze Squeeze", moved_constant),
+    ("Less Greater LessOrEqual GreaterOrEqual Equal And Or Not", known_mask),
+)

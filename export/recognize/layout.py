@@ -1,5 +1,7 @@
 """Axes of reductions, of operands that broadcast and of length one; selections whose condition is known."""
 
+import numpy as np
+
 from onax._ground import dims as dim_rules
 from onax.export.graph import ops
 from onax.export.graph.ops import broadcast_shape
@@ -77,6 +79,20 @@ def condition_itself(m, node):
                     return Rewrite("Identity", (c,))
                 if values == (False, True):
                     return Rewrite("Not", (c,))
+    return None
+
+
+_NEUTRAL = {"Sub": 0.0, "Mul": 1.0, "Div": 1.0, "Max": -np.inf, "Min": np.inf}
+
+
+def neutral_operand(m, node):
+    """x - 0, x * 1, x / 1, the maximum of x and -inf, the minimum of x and inf: x, signs of zeros and NaN included."""
+    pairs = orders(node) if node.op_type in ("Mul", "Max", "Min") else (node.inputs,)
+    for x, other in pairs:
+        neutral = number(other)
+        if neutral is not None and same_type(x, node.outputs[0]) and x.const is None and x.dtype.kind == "f":
+            if neutral == _NEUTRAL[node.op_type] and not (neutral == 0 and np.signbit(neutral)):
+                return Rewrite("Identity", (x,))
     return None
 
 
@@ -177,4 +193,5 @@ RULES = (
     (" ".join(_BROADCASTING), broadcast_operands),
     ("Where", known_selection),
     ("Or", condition_itself),
+    (" ".join(_NEUTRAL), neutral_operand),
 )

@@ -113,7 +113,7 @@ def _normalization(m, node, op_type, x, axes, epsilon, scale, interior):
     sizes = x.shape[first:]
     if axes != tuple(range(first, x.ndim)) or not same_type(x, node.outputs[0]) or x.dtype != F32:
         return None
-    if not m.runs(op_type, x.dtype) or not 0 < epsilon < 1:
+    if not m.runs(op_type, x.dtype) or not 0 <= epsilon < 1:
         return None
     if scale is None:
         if not dim_rules.is_constant_shape(sizes) or np.prod(sizes) > _LONGEST_SCALE:

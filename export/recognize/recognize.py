@@ -1,7 +1,18 @@
 """The pass `recognize_operators`, and the list of all rules in the order in which they are tried."""
 
-from onax.export.graph.passes import expand_formulas
-from onax.export.recognize import activations, attention, constants, layout, linear_units, norms, products, softmax
+from onax.export.graph.passes import drop_dead_nodes, expand_formulas, share_equal_nodes
+from onax.export.recognize import (
+    activations,
+    attention,
+    constants,
+    indexing,
+    layout,
+    linear_units,
+    norms,
+    pooling,
+    products,
+    softmax,
+)
 from onax.export.recognize.rewriting import rewrite
 
 FAMILIES = (
@@ -12,6 +23,8 @@ FAMILIES = (
     softmax.RULES,
     norms.RULES,
     products.RULES,
+    pooling.RULES,
+    indexing.RULES,
     attention.RULES,
 )
 
@@ -19,4 +32,6 @@ FAMILIES = (
 def recognize_operators(graph):
     """Rewrites a graph without dead nodes, in place: each rule makes one operator of several nodes."""
     rewrite(graph, [row for family in FAMILIES for row in family])
+    share_equal_nodes(graph)
+    drop_dead_nodes(graph)
     expand_formulas(graph)

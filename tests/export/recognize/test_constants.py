@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import onax.numpy as jnp
+from onax import lax
 from recognition import assert_close, model_of
 
 MASKS = (
@@ -30,3 +31,19 @@ def test_what_is_not_known_stays():
     found, exported = model_of(fun, i)
     assert {"GreaterOrEqual", "LessOrEqual"} & set(found)
     assert_close(exported, fun, (i,))
+
+
+def test_kernels_are_stored_as_the_convolution_reads_them():
+    kernel = np.random.default_rng(0).normal(size=(3, 3, 4, 8)).astype(np.float32)
+    image = np.random.default_rng(1).normal(size=(2, 6, 6, 4)).astype(np.float32)
+    layout = ("NHWC", "HWIO", "NHWC")
+    fun = lambda x: lax.conv_general_dilated(x, kernel, (1, 1), "SAME", dimension_numbers=layout) + np.ones(8, "f4")
+    operators, exported = model_of(fun, image)
+    assert sorted(operators) == ["Conv", "Transpose", "Transpose"]
+    np.testing.assert_allclose(exported.call(image), fun(image), rtol=1e-5, atol=1e-5)
+
+
+def test_a_constant_that_is_read_twice_is_stored_once():
+    weights = np.random.default_rng(0).normal(size=(32, 32)).astype(np.float32)
+    _, exported = model_of(lambda x: (x * weights) @ (x * weights.T), weights)
+    assert exported.onnx_model.ByteSize() < 2.5 * weights.nbytes

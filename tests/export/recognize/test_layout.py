@@ -95,3 +95,25 @@ def test_axes_in_front(fun, operators):
     found, exported = model_of(fun, X)
     assert operators is None or sorted(found) == sorted(operators.split())
     assert_close(exported, fun, (X,))
+
+
+NEUTRAL_LINE = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-30, -3.0], np.float32)
+
+
+@pytest.mark.parametrize("fun", [
+    lambda x: x - np.float32(0), lambda x: x * np.float32(1), lambda x: x / np.ones(7, np.float32),
+    lambda x: jnp.maximum(x, -np.inf), lambda x: jnp.minimum(np.float32(np.inf), x),
+])  # fmt: skip
+def test_operands_that_change_nothing(fun):
+    operators, _ = model_of(lambda x: jnp.exp(fun(x)) + fun(x), NEUTRAL_LINE)
+    assert sorted(operators) == ["Add", "Exp"]
+    _, alone = model_of(fun, NEUTRAL_LINE)
+    got = np.asarray(alone.call(NEUTRAL_LINE))
+    np.testing.assert_array_equal(got, NEUTRAL_LINE)
+    np.testing.assert_array_equal(np.signbit(got[3:5]), [False, True])
+
+
+def test_adding_zero_changes_the_sign_of_zero():
+    for fun, sign in ((lambda x: x + np.float32(0), False), (lambda x: x - np.float32(-0.0), False)):
+        _, exported = model_of(fun, NEUTRAL_LINE)
+        assert np.signbit(np.asarray(exported.call(NEUTRAL_LINE)))[4] == sign

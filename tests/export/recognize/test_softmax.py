@@ -85,3 +85,19 @@ def test_symbolic_sizes():
 def test_in_a_loop():
     fun = lambda x: lax.fori_loop(0, 2, lambda _, x: nn.softmax(x), x)
     assert_close(model_of(fun, ROWS)[1], fun, (ROWS,))
+
+
+LSE_ROWS = np.array([
+    [1, 2, 3], [np.nan, 1, 2], [1, np.nan, np.inf], [np.inf, 1, 2], [-np.inf, 1, 2], [-np.inf] * 3,
+    [np.inf, -np.inf, 0], [1e30, 1e30, 1e30], [-1e38, -2e38, -3e38], [-100, -100.5, -1000], [0, 0, 0],
+], np.float32)  # fmt: skip
+
+
+@pytest.mark.parametrize("fun, operators", [
+    (lambda x: nn.logsumexp(x, -1), "ReduceMax Clip Sub Exp ReduceSum Log Add Squeeze"),
+    (lambda x: nn.logsumexp(x, -1, keepdims=True), "ReduceMax Clip Sub Exp ReduceSum Log Add"),
+    (lambda x: nn.logsumexp(x[:1]), "Slice ReduceMax Clip Sub Exp ReduceSum Log Add Squeeze"),
+])  # fmt: skip
+def test_logsumexp(fun, operators):
+    with np.errstate(all="ignore"):
+        assert_recognized(fun, (LSE_ROWS,), operators)

@@ -1,0 +1,97 @@
+"""Average pooling: sums over windows divided by the numbers of their elements.
+
+Measured on ONNX Runtime 1.31: AveragePool gives NaN and infinities as the formula does.  MaxPool does not: it ignores
+NaN in all but the last place of a window, and gives the lowest finite number for a window of -inf.
+"""
+
+import math
+
+import numpy as np
+
+from onax._ground import dims as dim_rules
+from onax.export.graph import ops
+from onax.export.lower.convert import F32
+from onax.export.recognize.match import formula, is_number, orders, same_type
+from onax.export.recognize.rewriting import Rewrite
+
+_SAVED = 8  # nodes at least that a sum over windows becomes when its formula is built
+
+
+def average_pool(m, node):
+    """sum over windows / number of elements, all of them or those that are not padding"""
+    for total, count in orders(node) if node.op_type == "Mul" else (node.inputs,):
+        windows = formula(total, "WindowSum")
+        if windows is None or not same_type(total, node.outputs[0]) or not m.runs("AveragePool", F32):
+            continue
+        size = math.prod(windows.attributes["dimensions"])
+        if is_number(count, size if node.op_type == "Div" else 1 / size):
+            counts_padding = 1
+        elif node.op_type == "Div" and _counts_elements(count, windows):
+            counts_padding = 0
+        else:
+            continue
+        return _pool(m, windows, counts_padding, (total,))
+    return None
+
+
+def _counts_elements(count, windows):
+    """Whether a constant holds, for each window, how many of its elements are not padding."""
+    if count.const is None:
+        return False
+    x, attributes = windows.inputs[0], windows.attributes
+    wanted = np.ones((1,) * x.ndim, np.float32)
+    rows = zip(x.shape, windows.outputs[0].shape, attributes["dimensions"], attributes["strides"],
+               attributes["padding"], attributes["dilation"])  # fmt: skip
+    for axis, (n, count_of_windows, w, s, (low, _), d) in enumerate(rows):
+        if w == 1 and s == 1:
+            continue
+        first = np.arange(count_of_windows)[:, None] * s - low
+        positions = first + np.arange(w) * d
+        inside = ((positions >= 0) & (positions < n)).sum(1)
+        shape = [1] * x.ndim
+        shape[axis] = count_of_windows
+        wanted = wanted * inside.reshape(shape)
+    if count.const.ndim > wanted.ndim:
+        return False
+    found = count.const.reshape((1,) * (wanted.ndim - count.const.ndim) + count.const.shape)
+    return all(a in (b, 1) for a, b in zip(wanted.shape, found.shape)) and bool((found == wanted).all())
+
+
+def _pool(m, windows, counts_padding, interior):
+    """AveragePool, whose operand has two axes in front of those of the windows."""
+    g, (x,) = m.g, windows.inputs
+    attributes, shape = windows.attributes, windows.outputs[0].shape
+    pooled = [i for i, (w, s) in enumerate(zip(attributes["dimensions"], attributes["strides"])) if w > 1 or s > 1]
+    others = [i for i in range(x.ndim) if i not in pooled]
+    if len(others) > 2 and not dim_rules.is_constant_shape([x.shape[i] for i in others]):
+        return None
+    if any(attributes["dilation"][i] != 1 for i in pooled) and g.opset < 19:
+        return None
+    lead = [x.shape[i] for i in others]
+    front = (
+        lead if len(lead) == 2 else [1] * (2 - len(lead)) + lead if len(lead) < 2 else [math.prod(lead[:-1]), lead[-1]]
+    )
+    turned = ops.transpose(g, x, (*others, *pooled))
+    operand = ops.reshape(g, turned, (*front, *[x.shape[i] for i in pooled]))
+    padding = [attributes["padding"][i] for i in pooled]
+    settings = {
+        "kernel_shape": [attributes["dimensions"][i] for i in pooled],
+        "strides": [attributes["strides"][i] for i in pooled],
+        "pads": [low for low, _ in padding] + [high for _, high in padding],
+        "count_include_pad": counts_padding,
+    }
+    if any(attributes["dilation"][i] != 1 for i in pooled):
+        settings["dilations"] = [attributes["dilation"][i] for i in pooled]
+    sizes = [shape[i] for i in pooled]
+    if operand is x:
+        return Rewrite("AveragePool", (x,), settings, interior=interior)
+    out = g.node("AveragePool", operand, out=((*front, *sizes), F32), **settings)
+    out = ops.reshape(g, out, (*lead, *sizes))
+    order = [*others, *pooled]
+    back = tuple(order.index(i) for i in range(x.ndim))
+    if back == tuple(range(x.ndim)):
+        return Rewrite("Identity", (out,), interior=interior, saves=_SAVED)
+    return Rewrite("Transpose", (out,), {"perm": back}, interior=interior, saves=_SAVED)
+
+
+RULES = (("Div Mul", average_pool),)

@@ -1,0 +1,77 @@
+"""Average pooling in exported models, with NaN, infinities and padding; maxima over windows."""
+
+import numpy as np
+import pytest
+
+import onax.numpy as jnp
+from onax import lax
+from onax._transforms.abstract import ShapeDtypeStruct
+from onax.export import export, symbolic_shape
+from recognition import assert_close, assert_recognized, model_of
+
+IMAGE = np.random.default_rng(0).normal(size=(2, 8, 9, 3)).astype(np.float32)
+SPECIAL = IMAGE.copy()
+SPECIAL[0, 1, 1, 0], SPECIAL[0, 5, 2, 1], SPECIAL[1, 3, 3, 2] = np.nan, np.inf, -np.inf
+SPECIAL[1, 4:8, 4:8, 0] = -np.inf
+SPECIAL[1, 0, 0, 1], SPECIAL[1, 0, 1, 1] = np.inf, -np.inf
+BLOCKS, OVERLAPPING = ((1, 2, 2, 1), (1, 2, 2, 1)), ((1, 3, 3, 1), (1, 2, 2, 1))
+
+
+def total(x, windows, padding="VALID", **gaps):
+    return lax.reduce_window(x, np.zeros((), x.dtype), lax.add, *windows, padding, **gaps)
+
+
+@pytest.mark.parametrize("padding", ["VALID", "SAME"])
+@pytest.mark.parametrize("windows", [BLOCKS, OVERLAPPING])
+def test_means_of_windows(windows, padding):
+    count = np.float32(np.prod(windows[0]))
+    fun = lambda x: total(x, windows, padding) / count
+    assert_recognized(fun, (SPECIAL,), "Transpose AveragePool Transpose")
+    assert_recognized(lambda x: total(x, windows, padding) * (1 / count), (IMAGE,), "Transpose AveragePool Transpose")
+
+
+def test_padding_that_does_not_count():
+    ones = jnp.ones((1, 8, 9, 1))
+    fun = lambda x: total(x, OVERLAPPING, "SAME") / total(ones, OVERLAPPING, "SAME")
+    assert_recognized(fun, (SPECIAL,), "Transpose AveragePool Transpose")
+    other = lambda x: total(x, OVERLAPPING, "SAME") / (total(ones, OVERLAPPING, "SAME") + 1)
+    assert "AveragePool" not in model_of(other, IMAGE)[0]
+
+
+def test_layouts():
+    channels_first = IMAGE.transpose(0, 3, 1, 2).copy()
+    windows = ((1, 1, 2, 2), (1, 1, 2, 2))
+    assert_recognized(lambda x: total(x, windows) / 4, (channels_first,), "AveragePool")
+    assert_recognized(lambda x: total(x, ((2, 3), (1, 1))) / 6, (IMAGE[0, :, :, 0],), "Reshape AveragePool Reshape")
+    assert_recognized(lambda x: total(x, ((3,), (2,))) / 3, (IMAGE[0, 0, :, 0],), "Reshape AveragePool Reshape")
+    gaps = {"window_dilation": (1, 2, 2, 1)}
+    assert_recognized(lambda x: total(x, BLOCKS, **gaps) / 4, (IMAGE,), "Transpose AveragePool Transpose")
+
+
+def test_symbolic_batch():
+    (batch,) = symbolic_shape("batch")
+    exported = export(lambda x: total(x, BLOCKS) / 4)(ShapeDtypeStruct((batch, 8, 9, 3), np.float32))
+    assert [n.op_type for n in exported.onnx_model.graph.node] == ["Transpose", "AveragePool", "Transpose"]
+    assert_close(exported, lambda x: total(x, BLOCKS) / 4, (IMAGE,))
+
+
+@pytest.mark.parametrize("fun", [
+    lambda x: total(x, BLOCKS) / 5,
+    lambda x: 4 / total(x, BLOCKS),
+    lambda x: total(x, BLOCKS, base_dilation=(1, 2, 1, 1)) / 4,
+    lambda x: total(x, BLOCKS, ((0, 0), (2, 0), (0, 0), (0, 0))) / 4,
+    lambda x: total(x.astype(np.float16), BLOCKS).astype(np.float32) / 4,
+])  # fmt: skip
+def test_other_sums_stay_formulas(fun):
+    operators, exported = model_of(fun, IMAGE)
+    assert "AveragePool" not in operators
+    assert_close(exported, fun, (IMAGE,), scale=4.0, ulps=16)
+
+
+@pytest.mark.parametrize("windows", [BLOCKS, OVERLAPPING, ((1, 3, 2, 1), (1, 3, 2, 1))])
+@pytest.mark.parametrize("padding", ["VALID", "SAME"])
+def test_maxima_keep_nan_and_infinities(windows, padding):
+    fun = lambda x: lax.reduce_window(x, -np.inf, lax.max, *windows, padding)
+    operators, exported = model_of(fun, SPECIAL)
+    assert "MaxPool" not in operators
+    assert_close(exported, fun, (SPECIAL,))
