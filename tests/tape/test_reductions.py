@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import onax as jax
+import onax.numpy as jnp
 from onax import lax
 from tape.harness import check, run_tape
 from tape.values import FLOATS, INTEGERS, NUMBERS, values
@@ -114,3 +115,16 @@ def test_places_of_nan():
 
 def test_too_many_axes_fall_to_the_kernel():
     check(lambda x: lax.reduce_sum(x, (0, 16)), np.ones((2,) * 17, np.float32), python={"reduce_sum"})
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("reduction", [jnp.max, jnp.min])
+@pytest.mark.parametrize("n", [5, 8, 19, 64, 70, 333])
+def test_a_nan_anywhere_in_a_row_wins(n, reduction, dtype):
+    with jax.enable_x64(True):
+        x = np.random.default_rng(n).normal(size=(n + 1, n)).astype(dtype)
+        x[np.arange(n), np.arange(n)] = np.nan
+        x[n, :3] = -np.inf, np.inf, 0
+        (got,) = run_tape(lambda v: reduction(v, 1), x)
+        got = np.asarray(got._value)
+    assert np.isnan(got[:n]).all() and got[n] == (np.inf if reduction is jnp.max else -np.inf)

@@ -25,13 +25,9 @@
         for (; r < rows; r++) ONAX_OVER(j, n) t[j] = join_##join(t[j], (A)number(a[r * stride + j])); \
     }
 
-/* `first`: the total of nothing. */
-#define ONAX_FOLDS_OF(name, T, A, first) \
-    static void start_##name(void *totals, int64_t n) { \
-        A *t = totals; \
-        for (int64_t i = 0; i < n; i++) t[i] = first; \
-    } \
-    ONAX_INLINE A lanes_##name(const T *a, int64_t n, const int count) {  /* n >= count */ \
+/* The total of a row of n >= count elements, of which each lane joins every count-th. */
+#define ONAX_LANES_OF(name, T, A) \
+    ONAX_INLINE A lanes_##name(const T *a, int64_t n, const int count) { \
         A lane[32]; \
         int64_t i = count; \
         for (int k = 0; k < count; k++) lane[k] = (A)a[k]; \
@@ -41,6 +37,13 @@
         for (int w = count / 2; w; w /= 2) \
             for (int k = 0; k < w; k++) lane[k] = join_##name(lane[k], lane[k + w]); \
         return lane[0]; \
+    }
+
+/* `first`: the total of nothing. */
+#define ONAX_FOLDS_OF(name, T, A, first) \
+    static void start_##name(void *totals, int64_t n) { \
+        A *t = totals; \
+        for (int64_t i = 0; i < n; i++) t[i] = first; \
     } \
     ONAX_CLONES static void row_##name(void *total, const void *from, int64_t n) { \
         const T *a = from; \
@@ -67,7 +70,8 @@
     ONAX_FOLDS_OF(name, T, T, first) \
     static const onax_fold fold_##name = {start_##name, row_##name, rows_##name, columns_##name, columns_##name, NULL, NULL, \
                                            sizeof(T), sizeof(T)};
-#define ONAX_PLAIN_FOLD(name, T, first, joined) ONAX_JOIN(name, T, T, T, joined) ONAX_OWN_FOLD(name, T, first)
+#define ONAX_PLAIN_FOLD(name, T, first, joined) \
+    ONAX_JOIN(name, T, T, T, joined) ONAX_LANES_OF(name, T, T) ONAX_OWN_FOLD(name, T, first)
 
 /* Float32 in float64. */
 #define ONAX_WIDE_FOLD(name, wide, row, rows, squares) \
@@ -79,9 +83,12 @@ ONAX_CLONES static void round_totals(void *to, const void *totals, int64_t n) {
     ONAX_OVER(i, n) d[i] = (float)t[i];
 }
 
-ONAX_JOIN(sum_f64, double, double, double, x + y) ONAX_FOLDS_OF(sum_f64, double, double, 0)
-ONAX_JOIN(sum_f32, float, double, float, x + y) ONAX_FOLDS_OF(sum_f32, float, double, 0)
-ONAX_JOIN(prod_f32, float, double, double, x * y) ONAX_FOLDS_OF(prod_f32, float, double, 1)
+ONAX_JOIN(sum_f64, double, double, double, x + y) ONAX_LANES_OF(sum_f64, double, double)
+    ONAX_FOLDS_OF(sum_f64, double, double, 0)
+ONAX_JOIN(sum_f32, float, double, float, x + y) ONAX_LANES_OF(sum_f32, float, double)
+    ONAX_FOLDS_OF(sum_f32, float, double, 0)
+ONAX_JOIN(prod_f32, float, double, double, x * y) ONAX_LANES_OF(prod_f32, float, double)
+    ONAX_FOLDS_OF(prod_f32, float, double, 1)
 ONAX_VECTOR_SUMS(f64, double, ONAX_SAME) ONAX_VECTOR_SUMS(f32, float, (float))
 #define ONAX_SQUARE(x) ((x) * (x))
 ONAX_COLUMNS_OF(squares_f64, sum_f64, double, double, ONAX_SQUARE) ONAX_COLUMNS_OF(squares_f32, sum_f32, float, double, ONAX_SQUARE)
@@ -99,6 +106,25 @@ ONAX_WIDE_FOLD(prod_f32, prod_f64, row_prod_f32, rows_prod_f32, NULL)
         const int is_odd = (t != t) | (p != p) | (q != q) | (u != u) | (v != v); \
         const T a = ONAX_BETTER(p, is, q), b = ONAX_BETTER(u, is, v), c = ONAX_BETTER(a, is, b), d = ONAX_BETTER(c, is, t); \
         return is_odd ? (T)NAN : d; \
+    } \
+    ONAX_INLINE T lanes_##name(const T *a, int64_t n, const int count) { \
+        T lane[32]; \
+        int odd[32] = {0}; \
+        int64_t i = 0; \
+        for (int k = 0; k < count; k++) lane[k] = first; \
+        for (; i + count <= n; i += count) \
+            for (int k = 0; k < count; k++) { \
+                const T y = a[i + k]; \
+                odd[k] |= y != y; \
+                lane[k] = ONAX_BETTER(lane[k], is, y); \
+            } \
+        for (int k = 0; k < count && i < n; k++, i++) { \
+            odd[k] |= a[i] != a[i]; \
+            lane[k] = ONAX_BETTER(lane[k], is, a[i]); \
+        } \
+        for (int w = count / 2; w; w /= 2) \
+            for (int k = 0; k < w; k++) { odd[k] |= odd[k + w]; lane[k] = ONAX_BETTER(lane[k], is, lane[k + w]); } \
+        return odd[0] ? (T)NAN : lane[0]; \
     } \
     ONAX_OWN_FOLD(name, T, first)
 #define ONAX_FLOAT_EXTREMES(t, T) \
