@@ -28,21 +28,42 @@ from onax._transforms.staging import trace_to_jaxpr
 
 def run_program(jaxpr, args, name, in_shardings=(), out_shardings=()):
     """The results of a program of which some values lie in several processes; all of these call it together."""
-    args, (text, digest) = list(map(as_array, args)), _text_of(jaxpr)
-    kept = [x.sharding if is_spanning(x) else None for x in args]
-    stated = [s for s in (*kept, *in_shardings, *out_shardings) if isinstance(s, Sharding)]
-    members = sorted(_processes_in(jaxpr).union(*(_processes_of(s.device_set) for s in stated)))
-    group = processes.current()
-    types = ", ".join(v.aval.str_short() for v in jaxpr.invars[:8])
-    with group.call(f"jit({name})({types})", digest, members):
-        key = ("compared", *kept, *out_shardings)
-        if key not in jaxpr.cache:
-            group.agree(f"{text}\nwith arguments over {kept}, results over {out_shardings}", f"jit({name})", members)
-            jaxpr.cache[key] = True
-        shardings = placement.shardings_of_results(jaxpr, args, in_shardings, out_shardings)
-        program = placement.partitioned(jaxpr, args, shardings)
-        outs = _run(eliminate_dead_code(program), args, name)
-        return [x if s is None else _placed(x, s) for x, s in zip(outs, shardings or [None] * len(outs))]
+    args = list(map(as_array, args))
+    given = tuple(None if x._shards is None else x.sharding for x in args)
+    key = ("in processes", *given, *in_shardings, *out_shardings)
+    prepared = jaxpr.cache.get(key)
+    if prepared is None:
+        stated = [s for s in (*given, *in_shardings, *out_shardings) if isinstance(s, Sharding)]
+        prepared = _Prepared(jaxpr, name, sorted(_processes_in(jaxpr).union(*map(_processes_of, stated))))
+    with processes.current().call(prepared.name, prepared.digest, prepared.members):
+        if prepared.program is None:
+            text = f"{prepared.text}\nwith arguments over {given}, results over {out_shardings}"
+            processes.current().agree(text, f"jit({name})", prepared.members)
+            shardings = placement.shardings_of_results(jaxpr, args, in_shardings, out_shardings)
+            prepared.program = eliminate_dead_code(placement.partitioned(jaxpr, args, shardings))
+            prepared.shardings = shardings or [None] * len(jaxpr.outvars)
+            jaxpr.cache[key] = prepared
+        outs = _run(prepared.program, args, name)
+        return [x if s is None else _placed(x, s) for x, s in zip(outs, prepared.shardings)]
+
+
+class _Prepared:
+    """A program for arguments with certain shardings.
+
+    Attributes:
+      name, text, digest: what processes compare.
+      members: the processes that run it.
+      program, shardings: the partitioned program, and the shardings of its results; None until processes agree.
+    """
+
+    __slots__ = ("digest", "members", "name", "program", "shardings", "text")
+
+    def __init__(self, jaxpr, name, members):
+        types = ", ".join(v.aval.str_short() for v in jaxpr.invars[:8])
+        self.name = f"jit({name})({types})"
+        self.text, self.digest = _text_of(jaxpr)
+        self.members = members
+        self.program = self.shardings = None
 
 
 def _placed(x, sharding):
@@ -52,8 +73,8 @@ def _placed(x, sharding):
     return shard_array(x, sharding)
 
 
-def _processes_of(devices):
-    return {device.process_index for device in devices}
+def _processes_of(sharding):
+    return {device.process_index for device in sharding.device_set}
 
 
 def _processes_in(jaxpr):
@@ -62,9 +83,9 @@ def _processes_in(jaxpr):
         found = set()
         for eqn in jaxpr.eqns:
             if eqn.primitive is shard_map_p:
-                found |= _processes_of(eqn.params["mesh"].devices.flat)
+                found |= {device.process_index for device in eqn.params["mesh"].devices.flat}
             for stated in placement.stated_shardings(eqn):
-                found |= _processes_of(stated.device_set)
+                found |= _processes_of(stated)
             found = found.union(*map(_processes_in, jaxprs_in_params(eqn.params)))
         jaxpr.cache["processes"] = found
     return jaxpr.cache["processes"]

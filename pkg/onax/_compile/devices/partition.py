@@ -23,6 +23,7 @@ import numpy as np
 from onax._compile import pipeline, sessions
 from onax._compile.computation import Computation
 from onax._compile.devices.rendezvous import run_together
+from onax._compile.devices.rounds import order_in_rounds
 from onax._compile.devices.thunks import (
     AnyReduction,
     AxisIndexThunk,
@@ -274,6 +275,10 @@ class _RegionPartitioner(_Partitioner):
         builder.varying.update(zip(eqn.outvars, outs))
         eqn = eqn.replace(invars=_variables(eqn))
         return builder.add_thunk(CollectiveThunk(eqn, self.groups(axes), single, program, varying, mapped))
+
+    def is_meeting(self, eqn):
+        """Whether devices wait for one another in an equation."""
+        return eqn.primitive not in (axis_index_p, pvary_p) and self.holds_boundary(eqn)
 
     def groups(self, axes):
         """The groups of devices that meet along some axes."""
@@ -558,6 +563,8 @@ def partition_region(jaxpr, params, name, compiler_options):
     with region.scope():
         if len(participants) == 1:
             jaxpr = global_program(jaxpr, params)
+        if spans:
+            jaxpr = order_in_rounds(jaxpr, partitioner.is_meeting)
         varying = [frozenset(a for a in region.names if a not in region.unmentioned_axes(spec)) for spec in in_specs]
         sequence = partitioner.partition(jaxpr, varying)
     in_shardings, out_shardings = ([NamedSharding(mesh, spec) for spec in specs] for specs in (in_specs, out_specs))

@@ -4,6 +4,7 @@ A program is a generator.  It yields what it waits for, and receives the outcome
 
     a function without arguments    work for its device: a thread runs it, so that devices work at the same time
     Rendezvous                      values for the others of its group: it resumes when all of them have arrived
+    a list of Rendezvous            several at a time: it resumes, with a list, when all are complete
 
 One thread resumes the programs in turn, so there is no lock, and a deadlock is detected: if no device works and some
 wait for others that cannot arrive, that is an error at once.
@@ -81,7 +82,8 @@ class _Scheduler:
         self.pause = None
         self.results = [None] * len(programs)
         self.ready = deque((i, None) for i in range(len(programs)))
-        self.waiting = {}  # index -> Rendezvous
+        self.waiting = {}  # index -> {collective: Rendezvous} of those that are not complete
+        self.due = {}  # index -> (what it asked for, {collective: result})
         self.failed = {}  # index -> error
         self.working = 0
         self.done = queue.SimpleQueue()
@@ -118,8 +120,8 @@ class _Scheduler:
         except StopIteration as end:
             self.results[i] = end.value
             return
-        if type(request) is Rendezvous:
-            self._meet(i, request)
+        if type(request) is Rendezvous or type(request) is list:
+            self._arrive(self.indices[i], request)
         elif len(self.programs) == 1:
             self.ready.append((i, request()))
         else:
@@ -137,27 +139,44 @@ class _Scheduler:
         else:
             self.failed[i] = error
 
-    def _meet(self, i, request):
-        self.waiting[self.indices[i]] = request
-        local = [j for j in request.group if j in self.positions]
-        here = [self.waiting.get(j) for j in local]
-        if not all(w is not None and w.collective is request.collective for w in here):
+    def _arrive(self, index, asked):
+        requests = asked if type(asked) is list else [asked]
+        self.waiting[index] = {request.collective: request for request in requests}
+        self.due[index] = asked, {}
+        for request in requests:
+            self._meet(request)
+
+    def _meet(self, request):
+        """Carries a collective out if all programs of this process have arrived, or begins to."""
+        collective, local = request.collective, [j for j in request.group if j in self.positions]
+        here = [self.waiting.get(j, {}).get(collective) for j in local]
+        if None in here:
             return
         for j in local:
-            del self.waiting[j]
+            del self.waiting[j][collective]
         values = [w.values for w in here]
         if len(local) == len(request.group):
-            results = request.collective.exchange(values)
-            self.ready.extend((self.positions[j], result) for j, result in zip(local, results))
+            self._deliver(collective, dict(zip(local, collective.exchange(values))))
         else:
-            self._advance(_Exchange(request.collective, local[0], request.collective.begin(dict(zip(local, values)))))
+            self._advance(_Exchange(collective, local[0], collective.begin(dict(zip(local, values)))))
+
+    def _deliver(self, collective, results):
+        """Hands out the results of a collective; programs of which all are there are ready."""
+        for j, result in results.items():
+            asked, found = self.due[j]
+            found[collective] = result
+            if self.waiting[j] or (type(asked) is list and len(found) < len(asked)):
+                continue
+            del self.waiting[j], self.due[j]
+            outcome = [found[request.collective] for request in asked] if type(asked) is list else result
+            self.ready.append((self.positions[j], outcome))
 
     def _advance(self, exchange):
         """Resumes an exchange until it waits for messages, or its results are there."""
         try:
             exchange.requests = next(exchange.steps)
         except StopIteration as end:
-            self.ready.extend((self.positions[j], result) for j, result in end.value.items())
+            self._deliver(exchange.collective, end.value)
         else:
             self.exchanges.append(exchange)
 
@@ -182,15 +201,17 @@ class _Scheduler:
             self.pause()
 
     def _new_pause(self):
-        texts = sorted({exchange.collective.text() for exchange in self.exchanges})
+        collectives = [exchange.collective for exchange in self.exchanges]
+        texts = lambda: ", ".join(sorted({collective.text() for collective in collectives}))
         others = {p for exchange in self.exchanges for p in exchange.collective.processes(exchange.index)}
-        return processes.current().pause(lambda: ", ".join(texts), others)
+        return processes.current().pause(texts, others)
 
     def _deadlock_error(self):
         lines = []
         for i, name in zip(self.indices, self.names):
             if i in self.waiting:
-                lines.append(f"  {name} waits in {self.waiting[i].collective.text()}")
+                texts = dict.fromkeys(collective.text() for collective in self.waiting[i])
+                lines.append(f"  {name} waits in {', '.join(texts)}")
             else:
                 lines.append(f"  {name} has come to the end")
         return JaxRuntimeError(

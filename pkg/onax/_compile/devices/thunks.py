@@ -68,6 +68,7 @@ class ThunkSequence:
       thunks: the thunks in execution order.
       varying: for each result the axes along which its value varies.
       meeting_axes: the axes along which devices meet in some thunk.
+      steps: the thunks in lists; those of one list are collectives that devices begin together.
     """
 
     invars: list
@@ -76,20 +77,41 @@ class ThunkSequence:
     outs: list
     varying: list
     meeting_axes: frozenset = field(init=False)
+    steps: list = field(init=False)
 
     def __post_init__(self):
+        self.steps = self._make_steps()
         self.meeting_axes = _NONE.union(*(thunk.meeting_axes for thunk in self.thunks))
 
     def run(self, args, participant):
         """Runs the thunks for one device; returns the results."""
         values = dict(self.consts)
         values.update(zip(self.invars, args))
-        for thunk in self.thunks:
-            outs = yield from thunk.run([_read(values, x) for x in thunk.operands], participant)
-            values.update(zip(thunk.results, outs))
-            for v in thunk.last_reads:
-                values.pop(v, None)
+        for step in self.steps:
+            operands = [[_read(values, x) for x in thunk.operands] for thunk in step]
+            if len(step) == 1:
+                results = [(yield from step[0].run(operands[0], participant))]
+            else:
+                results = yield [thunk.rendezvous(args, participant) for thunk, args in zip(step, operands)]
+            for thunk, outs in zip(step, results):
+                values.update(zip(thunk.results, outs))
+            for thunk in step:
+                for v in thunk.last_reads:
+                    values.pop(v, None)
         return [_read(values, x) for x in self.outs]
+
+    def _make_steps(self):
+        """The thunks as lists: collectives that follow one another and do not depend on one another are one list."""
+        steps, made = [], set()
+        for thunk in self.thunks:
+            together = steps and type(thunk) is CollectiveThunk and type(steps[-1][-1]) is CollectiveThunk
+            if together and not thunk.effects and made.isdisjoint(x for x in thunk.operands if type(x) is not Literal):
+                steps[-1].append(thunk)
+            else:
+                steps.append([thunk])
+                made = set()
+            made.update(thunk.results)
+        return steps
 
 
 def _read(values, atom):
@@ -217,7 +239,11 @@ class CollectiveThunk(Thunk):
 
     def run(self, args, participant):
         """Waits for the other devices of the group."""
-        return (yield Rendezvous(self, self.groups.members[participant.index], args))
+        return (yield self.rendezvous(args, participant))
+
+    def rendezvous(self, args, participant):
+        """What a device waits for."""
+        return Rendezvous(self, self.groups.members[participant.index], args)
 
     def begin(self, values):
         """Begins the exchange with other processes; `values` are those of the members in this one."""
