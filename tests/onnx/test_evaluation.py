@@ -1,10 +1,13 @@
 """Graphs are evaluated node by node: functions of the model, known values, errors that name the node."""
 
+import weakref
+
 import numpy as np
 import pytest
-from onnx import parser
+from onnx import helper, parser
 
 import onax as jax
+from onax.onnx.evaluation import last_uses
 from onnx_nodes import floats, model_of
 
 FUNCTION = """
@@ -53,3 +56,45 @@ def test_errors_name_the_node():
     assert "This happened in MatMul of an ONNX model." in caught.value.__notes__
     with pytest.raises(jax.errors.OperatorError, match=r"Unheard.* onax\.onnx\.register"):
         jax.onnx.load(model_of("Unheard", [floats(2)]))({}, floats(2))
+
+
+CHAIN = """
+<ir_version: 8, opset_import: ["" : 18]>
+chain (float[3] x, bool more) => (float[3] y, float[3] b) {
+  a = Exp (x)
+  b = Neg (a)
+  c = Sin (b)
+  d = If (more) <then_branch = one () => (float[3] t) { t = Add (a, c) },
+                 else_branch = other () => (float[3] e) { e = Identity (c) }>
+  y = Cos (d)
+}
+"""
+
+
+def test_values_are_dropped_after_their_last_use():
+    model = jax.onnx.load(parser.parse_model(CHAIN))
+    assert [set(names) for names in last_uses(model._file.graph.nodes)] == [set(), set(), {"b"}, {"a", "c"}, {"d", "y"}]
+    for more in (True, False):
+        x = floats(3)
+        y, b = model({}, x, np.bool_(more))
+        np.testing.assert_array_equal(np.asarray(b), -np.asarray(jax.numpy.exp(x)))
+        c = np.sin(np.asarray(b))
+        np.testing.assert_allclose(np.asarray(y), np.cos(np.exp(x) + c if more else c), rtol=1e-5)
+
+
+def test_eager_runs_do_not_keep_intermediate_values_alive():
+    made, most = [], []
+
+    @jax.onnx.register("tests.lifetimes", "Watched")
+    def watched(call, x):
+        most.append(sum(ref() is not None for ref in made))
+        result = x + 1
+        made.append(weakref.ref(result))
+        return result
+
+    nodes = [helper.make_node("Watched", [f"v{i}"], [f"v{i + 1}"], domain="tests.lifetimes") for i in range(10)]
+    ports = [helper.make_tensor_value_info(name, 1, [3]) for name in ("v0", "v10")]
+    graph = helper.make_graph(nodes, "chain", ports[:1], ports[1:])
+    model = jax.onnx.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("tests.lifetimes", 1)]))
+    np.testing.assert_array_equal(np.asarray(model({}, np.zeros(3, np.float32))), np.full(3, 10))
+    assert max(most) <= 1

@@ -17,6 +17,9 @@ from onax.onnx.reasons import reason_against
 from onax.onnx.records import Reference
 from onax.random import fold_in, key
 
+# With the name of a quantized value, the key in a scope of the same numbers as floats that have a gradient.
+STRAIGHT_THROUGH = "straight through"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
@@ -27,14 +30,35 @@ class Scope:
     attributes: dict
 
 
-class Evaluation:
-    """One call of a model: its functions, its key for random numbers, and whether it trains."""
+def _names_read(node):
+    """The names that a node reads, those that graphs which it holds read from around them included."""
+    yield from node.inputs
+    for graph in node.graphs.values():
+        for inner in graph.nodes:
+            yield from _names_read(inner)
+        yield from (value.name for value in graph.outputs)
 
-    def __init__(self, functions, random_key=None, training=False):
+
+def last_uses(nodes):
+    """For each node, the names that it reads or computes and no later node reads, of those that the nodes compute."""
+    computed, seen, result = {name for node in nodes for name in node.outputs if name}, set(), []
+    for node in reversed(nodes):
+        read = computed.intersection((*_names_read(node), *node.outputs)) - seen
+        seen |= read
+        result.append(tuple(read))
+    return result[::-1]
+
+
+class Evaluation:
+    """One call of a model: its functions, its key for random numbers, whether it trains, and how gradients round."""
+
+    def __init__(self, functions, random_key=None, training=False, straight_through=False):
         self.functions = functions
         self.random_key = random_key
         self.training = training
+        self.straight_through = straight_through
         self._keys_used = 0
+        self._last_uses = {}  # id of a tuple of nodes -> last_uses(nodes)
 
     def next_key(self, node, seed):
         """Another key for each node; from the node's own seed where the call has no key."""
@@ -61,13 +85,18 @@ class Evaluation:
         values = dict(graph.constants)
         values.update(zip([value.name for value in graph.inputs], arguments))
         inner = Scope(ChainMap(values, *scope.values.maps), scope.opsets, scope.attributes)
-        self.run_nodes(graph.nodes, inner)
+        self.run_nodes(graph.nodes, inner, [value.name for value in graph.outputs])
         return tuple(inner.values[value.name] for value in graph.outputs)
 
-    def run_nodes(self, nodes, scope):
-        """Evaluates nodes in order; the scope gets their outputs."""
-        values = scope.values
-        for node in nodes:
+    def run_nodes(self, nodes, scope, results):
+        """Evaluates nodes in order; the scope gets their outputs, and keeps those that are among `results`.
+
+        Others are dropped after the last node that reads them, so that eager evaluation frees their memory.
+        """
+        values, kept = scope.values, frozenset(results)
+        if id(nodes) not in self._last_uses:
+            self._last_uses[id(nodes)] = last_uses(nodes)
+        for node, dropped in zip(nodes, self._last_uses[id(nodes)]):
             inputs = [values[name] if name else None for name in node.inputs]
             results = self.apply(node, inputs, scope)
             if not isinstance(results, (tuple, list)):
@@ -75,6 +104,11 @@ class Evaluation:
             for name, result in zip(node.outputs, results):
                 if name:
                     values[name] = result
+            del inputs, results
+            for name in dropped:
+                if name not in kept:
+                    values.maps[0].pop(name, None)
+                    values.maps[0].pop((STRAIGHT_THROUGH, name), None)
 
     def apply(self, node, inputs, scope):
         """The outputs of a node."""
@@ -116,7 +150,7 @@ class Evaluation:
         values = dict.fromkeys(function.inputs)
         values.update(zip(function.inputs, inputs))
         scope = Scope(ChainMap(values), function.opsets, {**function.defaults, **attributes})
-        self.run_nodes(function.nodes, scope)
+        self.run_nodes(function.nodes, scope, function.outputs)
         return tuple(scope.values.get(name) for name in function.outputs)
 
 

@@ -17,7 +17,7 @@ from onax.onnx.static_values import static_names
 
 
 @api_boundary
-def load(source, *, params=None):
+def load(source, *, params=None, straight_through=False):
     """Reads an ONNX model as a function that can be called, jitted, differentiated, batched and exported.
 
     Args:
@@ -25,6 +25,10 @@ def load(source, *, params=None):
             memory, and must lie in the folder of the model or below.
         params: decides which constants of the model are its parameters: ``params(name, array)`` returns a bool.  By
             default these are the floating-point ones with at least one dimension that decide no shape.
+        straight_through: whether gradients pass through QuantizeLinear followed by DequantizeLinear, as
+            quantization-aware training needs them: that of the rounding is 1 inside of the range of the integers and 0
+            outside, and scales get the gradient of learned step size quantization (Esser et al., 2020).  By default
+            it is 0, as of any rounding.  Results are the same.
 
     Returns:
         A `Model`: ``model(model.params, *inputs)`` computes its outputs.
@@ -39,7 +43,7 @@ def load(source, *, params=None):
         >>> model(model.params, jnp.zeros(3))
         Array([0., 0., 0.], dtype=float32)
     """
-    return Model(read_model(source), params)
+    return Model(read_model(source), params, straight_through)
 
 
 def _is_parameter(name, array):
@@ -62,8 +66,9 @@ class Model:
     `training`, dropout drops and batch normalization uses the batch's statistics.
     """
 
-    def __init__(self, file, is_parameter=None):
+    def __init__(self, file, is_parameter=None, straight_through=False):
         self._file = file
+        self._straight_through = straight_through
         self.metadata = dict(file.metadata)
         static = static_names(file)
         constants = file.graph.constants
@@ -159,8 +164,10 @@ class Model:
         values = {**self.constants, **params}
         values.update(zip([value.name for value in self.inputs], arguments))
         scope = Scope(ChainMap(values), self._file.opsets, {})
-        Evaluation(self._file.functions, key, training).run_nodes(graph.nodes, scope)
-        return [jnp.asarray(values[value.name]) for value in graph.outputs]
+        results = [value.name for value in graph.outputs]
+        evaluation = Evaluation(self._file.functions, key, training, self._straight_through)
+        evaluation.run_nodes(graph.nodes, scope, results)
+        return [jnp.asarray(values[name]) for name in results]
 
 
 def _aligned(array):

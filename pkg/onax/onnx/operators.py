@@ -114,6 +114,11 @@ class Call:
         """Whether nodes behave as in training: the argument of the model's call."""
         return self.evaluation.training
 
+    @property
+    def straight_through(self):
+        """Whether gradients pass through quantization: the argument of `load`."""
+        return self.evaluation.straight_through
+
     def run_graph(self, name, *arguments):
         """The outputs of a graph that the node holds as an attribute."""
         return self.evaluation.run(self[name], arguments, self.scope)

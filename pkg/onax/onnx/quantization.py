@@ -3,9 +3,11 @@
 import numpy as np
 
 import onax.numpy as jnp
+from onax import lax
 from onax.onnx.conv import convolve
 from onax.onnx.convert import convert
 from onax.onnx.dot import centered
+from onax.onnx.evaluation import STRAIGHT_THROUGH
 from onax.onnx.operators import operator
 from onax.onnx.reading import dtype_of
 
@@ -44,7 +46,21 @@ def _quantize_linear(call, x, scale, zero=None):
     x = x.astype(wide if precision or x.dtype.kind != "f" or x.dtype.itemsize < 4 else x.dtype)
     scale = _aligned(scale, x, axis, block).astype(x.dtype)
     zero = None if zero is None else _aligned(zero, x, axis, block)
-    return quantize(call, x, scale, zero, dtype)
+    result = quantize(call, x, scale, zero, dtype)
+    if call.straight_through and jnp.issubdtype(dtype, jnp.integer) and jnp.iinfo(dtype).bits <= _EXACT_BITS:
+        scope = call.scope.values
+        scope[STRAIGHT_THROUGH, call.node.outputs[0]] = _with_gradient(x / scale, zero, result)
+    return result
+
+
+_EXACT_BITS = 16  # float32 holds such integers, and their differences, exactly
+
+
+def _with_gradient(y, zero, quantized):
+    """The quantized integers as floats, with the gradient of y + zero inside of their range and none outside."""
+    info = jnp.iinfo(quantized.dtype)
+    real = jnp.clip(y if zero is None else y + zero.astype(y.dtype), int(info.min), int(info.max))
+    return quantized.astype(y.dtype) + (real - lax.stop_gradient(real))
 
 
 @operator("DequantizeLinear")
@@ -54,6 +70,10 @@ def _dequantize_linear(call, x, scale, zero=None):
     axis = axis % x.ndim if x.ndim else 0
     given = call.get("output_dtype", 0)
     dtype = dtype_of(given) if given else scale.dtype
+    real = call.scope.values.get((STRAIGHT_THROUGH, call.node.inputs[0])) if call.straight_through else None
+    if real is not None:
+        real = real if zero is None else real - _aligned(zero, x, axis, block).astype(real.dtype)
+        return (real.astype(jnp.float32) * _aligned(scale, x, axis, block).astype(jnp.float32)).astype(dtype)
     wide = x.astype(jnp.int32) if jnp.issubdtype(x.dtype, jnp.integer) else x.astype(jnp.float32)
     if zero is not None and jnp.issubdtype(x.dtype, jnp.integer):
         wide = wide - _aligned(zero, x, axis, block).astype(jnp.int32)
