@@ -373,7 +373,10 @@ def _run(upper, target, example, output, seed, provider, quiet, as_json):
 
 def _diff(upper, first, second, seed, quiet, as_json):
     """Compare two files; the exit code is 1 if their results differ."""
-    data = difference.compare_models(*[parse(read_file(path)) for path in (first, second)], seed)
+    models = [parse(read_file(path)) for path in (first, second)]
+    for model, path in zip(models, (first, second)):
+        external.embed(model, path)
+    data = difference.compare_models(*models, seed)
     if as_json:
         print(json.dumps(data))
     elif not quiet:

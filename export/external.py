@@ -125,6 +125,30 @@ def find_second_file(folder, location, subfolders=False):
     return data
 
 
+def embed(model, path):
+    """Puts the constants of a ModelProto of any program that lie in files beside `path` into the model itself.
+
+    Raises ArtifactError if a file is missing, lies elsewhere or is too short.
+    """
+    for tensor in model.graph.initializer:
+        if tensor.data_location != lazy.onnx.TensorProto.EXTERNAL:
+            continue
+        fields = {entry.key: entry.value for entry in tensor.external_data}
+        data = find_second_file(os.path.dirname(os.path.abspath(path)), fields.get("location", ""), subfolders=True)
+        try:
+            offset, length = int(fields.get("offset", 0)), int(fields.get("length", -1))
+        except ValueError as error:
+            raise ArtifactError(f"the offset or length of {tensor.name} cannot be read") from error
+        with open(data, "rb") as file:
+            file.seek(max(offset, 0))
+            content = file.read(length)
+        if length >= 0 and len(content) < length:
+            raise ArtifactError(f"{fields['location']} is too short for {tensor.name}")
+        del tensor.external_data[:]
+        tensor.data_location = lazy.onnx.TensorProto.DEFAULT
+        tensor.raw_data = content
+
+
 def second_files(model, path):
     """{name: bytes, None if it is missing} of the files beside `path` in which a ModelProto keeps constants."""
     stored = lazy.onnx.TensorProto.EXTERNAL

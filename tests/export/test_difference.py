@@ -2,10 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 from onnx import parser
 
+import onax.numpy as jnp
 from onax._commands import export_main as main
+from onax.export import export
 
 HEAD = '<ir_version: 8, opset_import: ["" : 18]>\n'
 BASE = "net (float[n, 2] x) => (float[n, 2] y) <float[2] w = {1, 2}> { z = Mul (x, w) y = Tanh (z) }"
@@ -42,3 +45,18 @@ def test_no_model(tmp_path, capsys):
     (tmp_path / "a.onnx").write_bytes(b"abc")
     assert main(["diff", str(tmp_path / "a.onnx"), str(tmp_path / "none.onnx")]) == 2
     assert "not an ONNX model" in capsys.readouterr().err
+
+
+def test_constants_in_second_files(tmp_path, capsys):
+    """Models with constants in files beside them are compared with each other and with one that has them inside."""
+    weights = np.arange(600.0, dtype=np.float32).reshape(2, 300)
+    paths = []
+    for name, factor, outside in (("inside", 1, False), ("outside", 1, True), ("other", 2, True)):
+        exported = export(lambda x, w=weights * factor: jnp.abs(x @ w))(np.ones((3, 2), np.float32))
+        paths.append(str(tmp_path / f"{name}.onnx"))
+        exported.save(paths[-1], external_data=outside)
+    assert main(["diff", paths[0], paths[1]]) == 0 and "0 changed" in capsys.readouterr().out
+    assert main(["diff", paths[1], paths[2]]) == 1 and "1 changed" in capsys.readouterr().out
+    with open(paths[2] + ".data", "r+b") as file:
+        file.truncate(100)
+    assert main(["diff", paths[1], paths[2]]) == 2 and "too short" in capsys.readouterr().err

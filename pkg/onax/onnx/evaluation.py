@@ -30,12 +30,12 @@ class Scope:
     attributes: dict
 
 
-def _names_read(node):
+def names_read(node):
     """The names that a node reads, those that graphs which it holds read from around them included."""
     yield from node.inputs
     for graph in node.graphs.values():
         for inner in graph.nodes:
-            yield from _names_read(inner)
+            yield from names_read(inner)
         yield from (value.name for value in graph.outputs)
 
 
@@ -43,7 +43,7 @@ def last_uses(nodes):
     """For each node, the names that it reads or computes and no later node reads, of those that the nodes compute."""
     computed, seen, result = {name for node in nodes for name in node.outputs if name}, set(), []
     for node in reversed(nodes):
-        read = computed.intersection((*_names_read(node), *node.outputs)) - seen
+        read = computed.intersection((*names_read(node), *node.outputs)) - seen
         seen |= read
         result.append(tuple(read))
     return result[::-1]

@@ -11,6 +11,7 @@ from onax._ground.errors import OperatorError
 from onax._ground.source import api_boundary
 from onax._native.array import make_array
 from onax.onnx.boundary import GraphSignature
+from onax.onnx.dynamic_slices import restore_dynamic_slices
 from onax.onnx.evaluation import Evaluation, Scope
 from onax.onnx.reading import read_model
 from onax.onnx.static_values import static_names
@@ -43,7 +44,7 @@ def load(source, *, params=None, straight_through=False):
         >>> model(model.params, jnp.zeros(3))
         Array([0., 0., 0.], dtype=float32)
     """
-    return Model(read_model(source), params, straight_through)
+    return Model(restore_dynamic_slices(read_model(source)), params, straight_through)
 
 
 def _is_parameter(name, array):
