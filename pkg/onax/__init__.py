@@ -156,6 +156,8 @@ _LAZY_ATTRIBUTES = {
     "pure_callback": "onax._control.callbacks",
     "set_mesh": "onax._core.sharding",
     "shard_map": "onax._control.shard_map",
+    "smap": "onax._control.smap",
+    "make_user_context": "onax._ground.config",
     "strict": "onax._strict",
     "visualize": "onax._visualize",
 }

@@ -14,7 +14,6 @@ OTHER = {
     "jax.api_util.debug_info": "names of results are found when they are shown",
     "jax.core.eval_jaxpr": "each equation keeps its own source location",
     "jax.debug.print": "has no parameter for JAX's logger",
-    "jax.distributed.initialize": "has no options for JAX's service of coordination",
     "jax.experimental.primal_tangent_dtype": "the dtype of tangents, where JAX makes an extended dtype",
     "jax.export.export": "has the options of ONNX files, and no lowering rules of StableHLO",
     "jax.extend.core.jaxpr_as_fun": "returns a function, as JAX's curried one does when called with the jaxpr alone",

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+import onax as jax
 from onax._ground import config as options
 from onax._ground.config import config
 from onax._native import context
@@ -161,3 +162,25 @@ def test_the_argument_of_disable_jit_has_a_name_of_its_own():
         with options.disable_jit():
             assert options.disable_jit.value
     assert not options.disable_jit.value
+
+
+def test_a_user_context_is_part_of_the_key_of_programs():
+    scale, other = jax.make_user_context(default_value=1), jax.make_user_context()
+    traces = []
+
+    @jax.jit
+    def f(x):
+        traces.append(scale.value)
+        return x * scale.value
+
+    assert scale.value == 1 and other.value is None and f(3) == 3
+    with scale(2):
+        assert scale.value == 2 and f(3) == 6
+        with other("a"), scale(5):
+            assert (scale.value, other.value) == (5, "a") and f(3) == 15
+        assert f(3) == 6
+    assert f(3) == 3 and traces == [1, 2, 5]
+    with pytest.raises(TypeError, match="unhashable"):
+        scale([])
+    with pytest.raises(ValueError, match="make_user_context"):
+        config.update("onax_user_contexts", "a")

@@ -15,6 +15,7 @@ itself (a device, a seed) gets the next free number, and the word holds that num
 import os
 import sys
 from _thread import _local
+from dataclasses import dataclass
 
 from onax._ground.lazy import absl_app, absl_flags
 from onax._native import context
@@ -544,6 +545,81 @@ _INERT = {
     "jax_xla_profile_version": (int, 0),
     "mock_num_gpu_processes": (int, 0),
 }
+
+
+# --- contexts of the user ----
+
+
+def _pairs(value):
+    if type(value) is not tuple:
+        raise ValueError("onax_user_contexts is set by the contexts of make_user_context alone")
+    return value
+
+
+_user_contexts = add_row(
+    "onax_user_contexts", ANY, (), "Values of contexts of make_user_context.", in_key=True, check=_pairs
+)
+
+
+@dataclass(slots=True, eq=False)
+class UserContext:
+    """A value of the user's that is part of the key of compiled programs; `value` is the one in force."""
+
+    default: object
+
+    @property
+    def value(self):
+        """The value of the innermost `with` block of this thread, else the default."""
+        return dict(read_row(_user_contexts)).get(self, self.default)
+
+    def __call__(self, new_val):
+        """A context in which `value` is `new_val`, which must be hashable."""
+        return _UserScope(self, new_val)
+
+
+class _UserScope:
+    """One `with` block in which a UserContext has a value."""
+
+    __slots__ = ("_context", "_scopes", "_value")
+
+    def __init__(self, context, value):
+        hash(value)
+        self._context = context
+        self._value = value
+        self._scopes = []
+
+    def __enter__(self):
+        others = [pair for pair in read_row(_user_contexts) if pair[0] is not self._context]
+        entered = sorted([*others, (self._context, self._value)], key=lambda pair: id(pair[0]))
+        self._scopes.append(_Scope(_user_contexts, tuple(entered)))
+        self._scopes[-1].__enter__()
+
+    def __exit__(self, *error):
+        self._scopes.pop().__exit__(*error)
+
+
+@api_boundary
+def make_user_context(default_value=None):
+    """A context whose values are part of the key of compiled programs: in another value a function is compiled again.
+
+    Args:
+      default_value: the value outside of `with` blocks.
+
+    Returns:
+      A UserContext: `with context(value): ...` sets the value for this thread, `context.value` reads it.
+
+    Raises:
+      TypeError: a value that has no hash.
+
+    Examples:
+      >>> import onax as jax
+      >>> scale = jax.make_user_context(default_value=1)
+      >>> double = jax.jit(lambda x: x * scale.value)
+      >>> with scale(2):
+      ...     print(double(3))
+      6
+    """
+    return UserContext(default_value)
 
 
 def is_strict():

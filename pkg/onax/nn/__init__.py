@@ -35,6 +35,7 @@ from onax.nn._activations import (
 )
 from onax.nn._attention import dot_product_attention
 from onax.nn._normalization import log_softmax, logsumexp, softmax
+from onax.nn._scaled_dot_general import get_scaled_dot_general_config, scaled_dot_general
 from onax.nn._scaled_matmul import scaled_matmul
 
 _wrap_api_functions(globals(), __name__)
