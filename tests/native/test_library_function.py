@@ -8,7 +8,7 @@ import onax as jax
 from onax import nn
 from onax import numpy as jnp
 from onax._compile.jit import LEAST, PATIENCE
-from onax._control.jit_call import LARGE, compiled_when_large, staged
+from onax._control.jit_call import FEW, LARGE, compiled_when_large, staged
 from onax._native.api_boundary import unwrap
 from onax._native.library_function import LibraryFunction
 
@@ -186,3 +186,17 @@ def test_it_stands_for_the_function():
     assert isinstance(unwrap(nn.softmax), LibraryFunction)
     assert nn.softmax.__doc__ == unwrap(nn.softmax).fun.__doc__
     assert unwrap(nn.log_softmax).__name__ == "log_softmax"
+
+
+def test_functions_of_many_operations_are_compiled_for_few_elements():
+    function = unwrap(jnp.nan_to_num)
+    assert function.from_elements == FEW
+    x = jnp.array([1.0, jnp.nan, jnp.inf, -jnp.inf, -0.0, 5.0, 7.0])
+    want = np.nan_to_num(np.asarray(x))
+    if function.compiled is not None:
+        function.compiled.clear_cache()
+    results = [np.asarray(jnp.nan_to_num(x)) for _ in range(PATIENCE // LEAST + 1)]
+    assert function.compiled._cache_size() == 1
+    for got in results:
+        np.testing.assert_array_equal(got, want)
+        assert np.signbit(got[4])

@@ -236,7 +236,8 @@ def bind_jit(args, params):
 
 
 TRANSFORMED_CALLS = 8  # a program and its derivative take some 10 ms, a call saves 0.5 to 5
-LARGE = 4096  # elements of an array below which a few operations cost less than it takes to call their program
+LARGE = 4096  # elements of an array below which a few operations cost less than it takes to compile their program
+FEW = 2  # the same for functions of so many operations that a call with ten elements takes 15 µs or more, a program 1
 
 
 def staged(name=None, static_argnames=(), compiled_from=LARGE):
@@ -367,4 +368,4 @@ def _stage_call(fun, tree, avals, static_values, fixed):
     return jaxpr, flat_fun.out_tree
 
 
-__all__ = ["bind_jit", "call_params", "compiled_when_large", "jit_p", "library_call", "staged"]
+__all__ = ["FEW", "bind_jit", "call_params", "compiled_when_large", "jit_p", "library_call", "staged"]

@@ -8,7 +8,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
-from onax._control.jit_call import compiled_when_large, staged
+from onax._control.jit_call import FEW, compiled_when_large, staged
 from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes, source
@@ -74,13 +74,13 @@ def squareplus(x, b=4):
     return jnp.true_divide(jnp.add(x, jnp.sqrt(jnp.add(jnp.square(x), b))), 2)
 
 
-@staged("softplus")
+@staged("softplus", compiled_from=FEW)
 def softplus(x):
     """log(1 + exp(x))."""
     return jnp.logaddexp(x, 0)
 
 
-@staged("sparse_plus")
+@staged("sparse_plus", compiled_from=FEW)
 def sparse_plus(x):
     """0 below -1, x above 1, (x + 1)**2 / 4 between."""
     x = ensure_arraylike("sparse_plus", x)
@@ -118,20 +118,20 @@ def silu(x):
 swish = silu
 
 
-@staged("mish")
+@staged("mish", compiled_from=FEW)
 def mish(x):
     """x * tanh(softplus(x))."""
     x = ensure_arraylike("mish", x)
     return jnp.multiply(x, jnp.tanh(softplus(x)))
 
 
-@staged("log_sigmoid")
+@staged("log_sigmoid", compiled_from=FEW)
 def log_sigmoid(x):
     """log(sigmoid(x)), without underflow."""
     return jnp.negative(softplus(jnp.negative(ensure_arraylike("log_sigmoid", x))))
 
 
-@staged("elu")
+@staged("elu", compiled_from=FEW)
 def elu(x, alpha=1.0):
     """x where positive, alpha * (exp(x) - 1) elsewhere."""
     x = ensure_arraylike("elu", x)
@@ -147,7 +147,7 @@ def leaky_relu(x, negative_slope=1e-2):
     return where(jnp.greater_equal(x, 0), x, jnp.multiply(negative_slope, x))
 
 
-@staged("hard_tanh")
+@staged("hard_tanh", compiled_from=FEW)
 def hard_tanh(x):
     """x limited to [-1, 1], with derivative 1 at both ends."""
     x = ensure_arraylike("hard_tanh", x)
@@ -162,13 +162,13 @@ def celu(x, alpha=1.0):
     return jnp.add(high, jnp.multiply(alpha, jnp.expm1(jnp.true_divide(jnp.minimum(x, 0.0), alpha))))
 
 
-@staged("selu")
+@staged("selu", compiled_from=FEW)
 def selu(x):
     """The scaled exponential linear unit (Klambauer et al. 2017): elu with fixed slope and scale."""
     return jnp.multiply(1.0507009873554804934193349852946, elu(x, 1.6732632423543772848170429916717))
 
 
-@compiled_when_large(("approximate",))
+@compiled_when_large(("approximate",), compiled_from=FEW)
 def gelu(x, approximate=True):
     """x times the normal distribution function of x; `approximate` by a tanh."""
     (x,) = promote_args_inexact("gelu", x)
@@ -182,7 +182,7 @@ def gelu(x, approximate=True):
     return lax.copy_p.bind(jnp.multiply(half_x, tail))
 
 
-@staged("glu", static_argnames=("axis",))
+@staged("glu", static_argnames=("axis",), compiled_from=FEW)
 def glu(x, axis=-1):
     """One half of x times the sigmoid of the other, divided along an axis of even length."""
     x = ensure_arraylike("glu", x)
@@ -210,7 +210,7 @@ hard_swish = hard_silu
 # --- normalising --------------------------------------------------------------------------------------------------
 
 
-@staged("standardize", static_argnames=("axis", "algorithm"))
+@staged("standardize", static_argnames=("axis", "algorithm"), compiled_from=FEW)
 def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, *, algorithm="fast"):
     """x minus its mean, divided by its standard deviation, along the axis.
 

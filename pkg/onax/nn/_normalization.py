@@ -4,7 +4,7 @@ import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
-from onax._control.jit_call import compiled_when_large, staged
+from onax._control.jit_call import FEW, compiled_when_large, staged
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._native.array import Array
@@ -15,7 +15,7 @@ from onax.numpy._where import where as _where
 
 
 @static_argnames("keepdims")
-@compiled_when_large(("axis", "keepdims", "return_sign"))
+@compiled_when_large(("axis", "keepdims", "return_sign"), compiled_from=FEW)
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=None):
     """log(sum(b * exp(a))) over the axes, without overflow; with return_sign also the sign of the sum.
 
@@ -66,7 +66,7 @@ def _subtract_max(x, axis, mask):
     return shifted, jnp.exp(shifted)
 
 
-@compiled_when_large(("axis",))
+@compiled_when_large(("axis",), compiled_from=FEW)
 def softmax(x, axis=-1, where=None):
     """The softmax: exp(x) divided by its sum along an axis.
 
@@ -89,7 +89,7 @@ def softmax(x, axis=-1, where=None):
     return out if where is None else jnp.where(where, out, 0)
 
 
-@staged("log_softmax", static_argnames=("axis",))
+@staged("log_softmax", static_argnames=("axis",), compiled_from=FEW)
 def log_softmax(x, axis=-1, where=None):
     """The logarithm of `softmax`: x - logsumexp(x) along an axis.
 

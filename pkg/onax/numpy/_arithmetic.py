@@ -6,7 +6,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.custom_jvp import custom_jvp
-from onax._control.jit_call import staged
+from onax._control.jit_call import FEW, staged
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._native.array import Array, ArrayImpl
@@ -37,7 +37,7 @@ def _refuse_complex(name, *args):
 # --- division -----------------------------------------------------------------------------------------------------
 
 
-@staged("floor_divide")
+@staged("floor_divide", compiled_from=FEW)
 def floor_divide(x1, x2, /):
     """The largest integral value not above x1 / x2.  Integers by zero give -1 or -2, as in JAX, and never raise."""
     x1, x2 = promote_args_numeric("floor_divide", x1, x2)
@@ -71,7 +71,7 @@ def _replace_zero_divisors(x):
     return where(lax.eq(x, constant_like(x, 0)), lax.full_like(x, one) if x.ndim else one, x)
 
 
-@staged("remainder")
+@staged("remainder", compiled_from=FEW)
 def remainder(x1, x2, /):
     """x1 - floor(x1 / x2) * x2, with the sign of x2; 0 for integers modulo 0."""
     x1, x2 = promote_args_numeric("remainder", x1, x2)
@@ -157,7 +157,7 @@ def _integer_power(x, y):
     return acc
 
 
-@staged("hypot")
+@staged("hypot", compiled_from=FEW)
 def hypot(x1, x2, /):
     """sqrt(x1**2 + x2**2) without overflow in between; inf if either is infinite."""
     x1, x2 = promote_args_inexact("hypot", x1, x2)
@@ -270,7 +270,7 @@ def angle(z, deg=False):
     return rad2deg(out) if deg else out
 
 
-@staged("copysign")
+@staged("copysign", compiled_from=FEW)
 def copysign(x1, x2, /):
     """The magnitude of x1 with the sign of x2, as a float."""
     x1, x2 = promote_args_inexact("copysign", x1, x2)
@@ -296,7 +296,7 @@ def signbit(x, /):
     )
 
 
-@staged("heaviside")
+@staged("heaviside", compiled_from=FEW)
 def heaviside(x1, x2, /):
     """0 for negative x1, 1 for positive, x2 at 0, as a float."""
     check_arraylike("heaviside", x1, x2)
@@ -397,7 +397,7 @@ def around(a, decimals=0, out=None):
     return round(a, decimals, out)
 
 
-@staged("nan_to_num")
+@staged("nan_to_num", compiled_from=FEW)
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """x with nan replaced by `nan` and infinities by `posinf`, `neginf` (default: the largest finite values)."""
     x = ensure_arraylike("nan_to_num", x)
@@ -453,7 +453,7 @@ def clip(arr=None, /, min=None, max=None):
 # --- the parts of a float -----------------------------------------------------------------------------------------
 
 
-@staged("frexp")
+@staged("frexp", compiled_from=FEW)
 def frexp(x, /):
     """Mantissa (0.5 <= |m| < 1) and exponent (int32) with x = m * 2**exponent."""
     (x,) = promote_args_inexact("frexp", x)

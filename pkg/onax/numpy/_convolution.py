@@ -1,7 +1,7 @@
 """Convolution and correlation of vectors."""
 
 from onax import lax
-from onax._control.jit_call import staged
+from onax._control.jit_call import FEW, staged
 from onax._ground import dims
 from onax.numpy._promotion import ensure_arraylikes, promote_dtypes, promote_dtypes_inexact
 from onax.numpy._shaping import flip
@@ -44,7 +44,7 @@ def _conv(x, y, *, mode, op, precision, preferred_element_type):
     return lax.squeeze(out, (0, 1))
 
 
-@staged("convolve", static_argnames=("mode", "precision", "preferred_element_type"))
+@staged("convolve", static_argnames=("mode", "precision", "preferred_element_type"), compiled_from=FEW)
 def convolve(a, v, mode="full", *, precision=None, preferred_element_type=None):
     """The sums of a[k] * v[n - k] of two vectors: all ("full"), as many as the longer has ("same"), or those where
     the vectors overlap completely ("valid").
@@ -56,7 +56,7 @@ def convolve(a, v, mode="full", *, precision=None, preferred_element_type=None):
     return _conv(a, v, mode=mode, op="convolve", precision=precision, preferred_element_type=preferred_element_type)
 
 
-@staged("correlate", static_argnames=("mode", "precision", "preferred_element_type"))
+@staged("correlate", static_argnames=("mode", "precision", "preferred_element_type"), compiled_from=FEW)
 def correlate(a, v, mode="valid", *, precision=None, preferred_element_type=None):
     """The sums of a[n + k] * conj(v[k]) of two vectors: "full", "same" or "valid" as for `convolve`.
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from onax import lax
-from onax._control.jit_call import staged
+from onax._control.jit_call import FEW, staged
 from onax._ground import dtypes
 from onax.numpy._promotion import canonical_axis, ensure_arraylike, no_out
 from onax.numpy._reductions import sum_dtype
@@ -46,13 +46,13 @@ def cumprod(a, axis=None, dtype=None, out=None):
     return _cumulative_reduction("cumprod", a, axis, dtype, out, lax.cumprod)
 
 
-@staged("nancumsum", static_argnames=("axis", "dtype"))
+@staged("nancumsum", static_argnames=("axis", "dtype"), compiled_from=FEW)
 def nancumsum(a, axis=None, dtype=None, out=None):
     """The running sum, with NaN as 0."""
     return _cumulative_reduction("nancumsum", a, axis, dtype, out, lax.cumsum, fill=0)
 
 
-@staged("nancumprod", static_argnames=("axis", "dtype"))
+@staged("nancumprod", static_argnames=("axis", "dtype"), compiled_from=FEW)
 def nancumprod(a, axis=None, dtype=None, out=None):
     """The running product, with NaN as 1."""
     return _cumulative_reduction("nancumprod", a, axis, dtype, out, lax.cumprod, fill=1)

@@ -5,7 +5,7 @@ import operator
 import numpy as np
 
 from onax import lax
-from onax._control.jit_call import staged
+from onax._control.jit_call import FEW, staged
 from onax._ground import dims, dtypes
 from onax._native.tree import tree_leaves
 from onax.numpy._arithmetic import mod
@@ -78,7 +78,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
     return out
 
 
-@staged("trapezoid", static_argnames=("axis",))
+@staged("trapezoid", static_argnames=("axis",), compiled_from=FEW)
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """The integral along an axis by the trapezoidal rule, at points x or with spacing dx."""
     check_arraylike("trapezoid", *tree_leaves(dx))
@@ -119,7 +119,7 @@ def _slice_last_axis(x, start, stop):
     return _slice(x, [(0, None)] * (x.ndim - 1) + [(start, stop)])
 
 
-@staged("gradient", static_argnames=("axis", "edge_order"))
+@staged("gradient", static_argnames=("axis", "edge_order"), compiled_from=FEW)
 def gradient(f, *varargs, axis=None, edge_order=None):
     """Central differences along the axes (one-sided at the ends), divided by spacings or point distances.
 
@@ -185,7 +185,7 @@ def _gradient_along_axis(f, axis, spacing):
     return lax.concatenate([lax.div(first, gap(0, 1)), middle, lax.div(last, gap(n - 2, n - 1))], axis)
 
 
-@staged("unwrap", static_argnames=("axis",))
+@staged("unwrap", static_argnames=("axis",), compiled_from=FEW)
 def unwrap(p, discont=None, axis=-1, period=2 * np.pi):
     """p with multiples of the period added along an axis, so that neighbours differ by at most half of it.
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from onax import lax
-from onax._control.jit_call import staged
+from onax._control.jit_call import FEW, staged
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._native.array import ArrayImpl
@@ -121,7 +121,7 @@ def iterable(y):
     return np.iterable(y)
 
 
-@staged("isclose", static_argnames=("equal_nan",))
+@staged("isclose", static_argnames=("equal_nan",), compiled_from=FEW)
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether |a - b| <= atol + rtol * |b|, elementwise; infinities equal themselves only."""
     a, b = promote_args("isclose", a, b)
@@ -147,7 +147,7 @@ def _tolerance(value, dtype):
     return lax.convert_element_type(ensure_arraylike("isclose", value), dtype)
 
 
-@staged("allclose", static_argnames=("equal_nan",))
+@staged("allclose", static_argnames=("equal_nan",), compiled_from=FEW)
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether all elements are close, as `isclose` says: a bool array of rank 0."""
     near = isclose(a, b, rtol, atol, equal_nan)

@@ -5,7 +5,7 @@ import operator
 import numpy as np
 
 from onax import lax
-from onax._control.jit_call import staged
+from onax._control.jit_call import FEW, staged
 from onax._control.scan import scan
 from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
@@ -56,7 +56,7 @@ def polysub(a1, a2):
     return subtract(*_pad_to_equal_length("polysub", a1, a2))
 
 
-@staged("polyder", static_argnames=("m",))
+@staged("polyder", static_argnames=("m",), compiled_from=FEW)
 def polyder(p, m=1):
     """The m-th derivative of a polynomial."""
     (p,) = promote_dtypes_inexact(ensure_arraylike("polyder", p))
@@ -74,7 +74,7 @@ def polyder(p, m=1):
     return lax.mul(*promote_shapes("polyder", remaining, ensure_arraylike("polyder", factors.astype(p.dtype))))
 
 
-@staged("vander", static_argnames=("N", "increasing"))
+@staged("vander", static_argnames=("N", "increasing"), compiled_from=FEW)
 def vander(x, N=None, increasing=False):
     """The matrix whose columns are powers of x, N of them, falling unless increasing."""
     x = ensure_arraylike("vander", x)
@@ -173,7 +173,7 @@ def polymul(a1, a2, *, trim_leading_zeros=False):
     return convolve(a1, a2, mode="full")
 
 
-@staged("polyval", static_argnames=("unroll",))
+@staged("polyval", static_argnames=("unroll",), compiled_from=FEW)
 def polyval(p, x, *, unroll=16):
     """The values of a polynomial at x, by Horner's rule.  unroll: how many steps a loop's body contains."""
     check_arraylike("polyval", p, x)

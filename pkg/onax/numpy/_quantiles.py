@@ -7,7 +7,7 @@ elements `method` decides: linear, lower, higher, midpoint or nearest; inverted_
 import numpy as np
 
 from onax import lax
-from onax._control.jit_call import staged
+from onax._control.jit_call import FEW, staged
 from onax._ground import dims, dtypes
 from onax._prims.shaping import refuse_sharding
 from onax.numpy._cumulative import cumsum
@@ -30,7 +30,7 @@ _METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 _OPTIONS = ("axis", "overwrite_input", "keepdims", "method")
 
 
-@staged("quantile", static_argnames=_OPTIONS)
+@staged("quantile", static_argnames=_OPTIONS, compiled_from=FEW)
 def quantile(
     a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
 ):  # fmt: skip
@@ -42,7 +42,7 @@ def quantile(
     return _quantile("quantile", a, q, axis, out, overwrite_input, method, keepdims, weights, skip_nan=False)
 
 
-@staged("nanquantile", static_argnames=_OPTIONS)
+@staged("nanquantile", static_argnames=_OPTIONS, compiled_from=FEW)
 def nanquantile(
     a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
 ):  # fmt: skip
@@ -223,7 +223,7 @@ def _inverted_cdf(a, q, axis, keepdims, skip_nan, weights):
 # --- median, percentile -------------------------------------------------------------------------------------------
 
 
-@staged("median", static_argnames=("axis", "overwrite_input", "keepdims"))
+@staged("median", static_argnames=("axis", "overwrite_input", "keepdims"), compiled_from=FEW)
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The middle element along the axes (None: all), or the mean of the two in the middle; NaN where there is a NaN."""
     a = ensure_arraylike("median", a)
@@ -232,7 +232,7 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     )  # fmt: skip
 
 
-@staged("nanmedian", static_argnames=("axis", "overwrite_input", "keepdims"))
+@staged("nanmedian", static_argnames=("axis", "overwrite_input", "keepdims"), compiled_from=FEW)
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The median of the elements that are not NaN, along the axes."""
     a = ensure_arraylike("nanmedian", a)
@@ -247,7 +247,7 @@ def _percent_to_quantile(name, a, q, weights):
     return a, true_divide(q, 100), None if weights is None else ensure_arraylike(name, weights)
 
 
-@staged("percentile", static_argnames=(*_OPTIONS, "out_sharding"))
+@staged("percentile", static_argnames=(*_OPTIONS, "out_sharding"), compiled_from=FEW)
 def percentile(
     a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None,
     out_sharding=None,
@@ -258,7 +258,7 @@ def percentile(
     return quantile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
 
 
-@staged("nanpercentile", static_argnames=_OPTIONS)
+@staged("nanpercentile", static_argnames=_OPTIONS, compiled_from=FEW)
 def nanpercentile(
     a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
 ):  # fmt: skip

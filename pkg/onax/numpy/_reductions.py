@@ -7,7 +7,7 @@ Half-precision sums are formed in float32; small integers are widened to the def
 import numpy as np
 
 from onax import lax
-from onax._control.jit_call import compiled_when_large, staged
+from onax._control.jit_call import FEW, compiled_when_large, staged
 from onax._core.api_functions import name_error, static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
@@ -568,7 +568,7 @@ def _replace_nan(a, value):
     return where(lax.ne(a, a), constant_like(a, value), a)
 
 
-@staged("nansum", static_argnames=("axis", "dtype", "keepdims"))
+@staged("nansum", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
     """`sum` with nan as 0."""
     no_out("nansum", out)
@@ -576,7 +576,7 @@ def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, whe
     return sum(_replace_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
 
 
-@staged("nanprod", static_argnames=("axis", "dtype", "keepdims"))
+@staged("nanprod", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
 def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
     """`prod` with nan as 1."""
     no_out("nanprod", out)
@@ -594,21 +594,21 @@ def _nan_reduce_extreme(name, a, axis, keepdims, initial, mask, reduce_, worst):
     return where(all(lax.ne(a, a), axis=axis, keepdims=keepdims), constant_like(a, np.nan), result)
 
 
-@staged("nanmax", static_argnames=("axis", "keepdims"))
+@staged("nanmax", static_argnames=("axis", "keepdims"), compiled_from=FEW)
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     """`max` of the elements that are not nan; nan where all are."""
     no_out("nanmax", out)
     return _nan_reduce_extreme("nanmax", a, axis, keepdims, initial, where, max, -np.inf)
 
 
-@staged("nanmin", static_argnames=("axis", "keepdims"))
+@staged("nanmin", static_argnames=("axis", "keepdims"), compiled_from=FEW)
 def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     """`min` of the elements that are not nan; nan where all are."""
     no_out("nanmin", out)
     return _nan_reduce_extreme("nanmin", a, axis, keepdims, initial, where, min, np.inf)
 
 
-@staged("nanmean", static_argnames=("axis", "dtype", "keepdims"))
+@staged("nanmean", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
     """`mean` of the elements that are not nan."""
     no_out("nanmean", out)
@@ -622,7 +622,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
     return lax.div(total, count)
 
 
-@staged("nanvar", static_argnames=("axis", "dtype", "keepdims"))
+@staged("nanvar", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None):
     """`var` of the elements that are not nan; nan where fewer than ddof + 1 are left."""
     no_out("nanvar", out)
@@ -649,7 +649,7 @@ def _nanvar(a, axis, dtype, ddof, keepdims, mask, mean):
     return lax.convert_element_type(out, result)
 
 
-@staged("nanstd", static_argnames=("axis", "dtype", "keepdims"))
+@staged("nanstd", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None):
     """The square root of `nanvar`."""
     no_out("nanstd", out)

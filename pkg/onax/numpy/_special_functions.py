@@ -4,7 +4,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.custom_jvp import custom_jvp
-from onax._control.jit_call import staged
+from onax._control.jit_call import FEW, staged
 from onax._ground import dtypes
 from onax.numpy._promotion import promote_args_inexact
 from onax.numpy._ufuncs import constant_like
@@ -32,7 +32,7 @@ def i0(x):
     return _i0(x)
 
 
-@staged("sinc")
+@staged("sinc", compiled_from=FEW)
 def sinc(x, /):
     """sin(pi x) / (pi x), and 1 at 0, with derivatives of all orders there."""
     (x,) = promote_args_inexact("sinc", x)

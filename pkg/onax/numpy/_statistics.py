@@ -3,7 +3,7 @@
 import numpy as np
 
 from onax import lax
-from onax._control.jit_call import staged
+from onax._control.jit_call import FEW, staged
 from onax._ground import dtypes
 from onax.numpy._arithmetic import clip
 from onax.numpy._differences import index_last_axis
@@ -94,7 +94,7 @@ def _cov_factor(total, weights, aweights, ddof):
     return lax.sub(total, correction)
 
 
-@staged("corrcoef", static_argnames=("rowvar", "dtype"))
+@staged("corrcoef", static_argnames=("rowvar", "dtype"), compiled_from=FEW)
 def corrcoef(x, y=None, rowvar=True, dtype=None):
     """The covariance matrix scaled to a diagonal of ones; parts limited to [-1, 1]."""
     check_arraylike("corrcoef", x)
