@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import onax.numpy as jnp
-from onax.experimental.sparse import util
+from onax.experimental.sparse import bcoo, bcsr, coo, csr, util
 
 
 def test_axes_of_length_1_serve_all_examples():
@@ -14,3 +14,9 @@ def test_axes_of_length_1_serve_all_examples():
     np.testing.assert_array_equal(util.broadcasting_vmap(jnp.add, (0, None))(np.ones((1, 2)), 1.0), [[2, 2]])
     with pytest.raises(ValueError, match="mismatched input shapes"):
         util.nfold_vmap(jnp.add, 1)(np.ones(2), np.ones(3))
+
+
+def test_types_for_annotations():
+    for module in (util, bcoo, bcsr, coo, csr):
+        assert module.Shape == tuple[int, ...]
+    assert bcoo.DotDimensionNumbers is bcsr.DotDimensionNumbers is util.DotDimensionNumbers

@@ -46,7 +46,7 @@ from onax.experimental.sparse._shaping import (
     bcoo_transpose,
     index,
 )
-from onax.experimental.sparse.util import SparseInfo, nfold_vmap
+from onax.experimental.sparse.util import DotDimensionNumbers, Shape, SparseInfo, nfold_vmap
 
 
 @register_pytree_node_class
@@ -501,6 +501,8 @@ def _matmul(lhs, rhs):
 
 __all__ = [
     "BCOO",
+    "DotDimensionNumbers",
+    "Shape",
     "bcoo_broadcast_in_dim",
     "bcoo_concatenate",
     "bcoo_conv_general_dilated",

@@ -15,7 +15,7 @@ from onax.experimental.sparse import bcoo as _bcoo
 from onax.experimental.sparse._base import JAXSparse
 from onax.experimental.sparse._layout import broadcast_batch
 from onax.experimental.sparse.bcoo import BCOO
-from onax.experimental.sparse.util import SparseInfo, nfold_vmap
+from onax.experimental.sparse.util import DotDimensionNumbers, Shape, SparseInfo, nfold_vmap
 
 
 @register_pytree_node_class
@@ -207,6 +207,8 @@ def bcsr_concatenate(operands, *, dimension):
 
 __all__ = [
     "BCSR",
+    "DotDimensionNumbers",
+    "Shape",
     "bcsr_broadcast_in_dim",
     "bcsr_concatenate",
     "bcsr_dot_general",

@@ -7,6 +7,7 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trees import register_pytree_node_class
 from onax.experimental.sparse._base import JAXSparse
 from onax.experimental.sparse.bcoo import BCOO
+from onax.experimental.sparse.util import Shape
 
 
 @register_pytree_node_class
@@ -114,6 +115,6 @@ def coo_matmat(mat, B, *, transpose=False):
     return (mat.T if transpose else mat) @ B
 
 
-__all__ = ["COO", "coo_fromdense", "coo_matmat", "coo_matvec", "coo_todense"]
+__all__ = ["COO", "Shape", "coo_fromdense", "coo_matmat", "coo_matvec", "coo_todense"]
 
 _wrap_api_functions(globals(), __name__)

@@ -8,6 +8,7 @@ from onax._core.trees import register_pytree_node_class
 from onax.experimental.sparse._base import JAXSparse
 from onax.experimental.sparse.bcoo import BCOO
 from onax.experimental.sparse.bcsr import BCSR
+from onax.experimental.sparse.util import Shape
 
 
 class _Compressed(JAXSparse):
@@ -129,6 +130,6 @@ def csr_matmat(mat, B, *, transpose=False):
     return (mat.T if transpose else mat) @ B
 
 
-__all__ = ["CSC", "CSR", "csr_fromdense", "csr_matmat", "csr_matvec", "csr_todense"]
+__all__ = ["CSC", "CSR", "Shape", "csr_fromdense", "csr_matmat", "csr_matvec", "csr_todense"]
 
 _wrap_api_functions(globals(), __name__)

@@ -1,5 +1,6 @@
 """What all sparse formats share: errors, the record of a sparse array, maps over batch axes."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from onax import numpy as jnp
@@ -17,6 +18,10 @@ class SparseEfficiencyWarning(UserWarning):
 
 class CuSparseEfficiencyWarning(SparseEfficiencyWarning):
     """JAX's warning of operations that cuSPARSE lacks; onax never gives it."""
+
+
+Shape = tuple[int, ...]
+DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
 
 
 class SparseInfo(NamedTuple):
@@ -51,6 +56,8 @@ def broadcasting_vmap(fun, in_axes=0, out_axes=0):
 
 __all__ = [
     "CuSparseEfficiencyWarning",
+    "DotDimensionNumbers",
+    "Shape",
     "SparseEfficiencyError",
     "SparseEfficiencyWarning",
     "SparseInfo",
