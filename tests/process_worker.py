@@ -13,6 +13,7 @@ import numpy as np
 
 import onax as jax
 import process_cases
+import shard_map_cases
 from onax.experimental import multihost_utils
 from onax.sharding import AxisType
 
@@ -39,6 +40,8 @@ def main(out, what, num_devices):
         table = process_cases.cases(jax, mesh)
         found = {name: outcome(*case) for name, case in table.items()}
         found |= {f"{name}, jit": outcome(jax.jit(f), args) for name, (f, args) in table.items()}
+    elif what == "recorded":
+        found = {n: outcome(*case) for n, case in shard_map_cases.cases(jax).items() if shard_map_cases.has_regions(n)}
     else:
         own = {}
         exec(compile(Path(what).read_text(), what, "exec"), {"jax": jax, "np": np, "mesh": mesh, "found": own})

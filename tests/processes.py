@@ -49,6 +49,12 @@ def outcomes(count):
     return run_worker(count, "cases", 4 // count)
 
 
+@functools.cache
+def recorded_outcomes(count):
+    """{name: outcome} of the cases of `shard_map_cases` over eight devices in `count` processes."""
+    return run_worker(count, "recorded", 8 // count)
+
+
 def in_each(count, text, num_devices=1):
     """The dictionary `found` of each process, which a piece of Python fills; `jax`, `np` and `mesh` are given."""
     with tempfile.NamedTemporaryFile("w", suffix=".py") as file:

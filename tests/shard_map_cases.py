@@ -29,6 +29,11 @@ def cases(jax):
     }
 
 
+def has_regions(name):
+    """Whether a case is a program with a shard_map over all eight devices."""
+    return "shard_map" in name and "pmap" not in name and not name.startswith(("where", "printed"))
+
+
 def _over(jax, f, x=X, **options):
     return lambda *args: jax.vmap(f, axis_name="i", **options)(*args), (x,)
 

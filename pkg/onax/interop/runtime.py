@@ -3,6 +3,7 @@
 import numpy as np
 
 from onax._core.trace import typeof
+from onax._ground import processes
 from onax._ground.dtypes import ALL_DTYPES, canonicalize_dtype, issubdtype, to_complex_dtype
 from onax._native.dispatch import Primitive
 from onax.numpy._promotion import promote_dtypes_inexact
@@ -23,13 +24,13 @@ conversions_of_classes: dict = {np.ndarray: lambda x: x.astype(canonicalize_dtyp
 
 
 class GlobalState:
-    """The state of jax.distributed in a process that works alone."""
+    """The state of jax.distributed: which process this is, of how many; there is no client, as MPI connects them."""
 
     client = None
     coordinator_address = None
-    num_processes = 1
-    process_id = 0
     service = None
+    num_processes = property(lambda self: processes.process_count())
+    process_id = property(lambda self: processes.process_index())
 
 
 global_state = GlobalState()

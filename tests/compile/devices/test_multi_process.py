@@ -4,12 +4,16 @@ import numpy as np
 import pytest
 
 import onax as jax
+import oracle
 import process_cases
 import processes
+import shard_map_cases
 from virtual_devices import eight_devices, mesh
 
 with eight_devices():
     CASES = process_cases.cases(jax, mesh)
+    NAMES = [name for name in shard_map_cases.cases(jax) if shard_map_cases.has_regions(name)]
+RECORDED = oracle.load("shard_map_cases")
 
 
 def wanted(name):
@@ -35,3 +39,19 @@ def test_several_processes_give_what_one_gives(name, way, count):
             )
         else:
             np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", NAMES)
+def test_several_processes_give_what_jax_gives(name, count):
+    found = processes.recorded_outcomes(count)[name]
+    assert not isinstance(found, str), found
+    for got, (dtype, shape, data, _) in zip(found, RECORDED[name]["ok"], strict=True):
+        want = np.frombuffer(data, np.dtype(getattr(jax.numpy, dtype, dtype))).reshape(shape)
+        assert (got.dtype, got.shape) == (want.dtype, want.shape)
+        if want.dtype.kind in "iub":
+            np.testing.assert_array_equal(got, want)
+        else:  # a chain of at most sixteen operations, as in `test_shard_map_cases.py`
+            want = want.astype(np.complex128)
+            eps = float(jax.numpy.finfo(got.dtype).eps)
+            np.testing.assert_allclose(got, want, rtol=0, atol=64 * eps * np.max(np.abs(want), initial=0.0))
