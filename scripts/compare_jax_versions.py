@@ -36,6 +36,7 @@ import recorded_versions  # noqa: E402
 TARGET = ROOT / "docs" / "jax_versions.md"
 CALL_TABLES = (
     "control_cases", "control_combinations", "control_rules", "shard_map_cases", "random_cases", "user_programs",
+    "sharding_type_cases",
 )  # fmt: skip
 # Modules that record their answers when JAX's Python runs them -> the variable with each file that they write.
 RECORDERS = {

@@ -27,7 +27,7 @@ import recorded_versions  # noqa: E402
 
 CALL_TABLES = (
     "control_cases", "control_combinations", "control_rules", "shard_map_cases", "random_cases", "user_programs",
-    "newer_cases",
+    "newer_cases", "sharding_type_cases",
 )  # fmt: skip
 GOLDEN = TESTS / "golden" / "jaxprs.json.gz"
 

@@ -3,6 +3,7 @@
 cimport numpy as cnp
 
 from onax._native.array cimport ArrayImpl, wrap_plain, wrap_resident, wrap_spanning
+from onax._native.avals cimport ShapedArray
 from onax._native.buffers cimport canonical
 from onax._native.context cimport default_device
 from onax._native.conversions cimport dlpack_import
@@ -54,11 +55,16 @@ def from_device_interface(x, interface, device):
     return wrap_resident(buffer.copy(), dtype, False, device, False)
 
 
-def make_sharded(buffer, shards, sharding, dtype=None, bint weak_type=False):
-    """An array over several devices: `buffer` is the whole value, `shards` pairs of (device, its part)."""
+def make_sharded(buffer, shards, sharding, dtype=None, bint weak_type=False, aval_sharding=None):
+    """An array over several devices: `buffer` is the whole value, `shards` pairs of (device, its part).
+
+    `aval_sharding` is its sharding over explicit axes, which its type shows, or None.
+    """
     cdef ArrayImpl out = make_array(buffer, dtype, weak_type, None, True)
     out.shards = tuple([(device, _frozen(part)) for device, part in shards])
     out.shd = sharding
+    if aval_sharding is not None:
+        out._aval = ShapedArray(out.shape, out.dtype, weak_type, sharding=aval_sharding)
     return out
 
 

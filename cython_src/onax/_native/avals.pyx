@@ -146,6 +146,11 @@ cdef class ShapedArray(AbstractValue):
         return self._sharding
 
     @property
+    def stated_sharding(self):
+        """The sharding over explicit axes of a mesh, or None."""
+        return self._sharding
+
+    @property
     def memory_space(self):
         return self._memory_space
 
@@ -198,8 +203,10 @@ cdef class ShapedArray(AbstractValue):
         return self.update(dtype=float0)
 
     def str_short(self, short_dtypes=False, mesh_axis_types=False):
-        """`float32[3,4]`, or `f32[3,4]`."""
+        """`float32[3,4]`, or `f32[3,4]`; `f32[4@x,2]` where the mesh axis x splits the first dimension."""
         name = _short_name(self.dtype) if short_dtypes else _name(self.dtype)
+        if self._sharding is not None and hooks.dimensions_text is not None:
+            return f"{name}[{hooks.dimensions_text(self.shape, self._sharding)}]"
         return f"{name}[{','.join([str(d) for d in self.shape])}]"
 
     def _len(self, ignored_tracer=None):

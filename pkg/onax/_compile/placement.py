@@ -14,6 +14,7 @@ from onax._ground import processes
 from onax._ground.config import config
 from onax._native.array import ArrayImpl
 from onax._prims.placement import device_put_p, sharding_constraint_p
+from onax._transforms.sharding_types import without_sharding_types
 
 
 def committed_device(leaves, name, arg_names):
@@ -97,8 +98,9 @@ def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
 def partitioned(jaxpr, leaves, shardings):
     """The program that is compiled for arguments and the shardings of its results (`shardings_of_results`).
 
-    Where devices run a program each, that is the partitioned program.
+    Its types say nothing of shardings.  Where devices run a program each, that is the partitioned program.
     """
+    jaxpr = without_sharding_types(jaxpr)
     if not shardings or not has_separate_devices(shardings[0].mesh):
         return jaxpr
     return multi_device().spmd.partition_call(jaxpr, leaves, shardings)

@@ -120,7 +120,9 @@ def _join_mismatches(mismatches):
 def _type_mismatch(a, b):
     if a.dtype != b.dtype:
         return "the dtypes do not match" if a.shape == b.shape else "the dtypes and shapes do not match"
-    return "" if a.shape == b.shape else "the shapes do not match"
+    if a.shape != b.shape:
+        return "the shapes do not match"
+    return "" if a.stated_sharding == b.stated_sharding else "the shardings do not match"
 
 
 def carry_name(fun):

@@ -20,6 +20,7 @@ from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.slicing import index_in_dim
 from onax._prims.stacking import stack
+from onax._transforms.sharding_types import slice_aval
 
 
 @source.api_boundary
@@ -45,7 +46,7 @@ def scan_adapted(f, init, xs, length, reverse, unroll, what="scan", adapt=None, 
         return _call_each_step(
             f if adapt is None else adapt(f), tree_map(as_array, init), xs_values, xs_tree, length, reverse
         )
-    x_avals = [ShapedArray(a.shape[1:], a.dtype, a.weak_type) for a in xs_avals]
+    x_avals = list(map(slice_aval, xs_avals))
     init_leaves, init_tree = tree_flatten(init)
     values, avals = arrays_and_avals(init_leaves)
     in_tree = tree_structure(((init, tree_unflatten(xs_tree, [0] * len(xs_leaves))), {}))

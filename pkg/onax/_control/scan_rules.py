@@ -33,6 +33,7 @@ from onax._transforms.partial_eval import (
     partial_eval_jaxpr,
     partial_eval_jaxpr_custom,
 )
+from onax._transforms.sharding_types import axes_of_type, sharding_type
 
 
 def _impl(*args, jaxpr, length, reverse, num_consts, num_carry, unroll):
@@ -315,3 +316,11 @@ def _hoisted_scan_program(before, loop, sizes, n_stacked, params):
     n_out = len(outs) - n_stacked
     results = [*outs[:n_out], *before.outvars[n_known:], *outs[n_out:]]
     return close(before, [*before.invars, *operands], results, eqns)
+
+
+@sharding_type.rule(scan_p)
+def _sharding_types(name, axes, avals, params, outs):
+    """The carry has the axes of the body's results; stacked results have one more dimension, which is whole."""
+    own = [axes_of_type(a) for a in params["jaxpr"].out_avals]
+    m = params["num_carry"]
+    return [*own[:m], *([(), *each] for each in own[m:])]

@@ -23,3 +23,4 @@ hooks.locate_error = result_checks.locate_error
 hooks.first_device = shards.first_device
 hooks.array_sharding = shards.array_sharding
 hooks.aval_sharding = shards.aval_sharding
+hooks.dimensions_text = shards.dimensions_text

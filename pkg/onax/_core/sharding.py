@@ -27,6 +27,10 @@ class DuplicateSpecError(ValueError):
     """A partition spec uses one mesh axis for two dimensions."""
 
 
+class ShardingTypeError(Exception):
+    """The sharding of a result over explicit axes cannot be told from those of the operands."""
+
+
 class AxisType(Enum):
     """The kind of a mesh axis: Auto (the compiler chooses), Explicit (in types) or Manual (inside shard_map)."""
 

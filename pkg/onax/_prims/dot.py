@@ -19,6 +19,7 @@ from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.convert import cast, convert
+from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_axis, transpose
 
 # ---- precision ----
@@ -376,6 +377,10 @@ def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_t
     (promoted, where they differ) or preferred_element_type.  precision is accepted and makes no difference on a CPU.
     Raises TypeError where axes do not fit or preferred_element_type is an integer type narrower than the operands'.
     """
+    if out_sharding is not None:
+        return with_out_sharding(
+            out_sharding, dot_general, lhs, rhs, dimension_numbers, precision, preferred_element_type
+        )
     (lc, rc), (lb, rb) = dimension_numbers
     numbers = (_axis_tuple(lc), _axis_tuple(rc)), (_axis_tuple(lb), _axis_tuple(rb))
     if preferred_element_type is not None:
@@ -398,6 +403,9 @@ def dot(lhs, rhs, *, dimension_numbers=None, precision=None, preferred_element_t
 
     Without them: ValueError unless both have one or two axes and the last of lhs is as long as the first of rhs.
     """
+    if out_sharding is not None:
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        return with_out_sharding(out_sharding, dot, lhs, rhs, dimension_numbers=dimension_numbers, **options)
     if not (isinstance(lhs, Array) and isinstance(rhs, Array)):
         lhs, rhs = _dot_operands(lhs, rhs, dimension_numbers is None)
     if dimension_numbers is None:

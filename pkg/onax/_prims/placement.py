@@ -2,8 +2,16 @@
 
 from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
 from onax._core.rules import deflinear
-from onax._core.sharding import NamedSharding, Sharding, divisible_sharding, insert_spec_entry, names_in
-from onax._core.shards import shard_array
+from onax._core.sharding import (
+    NamedSharding,
+    Sharding,
+    divisible_sharding,
+    get_mesh,
+    insert_spec_entry,
+    names_in,
+    resolve_spec,
+)
+from onax._core.shards import automatic_axes, shard_array
 from onax._core.trace import as_array
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._native.dispatch import Primitive
@@ -113,3 +121,28 @@ sharding_constraint_p = deflinear(
     ),
     lambda ct, x, **params: sharding_constraint_p.bind(ct, **params),
 )
+
+
+# ---- results that are stated to lie somewhere
+
+
+def with_out_sharding(out_sharding, function, *args, **kwargs):
+    """`function(*args, **kwargs)` laid out as `out_sharding` says: a NamedSharding, or a PartitionSpec over the mesh in
+    context.  What the types of the operands say of explicit axes does not matter."""
+    if isinstance(out_sharding, NamedSharding) and out_sharding.mesh.empty:
+        return function(*args, **kwargs)
+    target = resolve_spec(
+        out_sharding, ValueError,
+        "Using PartitionSpec when you are not under a mesh context is not allowed. Please pass a NamedSharding "
+        f"instance or enter into a mesh context via `jax.set_mesh`. Got {out_sharding}",
+    )  # fmt: skip
+    if not isinstance(target, NamedSharding):
+        raise TypeError(
+            f"`out_sharding` argument of {function.__name__} only supports instances of `NamedSharding` or "
+            f"`PartitionSpec`. Got {target} of type: {type(target)}"
+        )
+    with automatic_axes():
+        out = function(*args, **kwargs)
+    return sharding_constraint_p.bind(
+        as_array(out), sharding=target, context_mesh=get_mesh(), layout=None, unconstrained_dims=frozenset()
+    )

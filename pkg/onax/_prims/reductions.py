@@ -18,6 +18,7 @@ from onax._native.dispatch import NEVER, Primitive
 from onax._prims._batch_rules import defreducer
 from onax._prims.convert import cast, compute_dtype, convert
 from onax._prims.elementwise import div, eq, mul
+from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import (
     check_axes,
     check_number_dtype,
@@ -26,7 +27,6 @@ from onax._prims.shaping import (
     reduce_sum,
     reduced_shape,
     reduction_axes,
-    refuse_sharding,
     reshape,
     shape_of,
     squeeze,
@@ -116,7 +116,8 @@ def reduce_max(operand, axes, *, out_sharding=None):
 
     Raises ValueError for axes that repeat or are out of bounds.
     """
-    refuse_sharding("reduce_max", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, reduce_max, operand, axes)
     return reduce_max_p.bind(operand, axes=reduction_axes(operand, axes))
 
 
@@ -125,7 +126,8 @@ def reduce_min(operand, axes, *, out_sharding=None):
 
     Raises ValueError for axes that repeat or are out of bounds.
     """
-    refuse_sharding("reduce_min", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, reduce_min, operand, axes)
     return reduce_min_p.bind(operand, axes=reduction_axes(operand, axes))
 
 

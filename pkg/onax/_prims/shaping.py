@@ -19,6 +19,7 @@ from onax._native.array import Array, make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._prims.convert import bitcast_convert_type_p, convert
+from onax._prims.placement import with_out_sharding
 
 # ---- shapes and axes as users write them ----
 
@@ -73,11 +74,11 @@ def check_sequence(name, values):
 
 
 def refuse_sharding(name, out_sharding):
-    """Raises NotImplementedError for an `out_sharding` over a mesh with axes, which would have to be explicit."""
+    """Raises NotImplementedError for an `out_sharding` over a mesh with axes."""
     if out_sharding is not None and not (isinstance(out_sharding, NamedSharding) and out_sharding.mesh.empty):
         raise NotImplementedError(
-            f"{name}: out_sharding is for meshes with explicit axes, which onax does not have; "
-            "place the result with onax.device_put(x, sharding)."
+            f"{name}: out_sharding is not computed by this function of onax; place its result with "
+            "onax.sharding.reshard(x, sharding)."
         )
 
 
@@ -191,7 +192,8 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None)
     An operand axis has length 1 or the length of the result's axis.  Raises TypeError when the lengths do not fit, or
     broadcast_dimensions is not strictly increasing.  Unlike in NumPy, axes are not aligned automatically.
     """
-    refuse_sharding("broadcast_in_dim", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, broadcast_in_dim, operand, shape, broadcast_dimensions)
     shape, axes = canonical_shape(shape), _indices(broadcast_dimensions)
     have = shape_of(operand)
     if have == shape and axes == tuple(range(len(shape))) and isinstance(operand, Array):
@@ -203,7 +205,8 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None)
 
 def broadcast(operand, sizes, *, out_sharding=None):
     """operand repeated along new leading axes of the given sizes."""
-    refuse_sharding("broadcast", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, broadcast, operand, sizes)
     sizes, shape = canonical_shape(check_sequence("broadcast", sizes)), shape_of(operand)
     if not sizes and isinstance(operand, Array):
         return operand
@@ -296,7 +299,8 @@ def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
     With `dimensions`, a permutation, the axes are first transposed.  Raises TypeError when the number of elements
     differs; unlike in NumPy, -1 is not inferred.
     """
-    refuse_sharding("reshape", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, reshape, operand, new_sizes, dimensions)
     new_sizes = canonical_shape(new_sizes, "reshape: ")
     try:
         shape = shape_of(operand)
@@ -512,7 +516,8 @@ def _reduce_sum_abstract(x, *, axes, out_sharding=None):
 
 def _reduce_sum_transpose(ct, x, *, axes, out_sharding=None):
     remaining = tuple(i for i in range(len(x.aval.shape)) if i not in axes)
-    return [broadcast_in_dim(ct, x.aval.shape, remaining)]
+    typed = _broadcast_typed(ct, x.aval, remaining)
+    return [broadcast_in_dim(ct, x.aval.shape, remaining) if typed is None else typed]
 
 
 def _reduce_sum_batch(axis_data, operands, mapped, *, axes, out_sharding=None):
@@ -537,7 +542,8 @@ def reduce_sum(operand, axes, *, out_sharding=None):
     bfloat16 and float16 are summed in float32.  Raises ValueError for axes that repeat or are out of bounds,
     TypeError for bool.
     """
-    refuse_sharding("reduce_sum", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, reduce_sum, operand, axes)
     return reduce_sum_p.bind(operand, axes=reduction_axes(operand, axes), out_sharding=None)
 
 
@@ -583,7 +589,8 @@ def broadcasted_iota(dtype, shape, dimension, *, out_sharding=None):
 
     Raises TypeError for bool, ValueError for an axis out of bounds.
     """
-    refuse_sharding("broadcasted_iota", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, broadcasted_iota, dtype, shape, dimension)
     dtype, shape, dimension = dtypes.check_user_dtype(dtype, "iota"), canonical_shape(shape), operator.index(dimension)
     params = {"dtype": dtype, "shape": shape, "dimension": dimension, "sharding": None}
     if dtype.kind == "b" or not 0 <= dimension < len(shape) or any(type(d) is int and d < 0 for d in shape):
@@ -692,7 +699,10 @@ def full_like(x, fill_value, dtype=None, shape=None):
         value = _scalar_of_dtype(fill_value, x.dtype, x.weak_type)
     else:
         value = _scalar_of_dtype(fill_value, _named_dtype(dtype))
-    return _broadcast_scalar(value, x.shape if shape is None else canonical_shape(shape))
+    if shape is not None:
+        return _broadcast_scalar(value, canonical_shape(shape))
+    typed = _broadcast_typed(value, x if isinstance(x, ShapedArray) else x.aval)
+    return _broadcast_scalar(value, x.shape) if typed is None else typed
 
 
 def _named_dtype(dtype):
@@ -713,7 +723,16 @@ def zeros_like_aval(aval):
     """An array of zeros of the aval's shape and dtype (weak if it is)."""
     if aval.dtype == dtypes.float0:
         return as_array(np.zeros(aval.shape, dtypes.float0))
-    return broadcast(convert(False if aval.dtype.kind == "b" else 0, aval.dtype, aval.weak_type), aval.shape)
+    zero = convert(False if aval.dtype.kind == "b" else 0, aval.dtype, aval.weak_type)
+    typed = _broadcast_typed(zero, aval)
+    return broadcast(zero, aval.shape) if typed is None else typed
+
+
+def _broadcast_typed(x, aval, dims=()):
+    """x repeated to a type that says its sharding; None for a type that says none."""
+    if aval.stated_sharding is None:
+        return None
+    return broadcast_in_dim_p.bind(x, shape=aval.shape, broadcast_dimensions=dims, sharding=aval.stated_sharding)
 
 
 def instantiate_zeros(tangent):

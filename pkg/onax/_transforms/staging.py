@@ -6,6 +6,7 @@ from onax._core import jaxpr as core
 from onax._core import leaks
 from onax._core.evaluate import eval_jaxpr
 from onax._core.refs import REF_EFFECTS, AbstractRef, Ref
+from onax._core.shards import seen
 from onax._core.trace import Trace, Tracer, as_array, escaped_tracer_error, set_current_trace, typeof, valid_jaxtype
 from onax._core.zeros import Zero
 from onax._ground import source
@@ -15,6 +16,7 @@ from onax._native.dispatch import evaluate
 from onax._prims.convert import convert_element_type_p
 from onax._prims.refs import get_p, new_ref_p, swap_p
 from onax._prims.shaping import instantiate_zeros
+from onax._transforms.sharding_types import typed_results
 
 
 class DynamicJaxprTracer(Tracer):
@@ -118,6 +120,8 @@ class DynamicJaxprTrace(Trace):
         """Appends one equation; returns its result tracer, or a list of them."""
         in_avals = [a.aval for a in atoms]
         avals, effects = primitive.abstract(*in_avals, **params)
+        if seen.explicit_axes:
+            avals = typed_results(primitive, in_avals, avals, params)
         if AbstractRef in map(type, in_avals):
             effects = _check_takes_ref(primitive, effects)
         location = source.user_locations() if self.locates else None  # the program runs at once and is not shown

@@ -10,6 +10,7 @@ from onax._core.sharding import (
     get_mesh,
     resolve_spec,
 )
+from onax._core.shards import automatic_axes, explicit_sharding
 from onax._core.trace import Tracer, as_array
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.placement import sharding_constraint_p
@@ -50,6 +51,25 @@ def _constrain(x, target):
     target = resolve_spec(target, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
     if not isinstance(target, Sharding):
         raise ValueError(f"reshard takes shardings and PartitionSpecs, got {target!r}")
+    if isinstance(target, NamedSharding) and target.mesh.are_all_axes_explicit and not target.mesh.empty:
+        _check_sharding(as_array(x), target)
+    return _moved(x, target)
+
+
+def _check_sharding(x, target):
+    """Raises AssertionError where the type of x says another sharding."""
+    own, wanted = explicit_sharding(getattr(x, "sharding", x.aval.sharding), x.ndim), explicit_sharding(target, x.ndim)
+    if own is not None and own != wanted:
+        whole = PartitionSpec(*(None,) * x.ndim)
+        raise AssertionError(
+            "`with_sharding_constraint` acts as an assert when all axes of mesh are of type `Explicit`. The array "
+            f"sharding: {own.spec} did not match the sharding provided: "
+            f"{whole if wanted is None else wanted.spec}. Please use `jax.sharding.reshard` to shard your input to "
+            "the sharding you want."
+        )
+
+
+def _moved(x, target):
     return sharding_constraint_p.bind(
         as_array(x), sharding=target, context_mesh=get_mesh(), layout=None, unconstrained_dims=frozenset()
     )
@@ -74,21 +94,23 @@ def reshard(xs, out_shardings):
                 f"Got {sharding} of type: {type(sharding)}"
             )
     shardings = [resolve_spec(p, ValueError, _NEEDS_MESH.format("reshard")) for p in shardings]
-    moved = [_constrain(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, shardings)]
+    moved = [_moved(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, shardings)]
     return tree_unflatten(tree, moved)
 
 
 def auto_axes(f=None, /, *, axes=None, out_sharding=None):
-    """A function whose results lie as `out_sharding` says, a tree of shardings that is a prefix of them.
+    """A function in which explicit axes are automatic, and whose results lie as `out_sharding` says.
 
-    `axes` is accepted: placement never shows in types here, so all axes are always automatic.
+    `out_sharding` is a tree of shardings that is a prefix of the results.  `axes` is accepted: inside, all axes are
+    automatic.
     """
     if f is None:
         return functools.partial(auto_axes, axes=axes, out_sharding=out_sharding)
 
     @functools.wraps(f)
     def placed(*args, **kwargs):
-        out = f(*args, **kwargs)
+        with automatic_axes():
+            out = f(*args, **kwargs)
         return out if out_sharding is None else reshard(out, out_sharding)
 
     return placed
@@ -97,7 +119,7 @@ def auto_axes(f=None, /, *, axes=None, out_sharding=None):
 def explicit_axes(f=None, /, *, axes=None, in_sharding=None):
     """A function whose arguments are moved to `in_sharding`, a tree of shardings that is a prefix of them.
 
-    `axes` is accepted: placement never shows in types here.
+    `axes` is accepted: which axes types show is a matter of the mesh.
     """
     if f is None:
         return functools.partial(explicit_axes, axes=axes, in_sharding=in_sharding)

@@ -20,6 +20,7 @@ from onax._native.array import ArrayImpl
 from onax._native.avals import ShapedArray
 from onax._prims.convert import convert
 from onax._prims.indexing_kernels import combine
+from onax._prims.placement import with_out_sharding
 from onax.lax._scatter import scatter_apply
 from onax.numpy._arithmetic import power
 from onax.numpy._creation import asarray, broadcast_to
@@ -55,7 +56,7 @@ class _IndexUpdateRef:
     indices_are_sorted     a promise: indices ascend
     unique_indices         a promise: no two are equal (then gradients are cheaper, or possible at all)
     wrap_negative_indices  whether negative indices count from the end
-    out_sharding           accepted for compatibility
+    out_sharding           where the result lies
 
     Values are broadcast to the shape of `x[index]` and converted to x's dtype.
     """
@@ -77,15 +78,13 @@ class _IndexUpdateRef:
         wrap_negative_indices=True,
     ):
         """`x[index]`; with mode="fill" elements out of bounds are fill_value (default: NaN, or an extreme integer)."""
-        return read(
-            self.array,
-            self.index,
-            mode=mode,
-            fill_value=fill_value,
-            indices_are_sorted=indices_are_sorted,
-            unique_indices=unique_indices,
-            wrap=wrap_negative_indices,
-        )
+        options = {
+            "mode": mode, "fill_value": fill_value, "indices_are_sorted": indices_are_sorted,
+            "unique_indices": unique_indices, "wrap": wrap_negative_indices,
+        }  # fmt: skip
+        if out_sharding is not None:
+            return with_out_sharding(out_sharding, read, self.array, self.index, **options)
+        return read(self.array, self.index, **options)
 
     def set(self, values, **options):
         """x with values at the index; where indices repeat the last one counts."""
@@ -184,6 +183,12 @@ def update(
     Warns (FutureWarning) when values cannot be converted safely to x's dtype; raises ValueError when they do not
     broadcast to the shape of `x[index]`.
     """
+    if out_sharding is not None:
+        options = {
+            "indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices, "mode": mode,
+            "wrap_negative_indices": wrap_negative_indices,
+        }  # fmt: skip
+        return with_out_sharding(out_sharding, update, x, index, values, scatter, name, **options)
     values = values if is_arraylike(values) else asarray(values)  # lists are values, as in JAX
     check_arraylike(name, x, values)
     mode = lax.GatherScatterMode.from_any(mode)

@@ -12,6 +12,7 @@ from onax import lax
 from onax._ground import dims, dtypes
 from onax._ground.lazy import opt_einsum
 from onax._prims.convert import convert
+from onax._prims.placement import with_out_sharding
 from onax.numpy._promotion import check_arraylike, ensure_arraylikes, is_arraylike
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -27,6 +28,9 @@ def einsum(
     `einsum(a, [0, 1], b, [1, 2], [0, 2])` is understood too.  `optimize` chooses the order for three operands and more,
     as opt_einsum takes it.  Raises ValueError for subscripts that do not fit the operands.
     """
+    if out_sharding is not None:
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        return with_out_sharding(out_sharding, einsum, subscripts, *operands, optimize=optimize, **options)
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.einsum is not supported.")
     subscripts, operands = _normalize_subscripts(subscripts, operands)

@@ -11,6 +11,7 @@ from onax._ground import dims, dtypes
 from onax._ground.config import config
 from onax._native.array import Array, ArrayImpl
 from onax._prims.convert import convert
+from onax._prims.placement import with_out_sharding
 from onax.numpy._promotion import (
     canonical_axes,
     canonical_axis,
@@ -53,7 +54,7 @@ def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=No
       b: an array (..., k, m), or a vector (k,), which counts as one column.  Leading axes broadcast.
       precision: None, or a `lax.Precision` or its name; products are always computed in at least the dtype's precision.
       preferred_element_type: the dtype of the sums and the result.
-      out_sharding: accepted for JAX's signature.
+      out_sharding: where the result lies, a NamedSharding or a PartitionSpec over the mesh in context.
 
     Returns an array (..., n, m) of the common dtype; the axis of a vector is missing.  Raises ValueError for scalars,
     TypeError if the lengths k differ.
@@ -62,6 +63,9 @@ def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=No
       >>> jnp.matmul(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
       Array([3, 7], dtype=int32)
     """
+    if out_sharding is not None:
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        return with_out_sharding(out_sharding, matmul, a, b, **options)
     if (
         type(a) is ArrayImpl and type(b) is ArrayImpl and a.dtype is b.dtype and a.ndim == b.ndim == 2
         and precision is preferred_element_type is None and not (a.weak_type or b.weak_type)
@@ -131,6 +135,9 @@ def _stacked_matmul(a, b, precision, dtype, weak):
 @static_argnames("precision", "preferred_element_type")
 def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
     """The sum of products over the last axis of a and the second to last (or only) axis of b; a product for scalars."""
+    if out_sharding is not None:
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        return with_out_sharding(out_sharding, dot, a, b, **options)
     a, b, dtype, weak = _promote_operands("dot", a, b, preferred_element_type)
     if a.ndim == 0 or b.ndim == 0:
         numbers = (((), ()), ((), ()))
@@ -176,6 +183,9 @@ def outer(a, b, out=None):
 
 def tensordot(a, b, axes=2, *, precision=None, preferred_element_type=None, out_sharding=None):
     """The sum of products over pairs of axes: the last n of a with the first n of b, or two lists of axes."""
+    if out_sharding is not None:
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        return with_out_sharding(out_sharding, tensordot, a, b, axes, **options)
     a, b, dtype, weak = _promote_operands("tensordot", a, b, preferred_element_type)
     return contract(a, b, (_tensordot_axes(a, b, axes), ((), ())), precision, dtype, weak)
 

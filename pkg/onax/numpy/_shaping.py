@@ -10,6 +10,7 @@ from onax._core.api_functions import name_error, static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import Array, ArrayImpl
+from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape
 from onax.numpy._creation import asarray, broadcast_to
 from onax.numpy._promotion import (
@@ -34,7 +35,7 @@ def reshape(a, shape, order="C", *, copy=None, out_sharding=None):
         for the size that is left over.
       order: "C" reads and writes elements in row-major order, "F" in column-major order.
       copy: True returns a new array even if the shape stays; None and False leave that open.
-      out_sharding: accepted for JAX's signature.
+      out_sharding: where the result lies, a NamedSharding or a PartitionSpec over the mesh in context.
 
     Raises TypeError if the numbers of elements differ.
 
@@ -43,6 +44,8 @@ def reshape(a, shape, order="C", *, copy=None, out_sharding=None):
       Array([[0, 1, 2],
              [3, 4, 5]], dtype=int32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, reshape, a, shape, order, copy=copy)
     a = ensure_arraylike("reshape", a)
     if type(shape) is tuple and type(a) is ArrayImpl and order == "C" and copy is None and _has_size(shape, a.size):
         return a if shape == a.shape else lax.reshape_p.bind(a, new_sizes=shape, dimensions=None, sharding=None)
@@ -99,6 +102,8 @@ def _target_shape(have, shape):
 @static_argnames("order")
 def ravel(a, order="C", *, out_sharding=None):
     """The elements of a as a rank-1 array, row-major ('F': column-major)."""
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, ravel, a, order)
     a = ensure_arraylike("ravel", a)
     if order == "K":
         raise NotImplementedError("Ravel not implemented for order='K'.")

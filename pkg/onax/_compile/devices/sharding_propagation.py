@@ -15,10 +15,11 @@ from onax._control.while_loop import while_p
 from onax._core.jaxpr import Literal
 from onax._core.programs import Call, programs
 from onax._core.sharding import NamedSharding, PartitionSpec, divisible_sharding, insert_spec_entry, names_in
-from onax._core.shards import shard_array
+from onax._core.shards import seen, shard_array
 from onax._core.slots import Slot
 from onax._core.trace import typeof
 from onax._native.array import ArrayImpl
+from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.conv import conv_general_dilated_p
 from onax._prims.dot import dot_general_p
@@ -36,6 +37,7 @@ from onax._prims.reductions import argmax_p, argmin_p
 from onax._prims.shaping import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
 from onax._prims.slicing import dynamic_slice_p, slice_p
 from onax._prims.stacking import stack_p, unstack_p
+from onax._transforms.sharding_types import typed_results
 
 # The mesh axes over which a dimension is sharded are a tuple; it is empty for dimensions of a value on one device.
 dimension_axes = Slot(
@@ -302,9 +304,20 @@ def _propagate_through_call(jaxpr, given, in_shardings, out_shardings):
     if in_shardings:
         given = [_as_named(stated) or s for stated, s in zip(in_shardings, given)]
     shardings = propagate(jaxpr, given)
+    if seen.explicit_axes:
+        mesh = next((s.mesh for s in (*given, *shardings) if s is not None), None)
+        shardings = [_of_type(v.aval, mesh) or s for v, s in zip(jaxpr.outvars, shardings)]
     if out_shardings:
         shardings = [_as_named(stated) or s for stated, s in zip(out_shardings, shardings)]
     return shardings
+
+
+def _of_type(aval, mesh):
+    """The sharding that a type states, over the devices of a mesh if all of its axes are explicit; else None."""
+    stated = aval.stated_sharding if type(aval) is ShapedArray else None
+    if stated is None or mesh is None or not mesh.are_all_axes_explicit or mesh.abstract_mesh != stated.mesh:
+        return None
+    return NamedSharding(mesh, stated.spec)
 
 
 def propagate(jaxpr, given):
@@ -364,7 +377,11 @@ def place_eager_result(primitive, operands, params, out):
     check_devices(primitive, operands)
     avals, out_avals = [typeof(x) for x in operands], [typeof(x) for x in outs]
     given = list(map(sharding_of, operands))
-    shardings = _shardings_of_operation(primitive, given, avals, params, out_avals, eager=True)
+    typed = typed_results(primitive, avals, out_avals if primitive.multiple_results else out_avals[0], params)
+    mesh = next((s.mesh for s in given if s is not None), None)
+    shardings = [_of_type(a, mesh) for a in (typed if primitive.multiple_results else [typed])]
+    if not any(shardings):
+        shardings = _shardings_of_operation(primitive, given, avals, params, out_avals, eager=True)
     placed = [x if s is None else shard_array(x, s) for x, s in zip(outs, shardings)]
     return placed if primitive.multiple_results else placed[0]
 

@@ -29,13 +29,14 @@ from onax._control.shard_map import ManualRegion, shard_map_p
 from onax._core.facts import CALLS_PYTHON, ELEMENTWISE
 from onax._core.jaxpr import ClosedJaxpr, Literal, convert_constvars_jaxpr, jaxprs_in_params
 from onax._core.programs import called_program
-from onax._core.sharding import NamedSharding, PartitionSpec
+from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec
 from onax._core.slots import Slot
 from onax._core.trace import as_array, typeof
 from onax._ground.errors import LoweringError
 from onax._ground.source import SHARED, here, summarize
 from onax._prims.convert import convert_element_type_p
 from onax._transforms.discharge import discharge_refs
+from onax._transforms.sharding_types import without_sharding_types
 from onax._transforms.staging import derive_jaxpr
 
 shard = Slot(
@@ -67,7 +68,7 @@ def partition(jaxpr, mesh, in_specs, out_specs=None):
 
     The new program is cached with the given one.
     """
-    jaxpr = discharge_refs(jaxpr)
+    jaxpr = without_sharding_types(discharge_refs(jaxpr))
     in_axes = [usable_axes(mesh, axes_of_spec(s, v.aval.ndim), v.aval.shape) for s, v in zip(in_specs, jaxpr.invars)]
     key = ("partitioned", mesh, tuple(in_axes), None if out_specs is None else tuple(out_specs))
     if key not in jaxpr.cache:
@@ -100,7 +101,8 @@ def _stated_meshes(jaxpr):
             if eqn.primitive is shard_map_p:
                 meshes[params["mesh"]] = None
             stated = (params.get("sharding"), *params.get("in_shardings", ()), *params.get("out_shardings", ()))
-            meshes.update((s.mesh, None) for s in stated if isinstance(s, NamedSharding))
+            named = [s for s in stated if isinstance(s, NamedSharding) and not isinstance(s.mesh, AbstractMesh)]
+            meshes.update((s.mesh, None) for s in named)
             for inner in jaxprs_in_params(params):
                 meshes.update(dict.fromkeys(_stated_meshes(inner)))
         jaxpr.cache["stated meshes"] = tuple(meshes)

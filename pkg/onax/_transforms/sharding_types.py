@@ -1,0 +1,494 @@
+"""Shardings in types: how the explicit axes of a mesh go from the types of operands to those of results.
+
+An array over a mesh with axes of type Explicit shows them in its type, `f32[4@x,2]`, and staging an operation on such a
+value computes the type of the result.  Where that is ambiguous the operation raises ShardingTypeError, as in JAX, and
+the user states the sharding: `out_sharding=`, `reshard`, `auto_axes`.
+
+A rule of the slot `sharding_type` gets the mesh axes of each dimension of the operands, as tuples, and gives those of
+the results.  Operations that hold programs have results of the types that their programs have.
+"""
+
+from onax._core.facts import ELEMENTWISE
+from onax._core.jaxpr import ClosedJaxpr, Jaxpr, jaxprs_in_params
+from onax._core.programs import programs, replace_programs
+from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, ShardingTypeError, names_in
+from onax._core.shards import explicit_sharding, seen
+from onax._core.slots import Slot
+from onax._native.avals import ShapedArray
+from onax._prims.conv import conv_general_dilated_p
+from onax._prims.cumulative import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
+from onax._prims.dot import dot_general_p
+from onax._prims.fft import fft_p
+from onax._prims.indexing import (
+    gather_p,
+    scatter_add_p,
+    scatter_max_p,
+    scatter_min_p,
+    scatter_mul_p,
+    scatter_p,
+    scatter_sub_p,
+)
+from onax._prims.placement import device_put_p, sharding_constraint_p
+from onax._prims.reductions import (
+    argmax_p,
+    argmin_p,
+    reduce_and_p,
+    reduce_max_p,
+    reduce_min_p,
+    reduce_or_p,
+    reduce_prod_p,
+    reduce_xor_p,
+)
+from onax._prims.shaping import broadcast_in_dim_p, copy_p, reduce_sum_p, reshape_p, rev_p, squeeze_p, transpose_p
+from onax._prims.slicing import concatenate_p, dynamic_slice_p, dynamic_update_slice_p, pad_p, slice_p, split_p
+from onax._prims.sorting import sort_p, top_k_p
+from onax._prims.stacking import stack_p, tile_p, unstack_p
+from onax._prims.windows import reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p
+
+sharding_type = Slot(
+    "sharding_type",
+    "rule(name, axes of each operand, avals, params, out_avals) -> [axes of each result]",
+    "An elementwise operation merges the axes of its operands; the results of any other are replicated in their types.",
+    "onax",
+)
+
+
+def typed_results(primitive, in_avals, out_avals, params):
+    """The types of results, with the shardings that follow from those of the operands.
+
+    `out_avals` is the type of the one result, or a list.  Raises ShardingTypeError where the sharding is ambiguous.
+    """
+    given = [a.stated_sharding if type(a) is ShapedArray else None for a in in_avals]
+    mesh = next((s.mesh for s in given if s is not None), None)
+    stated = _stated(params)
+    if (mesh is None and stated is None) or (primitive not in sharding_type and _holds_programs(primitive, params)):
+        return out_avals
+    several = primitive.multiple_results
+    outs = list(out_avals) if several else [out_avals]
+    if seen.automatic and primitive is not sharding_constraint_p:
+        outs = [a.update(sharding=None) for a in outs]
+        return outs if several else outs[0]
+    if stated is not None:
+        typed = [a.update(sharding=explicit_sharding(stated, a.ndim)) for a in outs]
+        return typed if several else typed[0]
+    axes = list(map(axes_of_type, in_avals))
+    rule = sharding_type.get(primitive) or (_elementwise if ELEMENTWISE in primitive.facts else _replicated)
+    found = rule(primitive.name, axes, in_avals, params, outs)
+    typed = [_typed(primitive, in_avals, a, own, mesh) for a, own in zip(outs, found)]
+    return typed if several else typed[0]
+
+
+def without_sharding_types(jaxpr):
+    """The program, with those inside it, without shardings in its types; itself if there are none."""
+    if not seen.explicit_axes:
+        return jaxpr
+    if "without sharding types" not in jaxpr.cache:
+        jaxpr.cache["without sharding types"] = _without_types(jaxpr)
+    return jaxpr.cache["without sharding types"] or jaxpr
+
+
+def _without_types(jaxpr):
+    """The program without shardings in its types, or None if there are none."""
+    names, changed = {}, False
+
+    def renamed(v):
+        nonlocal changed
+        if type(v.aval) is not ShapedArray or v.aval.stated_sharding is None:
+            return v
+        changed = True
+        if v not in names:
+            names[v] = type(v)(v.aval.update(sharding=None))
+        return names[v]
+
+    eqns = []
+    for eqn in jaxpr.eqns:
+        new = eqn.replace(invars=list(map(renamed, eqn.invars)), outvars=list(map(renamed, eqn.outvars)))
+        stated = eqn.params.get("sharding")
+        if isinstance(stated, NamedSharding) and isinstance(stated.mesh, AbstractMesh):  # it is of the type alone
+            changed, new = True, new.replace(params={**eqn.params, "sharding": None})
+        if any(jaxprs_in_params(eqn.params)):
+            inner = replace_programs(new, without_sharding_types)
+            changed |= inner is not new
+            new = inner
+        eqns.append(new)
+    constvars, invars, outvars = (list(map(renamed, vs)) for vs in (jaxpr.constvars, jaxpr.invars, jaxpr.outvars))
+    if not changed:
+        return None
+    return ClosedJaxpr(Jaxpr(constvars, invars, outvars, eqns, jaxpr.effects, jaxpr.debug_info), jaxpr.consts)
+
+
+def _stated(params):
+    """The sharding that an operation states for its result."""
+    for name in ("out_sharding", "sharding"):
+        if isinstance(params.get(name), NamedSharding):
+            return params[name]
+    return None
+
+
+def _holds_programs(primitive, params):
+    return primitive in programs or any(jaxprs_in_params(params))
+
+
+def axes_of_type(aval):
+    """For each dimension the explicit axes that split it, as the type says."""
+    sharding = aval.stated_sharding if type(aval) is ShapedArray else None
+    return [names_in(e) for e in sharding.spec] if sharding is not None else [()] * getattr(aval, "ndim", 0)
+
+
+def _typed(primitive, in_avals, aval, axes, mesh):
+    """The type of one result; raises ShardingTypeError if an axis would split two dimensions."""
+    used = [a for names in axes for a in names]
+    if len(used) != len(set(used)):
+        inputs = ", ".join(a.str_short(True) for a in in_avals)
+        out = ",".join(f"{n}@{'' if len(own) == 1 else '('}{','.join(own)}{'' if len(own) == 1 else ')'}" if own else
+                       str(n) for n, own in zip(aval.shape, axes))  # fmt: skip
+        kind = aval.str_short(True).partition("[")[0]
+        raise ShardingTypeError(
+            f"{primitive.name} operation with inputs: {inputs} produces an illegally sharded result: {kind}[{out}]"
+        )
+    return aval.update(sharding=NamedSharding(mesh, PartitionSpec(*axes)) if used else None)
+
+
+def _entries(axes):
+    """The entries of a spec, as JAX prints them."""
+    return tuple(None if not names else names[0] if len(names) == 1 else names for names in axes)
+
+
+def _replicated(name, axes, avals, params, outs):
+    return [[()] * a.ndim for a in outs]
+
+
+def _elementwise(name, axes, avals, params, outs):
+    shape = outs[0].shape
+    wide = [(own, a.shape) for own, a in zip(axes, avals) if a.ndim == len(shape) and a.ndim]
+    merged = []
+    for i, n in enumerate(shape):
+        found = {own[i] for own, old in wide if own[i] and old[i] == n}
+        if len(found) > 1:
+            specs = ", ".join(str(_entries(own)) for own, _ in wide)
+            raise ShardingTypeError(f"{name} got incompatible shardings for broadcasting: {specs}.")
+        merged.append(found.pop() if found else ())
+    return [merged] * len(outs)
+
+
+def slice_aval(aval):
+    """The type of a slice along the first dimension; raises ValueError if that is split."""
+    sharding = aval.stated_sharding
+    if sharding is not None:
+        if names_in(sharding.spec[0]):
+            raise ValueError(f"0th dimension of all xs should be replicated. Got {sharding.spec}")
+        sharding = NamedSharding(sharding.mesh, PartitionSpec(*sharding.spec[1:]))  # the other dimensions are split
+    return ShapedArray(aval.shape[1:], aval.dtype, aval.weak_type, sharding=sharding)
+
+
+# ---- shapes
+
+
+@sharding_type.rule(copy_p, rev_p, device_put_p)
+def _same(name, axes, avals, params, outs):
+    return axes
+
+
+@sharding_type.rule(sharding_constraint_p)
+def _constraint(name, axes, avals, params, outs):
+    return axes
+
+
+@sharding_type.rule(transpose_p)
+def _transpose(name, axes, avals, params, outs):
+    return [[axes[0][i] for i in params["permutation"]]]
+
+
+def _dropped(axes, dims):
+    return [own for i, own in enumerate(axes) if i not in dims]
+
+
+@sharding_type.rule(squeeze_p)
+def _squeeze(name, axes, avals, params, outs):
+    return [_dropped(axes[0], params["dimensions"])]
+
+
+@sharding_type.rule(
+    reduce_sum_p, reduce_max_p, reduce_min_p, reduce_prod_p, reduce_and_p, reduce_or_p, reduce_xor_p, argmax_p, argmin_p
+)
+def _reduce(name, axes, avals, params, outs):
+    return [_dropped(axes[0], params["axes"])]
+
+
+@sharding_type.rule(broadcast_in_dim_p)
+def _broadcast(name, axes, avals, params, outs):
+    out = [()] * outs[0].ndim
+    for i, d in enumerate(params["broadcast_dimensions"]):
+        if avals[0].shape[i] == outs[0].shape[d]:
+            out[d] = axes[0][i]
+    return [out]
+
+
+@sharding_type.rule(reshape_p)
+def _reshape(name, axes, avals, params, outs):
+    """Split dimensions hand their axes to the first ones that they divide; merged ones may be split but for the
+    last."""
+    old, new, own = avals[0].shape, outs[0].shape, axes[0]
+    sizes = _sizes(avals[0])
+    out = [()] * len(new)
+    old_long, new_long = ([i for i, n in enumerate(shape) if n != 1] for shape in (old, new))
+    if [old[i] for i in old_long] == [new[j] for j in new_long]:
+        for i, j in zip(old_long, new_long):
+            out[j] = own[i]
+        return [out]
+    groups = _whole_groups(old, new)
+    for olds, news in groups or ():
+        if len(olds) == 1:
+            fits = _distribute(own[olds[0]], [new[j] for j in news], sizes)
+            if fits is None:
+                break
+            for j, names in zip(news, fits):
+                out[j] = names
+        elif not own[olds[0]] and any(own[i] for i in olds):
+            break
+        else:
+            out[news[0]] = tuple(a for i in olds for a in own[i])
+    else:
+        if groups is not None:
+            return [out]
+    if not any(own):
+        return [out]
+    raise ShardingTypeError(
+        "This reshape is not supported. Please specify the sharding of the output via the `out_sharding` argument of "
+        f"jax.lax.reshape. Got operand type: {avals[0].str_short()}, new sizes: {tuple(new)}"
+    )
+
+
+def _sizes(aval):
+    return aval.stated_sharding.mesh.shape if aval.stated_sharding is not None else {}
+
+
+def _whole_groups(old, new):
+    """Pairs of (old dimensions, new dimensions), one of which has one dimension; None if the shapes have no such."""
+    groups, i, j = [], 0, 0
+    while i < len(old) and j < len(new):
+        olds, news, m, n = [i], [j], old[i], new[j]
+        i, j = i + 1, j + 1
+        while m != n:
+            if m < n and i < len(old):
+                olds, m, i = [*olds, i], m * old[i], i + 1
+            elif n < m and j < len(new):
+                news, n, j = [*news, j], n * new[j], j + 1
+            else:
+                return None
+        if len(olds) > 1 and len(news) > 1:
+            return None
+        groups.append((olds, news))
+    return groups if i == len(old) and j == len(new) else None
+
+
+def _distribute(names, lengths, sizes):
+    """The axes for each of the dimensions into which one is split, in order; None if they do not fit."""
+    result, rest = [], list(names)
+    for n in lengths:
+        taken, count = [], 1
+        while rest and n % (count * sizes[rest[0]]) == 0:
+            count *= sizes[rest[0]]
+            taken.append(rest.pop(0))
+        result.append(tuple(taken))
+        if rest and count != n:
+            return None
+    return None if rest else result
+
+
+@sharding_type.rule(stack_p)
+def _stack(name, axes, avals, params, outs):
+    merged = _elementwise(name, axes, avals, params, avals[:1])[0]
+    return [[*merged[: params["axis"]], (), *merged[params["axis"] :]]]
+
+
+@sharding_type.rule(unstack_p)
+def _unstack(name, axes, avals, params, outs):
+    return [_dropped(axes[0], (params["axis"],))] * len(outs)
+
+
+@sharding_type.rule(tile_p)
+def _tile(name, axes, avals, params, outs):
+    return [[own if n == 1 else () for own, n in zip(axes[0], params["reps"])]]
+
+
+# ---- products
+
+
+@sharding_type.rule(dot_general_p)
+def _dot_general(name, axes, avals, params, outs):
+    (x, y), ((lc, rc), (lb, rb)) = axes, params["dimension_numbers"]
+    left, right = tuple(x[i] for i in lc), tuple(y[j] for j in rc)
+    for a, b in zip(left, right):
+        if a and b and a != b:
+            raise ShardingTypeError(
+                "dot_general requires contracting dimensions to have consistent sharding, got "
+                f"{_entries(left)} and {_entries(right)}."
+            )
+        if a and b:
+            raise ShardingTypeError(
+                "Contracting dimensions are sharded and it is ambiguous how the output should be sharded. Please "
+                "specify the output sharding via the `out_sharding` parameter. Got "
+                f"lhs_contracting_spec={_entries(left)} and rhs_contracting_spec={_entries(right)}"
+            )
+    for i, j in zip(lb, rb):
+        if x[i] and y[j] and x[i] != y[j]:
+            raise ShardingTypeError(
+                "dot_general requires batch dimensions to have the consistent sharding, got "
+                f"{_entries(x[i] for i in lb)} and {_entries(y[j] for j in rb)}."
+            )
+    batch = [x[i] or y[j] for i, j in zip(lb, rb)]
+    return [[*batch, *_dropped(x, (*lc, *lb)), *_dropped(y, (*rc, *rb))]]
+
+
+@sharding_type.rule(conv_general_dilated_p)
+def _conv(name, axes, avals, params, outs):
+    numbers, out = params["dimension_numbers"], [()] * outs[0].ndim
+    out[numbers.out_spec[0]] = axes[0][numbers.lhs_spec[0]]
+    out[numbers.out_spec[1]] = axes[1][numbers.rhs_spec[0]]
+    return [out]
+
+
+# ---- slices
+
+
+def _divided(what, axes, aval, shape):
+    """The axes of a result whose dimensions were cut; raises ShardingTypeError for one that they do not divide."""
+    sizes = _sizes(aval)
+    for names, n, size in zip(axes, aval.shape, shape):
+        count = 1
+        for a in names:
+            count *= sizes[a]
+        if n != size and size % count:
+            spec = names[0] if len(names) == 1 else names
+            raise ShardingTypeError(
+                f"{what} on sharded dims where out dim ({size}) is not divisible by mesh axes ({count}) with spec "
+                f"({spec}) is not implemented. Got input type={aval.str_short(True)} and output shape={tuple(shape)}"
+            )
+    return axes
+
+
+@sharding_type.rule(slice_p)
+def _slice(name, axes, avals, params, outs):
+    return [_divided("slicing", axes[0], avals[0], outs[0].shape)]
+
+
+@sharding_type.rule(dynamic_slice_p)
+def _dynamic_slice(name, axes, avals, params, outs):
+    return [_divided("dynamic_slice", axes[0], avals[0], outs[0].shape)]
+
+
+@sharding_type.rule(pad_p)
+def _pad(name, axes, avals, params, outs):
+    return [_divided("padding", axes[0], avals[0], outs[0].shape)]
+
+
+@sharding_type.rule(dynamic_update_slice_p)
+def _dynamic_update_slice(name, axes, avals, params, outs):
+    return axes[:1]
+
+
+@sharding_type.rule(split_p)
+def _split(name, axes, avals, params, outs):
+    return [_divided("split", axes[0], avals[0], a.shape) for a in outs]
+
+
+@sharding_type.rule(concatenate_p)
+def _concatenate(name, axes, avals, params, outs):
+    shardings = [a.sharding for a in avals]
+    if any(own != axes[0] for own in axes):
+        raise ShardingTypeError(
+            f"All operands should have the same sharding. Got shardings {', '.join(map(str, shardings))}"
+        )
+    return [axes[0]]
+
+
+# ---- along a dimension
+
+
+@sharding_type.rule(sort_p)
+def _sort(name, axes, avals, params, outs):
+    for own, a in zip(axes, avals):
+        if own[params["dimension"]]:
+            raise ShardingTypeError(
+                f"Arguments to sort must be unsharded over the sorting dimension. Got arg sharding={a.sharding} and "
+                f"sorting dimension={params['dimension']}"
+            )
+    return [axes[0]] * len(outs)
+
+
+@sharding_type.rule(cumsum_p, cumprod_p, cummax_p, cummin_p, cumlogsumexp_p)
+def _cumulative(name, axes, avals, params, outs):
+    if axes[0][params["axis"]]:
+        raise ShardingTypeError(
+            f"Input should be unsharded over the axis being reduced. Got input type={avals[0].str_short()} and "
+            f"axis={params['axis']}"
+        )
+    return axes[:1]
+
+
+@sharding_type.rule(top_k_p)
+def _top_k(name, axes, avals, params, outs):
+    if axes[0][params["axis"]]:
+        raise ShardingTypeError(
+            "The input should be unsharded over the axis along which to compute the top_k values. Got input type="
+            f"{avals[0].str_short()} and axis={params['axis']}"
+        )
+    return [axes[0]] * len(outs)
+
+
+@sharding_type.rule(fft_p)
+def _fft(name, axes, avals, params, outs):
+    if any(axes[0][avals[0].ndim - len(params["fft_lengths"]) :]):
+        raise ShardingTypeError(
+            f"fft needs whole dimensions where it transforms, got input type={avals[0].str_short()} and "
+            f"fft_lengths={tuple(params['fft_lengths'])}; move the operand with `reshard` first"
+        )
+    return axes[:1]
+
+
+@sharding_type.rule(reduce_window_sum_p, reduce_window_max_p, reduce_window_min_p)
+def _windows(name, axes, avals, params, outs):
+    return [_divided(name, axes[0], avals[0], outs[0].shape)]
+
+
+# ---- gathers and scatters
+
+
+def _ambiguous(what, avals):
+    names = ("operand", "indices", "updates")
+    got = ", ".join(f"{n}={a!r}" for n, a in zip(names, avals))
+    return ShardingTypeError(
+        f"Use `.at[...].{what} as out sharding could not be resolved unambiguously (or would require collectives on "
+        f"inputs). Got {got}"
+    )
+
+
+@sharding_type.rule(gather_p)
+def _gather(name, axes, avals, params, outs):
+    """Whole windows keep their axes; so do batching dimensions, which indices share with the operand."""
+    numbers, sizes = params["dimension_numbers"], params["slice_sizes"]
+    shared = dict(zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims))
+    taken_apart = [i for i, n in enumerate(avals[0].shape) if i not in shared and sizes[i] != n]
+    own_indices = [own for j, own in enumerate(axes[1]) if j not in shared.values()]
+    if any(axes[0][i] for i in taken_apart) or any(own_indices):
+        raise _ambiguous("get(out_sharding=)` to provide output PartitionSpec for the gather indexing", avals)
+    out = [()] * outs[0].ndim
+    batch = [d for d in range(len(out)) if d not in numbers.offset_dims]
+    for i, j in shared.items():
+        out[batch[j]] = axes[0][i] or axes[1][j]
+    dropped = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
+    for i, d in zip([i for i in range(avals[0].ndim) if i not in dropped], numbers.offset_dims):
+        out[d] = axes[0][i]
+    return [out]
+
+
+@sharding_type.rule(scatter_p, scatter_add_p, scatter_sub_p, scatter_mul_p, scatter_min_p, scatter_max_p)
+def _scatter(name, axes, avals, params, outs):
+    """The result lies as the operand, whose split dimensions are whole windows or batching dimensions."""
+    numbers = params["dimension_numbers"]
+    if any(axes[0][i] for i in numbers.inserted_window_dims):
+        raise _ambiguous(
+            "set/add/mul/...(out_sharding=)` to provide output PartitionSpec for the scatter update", avals
+        )
+    return axes[:1]

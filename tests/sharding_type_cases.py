@@ -1,0 +1,190 @@
+"""Programs over a mesh with explicit axes: `cases(jax)` gives the types of their results, or the errors, as text.
+
+The answers of real JAX are recorded.
+"""
+
+import re
+
+import numpy as np
+
+Z = np.sin(np.arange(64, dtype=np.float32)).reshape(8, 8)
+B = np.ones((4, 8, 8), np.float32)
+IDS = np.array([1, 7, 2, 2, 0, 5, 3, 7], np.int32)
+IMAGES, WEIGHTS = np.ones((8, 4, 5, 5), np.float32), np.ones((2, 4, 3, 3), np.float32)
+
+
+def cases(jax):
+    """name -> (function without arguments that returns text as codes, ())."""
+    programs = {**_elementwise(jax), **_shapes(jax), **_products(jax), **_indexing(jax), **_control(jax), **_moved(jax)}
+    return {name: (lambda row=row: _text(jax, *row), ()) for name, row in programs.items()}
+
+
+def _text(jax, function, args, specs):
+    """The types of the results of the compiled function, or the first line of its error, as codes of characters."""
+    mesh = jax.make_mesh((4, 2), ("x", "y"))
+    with jax.set_mesh(mesh):
+        placed = [jax.device_put(x, jax.NamedSharding(mesh, s)) for x, s in zip(args, specs)]
+        try:
+            found = "; ".join(str(jax.typeof(x)) for x in jax.tree.leaves(jax.jit(function)(*placed)))
+        except Exception as error:
+            found = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+    found = re.sub(r", device_kind=\w+, num_cores=None, platform=\w+|, memory_kind=\w+", "", found)
+    return np.frombuffer(found.encode(), np.uint8)
+
+
+def _elementwise(jax):
+    jnp, spec = jax.numpy, jax.P
+    both = lambda a, b: a + b
+    return {
+        "sin": (jnp.sin, (Z,), [spec("x", "y")]),
+        "same shardings": (both, (Z, Z), [spec("x"), spec("x")]),
+        "one sharding": (both, (Z, Z), [spec("x"), spec()]),
+        "shardings of two dimensions": (both, (Z, Z), [spec("x"), spec(None, "y")]),
+        "two axes of one dimension": (both, (Z, Z), [spec("x"), spec("y")]),
+        "one axis of two dimensions": (both, (Z, Z), [spec("x"), spec(None, "x")]),
+        "a row": (both, (Z, Z[0]), [spec("x"), spec("y")]),
+        "a constant": (lambda a: a + Z, (Z,), [spec("x")]),
+        "where": (lambda a: jnp.where(a > 0, a, 0.0), (Z,), [spec("x")]),
+        "clip": (lambda a: jnp.clip(a, 0, 1), (Z,), [spec("x")]),
+        "astype": (lambda a: a.astype(jnp.bfloat16), (Z,), [spec("x", "y")]),
+        "softmax": (jax.nn.softmax, (Z,), [spec("x", "y")]),
+        "relu": (jax.nn.relu, (Z,), [spec("x", "y")]),
+        "zeros_like": (jnp.zeros_like, (Z,), [spec("x")]),
+        "arange": (lambda a: a + jnp.arange(8.0), (Z,), [spec("x", "y")]),
+    }
+
+
+def _shapes(jax):
+    jnp, lax, spec = jax.numpy, jax.lax, jax.P
+    reshape = lambda *shape: lambda a: a.reshape(shape)
+    return {
+        "sum": (lambda a: a.sum(0), (Z,), [spec("x", "y")]),
+        "sum of all": (lambda a: a.sum(), (Z,), [spec("x", "y")]),
+        "max": (lambda a: a.max(0), (Z,), [spec("x", "y")]),
+        "prod": (lambda a: a.prod(0), (Z,), [spec("x", "y")]),
+        "argmax": (lambda a: jnp.argmax(a, 0), (Z,), [spec("x", "y")]),
+        "mean": (lambda a: a.mean(), (Z,), [spec("x", "y")]),
+        "transpose": (lambda a: a.T, (Z,), [spec("x", "y")]),
+        "merged": (reshape(64), (Z,), [spec("x")]),
+        "merged, both split": (reshape(64), (Z,), [spec("x", "y")]),
+        "merged, the second split": (reshape(64), (Z,), [spec(None, "y")]),
+        "divided": (reshape(4, 2, 8), (Z,), [spec("x")]),
+        "divided by two axes": (reshape(4, 2, 8), (Z,), [spec(("x", "y"))]),
+        "divided into too few": (reshape(2, 4, 8), (Z,), [spec("x")]),
+        "divided last dimension": (reshape(8, 4, 2), (Z,), [spec(None, "x")]),
+        "a dimension of length 1": (reshape(8, 1, 8), (Z,), [spec("x", "y")]),
+        "other dimensions": (reshape(16, 4), (Z,), [spec("x")]),
+        "squeeze": (lambda a: a[:, :1].squeeze(1), (Z,), [spec("x")]),
+        "rev": (lambda a: lax.rev(a, (0,)), (Z,), [spec("x")]),
+        "broadcast_to": (lambda a: jnp.broadcast_to(a[None], (3, 8, 8)), (Z,), [spec("x")]),
+        "tile": (lambda a: jnp.tile(a, (1, 2)), (Z,), [spec("x")]),
+        "stack": (lambda a, b: jnp.stack([a, b]), (Z, Z), [spec("x"), spec("x")]),
+        "split": (lambda a: jnp.split(a, 2, 1)[0], (Z,), [spec("x")]),
+        "concatenate": (lambda a, b: jnp.concatenate([a, b], 1), (Z, Z), [spec("x"), spec("x")]),
+        "concatenate along a split dimension": (
+            lambda a, b: jnp.concatenate([a, b], 0), (Z, Z), [spec("x"), spec("x")],
+        ),
+        "pad": (lambda a: jnp.pad(a, ((0, 0), (1, 1))), (Z,), [spec("x")]),
+        "sort": (lambda a: jnp.sort(a, 1), (Z,), [spec("x")]),
+        "sort a split dimension": (lambda a: jnp.sort(a, 0), (Z,), [spec("x")]),
+        "cumsum": (lambda a: jnp.cumsum(a, 1), (Z,), [spec("x")]),
+        "cumsum of a split dimension": (lambda a: jnp.cumsum(a, 0), (Z,), [spec("x")]),
+        "top_k": (lambda a: lax.top_k(a, 2), (Z,), [spec("x")]),
+        "top_k of a split dimension": (lambda a: lax.top_k(a, 2), (Z,), [spec("x", "y")]),
+        "fft": (jnp.fft.fft, (Z,), [spec("x")]),
+        "windows": (lambda a: lax.reduce_window(a, 0.0, lax.add, (1, 2), (1, 1), "VALID"), (Z,), [spec("x")]),
+    }  # fmt: skip
+
+
+def _products(jax):
+    jnp, lax, spec = jax.numpy, jax.lax, jax.P
+    product = lambda a, b: a @ b
+    conv = lambda a, w: lax.conv_general_dilated(a, w, (1, 1), "SAME")
+    return {
+        "rows": (product, (Z, Z), [spec("x"), spec()]),
+        "rows and columns": (product, (Z, Z), [spec("x"), spec(None, "y")]),
+        "both contracted dimensions": (product, (Z, Z), [spec(None, "x"), spec("x")]),
+        "one contracted dimension": (product, (Z, Z), [spec(None, "x"), spec()]),
+        "contracted dimensions that differ": (product, (Z, Z), [spec(None, "x"), spec("y")]),
+        "rows and columns along one axis": (product, (Z, Z), [spec("x"), spec(None, "x")]),
+        "split weights": (product, (Z, Z), [spec("x"), spec("x")]),
+        "a batch": (jnp.matmul, (B, B), [spec("x"), spec("x")]),
+        "vmap of a product": (jax.vmap(product, (0, None)), (B, Z), [spec("x"), spec()]),
+        "a convolution": (conv, (IMAGES, WEIGHTS), [spec("x"), spec()]),
+        "dot with out_sharding": (
+            lambda a, b: jnp.dot(a, b, out_sharding=spec("x")), (Z, Z), [spec(None, "x"), spec("x")],
+        ),
+        "einsum with out_sharding": (
+            lambda a, b: jnp.einsum("ij,jk->ik", a, b, out_sharding=spec("x")), (Z, Z), [spec(None, "x"), spec("x")],
+        ),
+        "matmul with out_sharding": (
+            lambda a, b: jnp.matmul(a, b, out_sharding=spec("y")), (Z, Z), [spec(None, "x"), spec("x")],
+        ),
+        "reshape with out_sharding": (
+            lambda a: lax.reshape(a, (64,), out_sharding=spec("x")), (Z,), [spec("x", "y")],
+        ),
+        "broadcast_in_dim with out_sharding": (
+            lambda a: lax.broadcast_in_dim(a, (8, 8, 8), (1, 2), out_sharding=spec("y", "x")), (Z,), [spec("x")],
+        ),
+    }  # fmt: skip
+
+
+def _indexing(jax):
+    lax, spec = jax.lax, jax.P
+    return {
+        "a slice of a whole dimension": (lambda a: a[:, :3], (Z,), [spec("x")]),
+        "a slice of a split dimension": (lambda a: a[:4], (Z,), [spec("x")]),
+        "a slice that cannot be split": (lambda a: a[:3], (Z,), [spec("x")]),
+        "an index": (lambda a: a[0], (Z,), [spec("x", "y")]),
+        "dynamic_slice": (lambda a: lax.dynamic_slice(a, (0, 0), (8, 3)), (Z,), [spec("x")]),
+        "dynamic_slice that cannot be split": (lambda a: lax.dynamic_slice(a, (0, 0), (3, 3)), (Z,), [spec("x")]),
+        "dynamic_update_slice": (lambda a: lax.dynamic_update_slice(a, a[:, :3], (0, 0)), (Z,), [spec("x")]),
+        "rows of a table": (lambda t, i: t[i], (Z, IDS), [spec(None, "y"), spec()]),
+        "split indices": (lambda t, i: t[i], (Z, IDS), [spec(None, "y"), spec("x")]),
+        "split indices with out_sharding": (
+            lambda t, i: t.at[i].get(out_sharding=spec("x", "y")), (Z, IDS), [spec(None, "y"), spec("x")],
+        ),
+        "additions to a split table": (lambda t, i: t.at[i].add(1.0), (Z, IDS), [spec("x"), spec()]),
+        "additions to split columns": (lambda t, i: t.at[i].add(1.0), (Z, IDS), [spec(None, "y"), spec()]),
+    }  # fmt: skip
+
+
+def _control(jax):
+    jnp, lax, spec = jax.numpy, jax.lax, jax.P
+    loss = lambda w, a: (jax.nn.log_softmax(jnp.tanh(a @ w)) ** 2).mean()
+    return {
+        "scan": (lambda a: lax.scan(lambda c, x: (c + x, c), a[0], a), (Z,), [spec(None, "y")]),
+        "scan over a split dimension": (
+            lambda a: lax.scan(lambda c, x: (c + x, c), jnp.zeros(8), a), (Z,), [spec("x")],
+        ),
+        "a carry that becomes split": (
+            lambda a: lax.scan(lambda c, x: (c + x, c), jnp.zeros(8), a), (Z,), [spec(None, "y")],
+        ),
+        "fori_loop": (lambda a: lax.fori_loop(0, 3, lambda i, c: c * 2, a), (Z,), [spec("x")]),
+        "while_loop": (lambda a: lax.while_loop(lambda c: c.sum() < 9, lambda c: c + 1.0, a), (Z,), [spec("x")]),
+        "cond": (lambda a: lax.cond(True, lambda c: c + 1, lambda c: c * 2, a), (Z,), [spec("x")]),
+        "a branch of zeros": (
+            lambda a: lax.cond(True, lambda c: c + 1, jnp.zeros_like, a), (Z,), [spec("x")],
+        ),
+        "vmap": (jax.vmap(lambda a: jnp.sin(a).sum()), (Z,), [spec("x", "y")]),
+        "gradient": (jax.grad(lambda a: jnp.sin(a).sum()), (Z,), [spec("x", "y")]),
+        "gradient of a product": (jax.grad(lambda a, b: (a @ b).sum()), (Z, Z), [spec("x"), spec()]),
+        "a call": (lambda a: jax.jit(lambda b: b.T)(a), (Z,), [spec("x")]),
+        "checkpoint": (jax.grad(lambda a: jax.checkpoint(jnp.sin)(a).sum()), (Z,), [spec("x")]),
+        "value of a loss": (loss, (Z, Z), [spec(None, "y"), spec("x")]),
+    }  # fmt: skip
+
+
+def _moved(jax):
+    lax, spec, sharding = jax.lax, jax.P, jax.sharding
+    return {
+        "reshard": (lambda a: sharding.reshard(a, spec("y")), (Z,), [spec("x")]),
+        "with_sharding_constraint": (lambda a: lax.with_sharding_constraint(a, spec("x")), (Z,), [spec("x")]),
+        "a constraint that does not hold": (lambda a: lax.with_sharding_constraint(a, spec("y")), (Z,), [spec("x")]),
+        "auto_axes": (
+            lambda a: sharding.auto_axes(lambda b: b.reshape(16, 4) * 2, out_sharding=spec("x"))(a), (Z,), [spec("x")],
+        ),
+        "shard_map": (
+            lambda a: jax.shard_map(lambda b: b * 2, in_specs=spec("x"), out_specs=spec("x"))(a), (Z,), [spec("x")],
+        ),
+    }  # fmt: skip

@@ -1,0 +1,95 @@
+"""Shardings in types: what compiled functions give over a mesh with explicit axes, against JAX's recorded answers."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+import onax.numpy as jnp
+import oracle
+import sharding_type_cases
+from onax import lax
+from onax._core.sharding import ShardingTypeError
+from onax._transforms.sharding_types import without_sharding_types
+from onax.sharding import NamedSharding, auto_axes, reshard
+from onax.sharding import PartitionSpec as P
+from virtual_devices import MODES, eight_devices
+
+RECORDED = oracle.load("sharding_type_cases")
+CASES = sharding_type_cases.cases(jax)
+Z = sharding_type_cases.Z
+
+
+@pytest.fixture(autouse=True, params=MODES)
+def devices(request):
+    with eight_devices(MODES[request.param]):
+        yield
+
+
+@pytest.fixture
+def mesh():
+    return jax.make_mesh((4, 2), ("x", "y"))
+
+
+def put(mesh, x, *spec):
+    return jax.device_put(x, NamedSharding(mesh, P(*spec)))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_types_of_results(name):
+    answer = RECORDED.get(name)
+    assert answer is not None, "not recorded: run `make record`"
+    (_, _, codes, _) = answer["ok"][0]
+    assert bytes(CASES[name][0]()).decode() == codes.decode()
+
+
+def test_types_of_arrays_and_tracers(mesh):
+    x = put(mesh, Z, "x")
+    assert str(jax.typeof(x)) == "float32[8@x,8]"
+    assert jax.typeof(x).sharding.spec == P("x", None)
+    assert jax.typeof(x).sharding.mesh == mesh.abstract_mesh
+    assert str(jax.typeof(put(mesh, Z, ("x", "y")))) == "float32[8@(x,y),8]"
+    seen = []
+    jax.jit(lambda a: seen.append(jax.typeof(a.T).sharding.spec) or a)(x)
+    assert seen == [P(None, "x")]
+    assert "d:f32[8@x,8] = dot_general" in str(jax.make_jaxpr(lambda a: jnp.sin(a) @ Z)(x))
+
+
+def test_automatic_axes_are_in_no_type():
+    mesh = jax.make_mesh((4, 2), ("x", "y"), (jax.sharding.AxisType.Explicit, jax.sharding.AxisType.Auto))
+    assert str(jax.typeof(put(mesh, Z, "x", "y"))) == "float32[8@x,8]"
+    assert str(jax.typeof(put(mesh, Z, None, "y"))) == "float32[8,8]"
+
+
+def test_results_lie_as_their_types_say(mesh):
+    x = put(mesh, Z, "x", "y")
+    for function in (jnp.sin, lambda a: a.T, lambda a: a.sum(0), lambda a: a.reshape(64)):
+        out = jax.jit(function)(x)
+        assert out.sharding.spec == jax.typeof(out).sharding.spec
+        np.testing.assert_allclose(out, jax.jit(function)(Z), rtol=1e-5, atol=1e-6)
+
+
+def test_operations_outside_of_jit(mesh):
+    x, y = put(mesh, Z, None, "x"), put(mesh, Z, "x")
+    assert jax.typeof(x + y.T).sharding.spec == P(None, "x")
+    with pytest.raises(ShardingTypeError, match="ambiguous"):
+        x @ y
+    with jax.set_mesh(mesh):
+        assert str(jax.typeof(jnp.matmul(x, y, out_sharding=P("y")))) == "float32[8@y,8]"
+        assert str(jax.typeof(reshard(x, P("y")))) == "float32[8@y,8]"
+        assert str(jax.typeof(auto_axes(lambda a: a.reshape(16, 4), out_sharding=P("x"))(x))) == "float32[16@x,4]"
+    with pytest.raises(ValueError, match="not under a mesh context"):
+        jnp.matmul(x, y, out_sharding=P("y"))
+
+
+def test_a_branch_of_another_sharding_is_an_error(mesh):
+    with pytest.raises(TypeError, match="equal"):
+        jax.jit(lambda a: lax.fori_loop(0, 3, lambda i, c: c + a, jnp.zeros((8, 8))))(put(mesh, Z, "x"))
+
+
+def test_programs_without_the_types(mesh):
+    jaxpr = jax.make_jaxpr(lambda a: lax.cond(True, jnp.sin, jnp.cos, a * 2))(put(mesh, Z, "x"))
+    plain = without_sharding_types(jaxpr)
+    assert "@" in str(jaxpr)
+    assert "@" not in str(plain)
+    assert without_sharding_types(plain) is plain
+    assert [v.aval.shape for v in plain.outvars] == [(8, 8)]
