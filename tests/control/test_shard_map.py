@@ -225,7 +225,7 @@ def test_arrays_from_pieces():
     again = jax.make_array_from_single_device_arrays((4, 3), sharding, pieces)
     for made in (whole, again):
         assert made.sharding == sharding and np.array_equal(made, X)
-    with pytest.raises(ValueError, match="4 devices, but 3 arrays"):
+    with pytest.raises(ValueError, match=r"Expected 4 per-device arrays .*but got 3"):
         jax.make_array_from_single_device_arrays((4, 3), sharding, pieces[:3])
 
 
