@@ -179,8 +179,8 @@ def test_a_lowering(package, sech_p, sech):
 
 def test_a_fused_operation_names_what_the_table_has():
     codes = dict(blocks_of("A fused operation"))
-    table = (ROOT / re.search(r"[\w/]+blocks_floats\.c", codes["c"]).group()).read_text()
-    for word in re.findall(r"[A-Z]{3,}\w*", codes["c"]):
+    table = (ROOT / re.search(r"[\w/]+blocks_floats\.c", codes["text"]).group()).read_text()
+    for word in re.findall(r"[A-Z]{3,}\w*", codes["text"]):
         assert re.search(rf"\b{word}\b", table), word
     ((file, code),) = recipe("A fused operation").items()
     assert (ROOT / file).is_file() and code.startswith("row(")
