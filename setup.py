@@ -155,6 +155,7 @@ setup(
         "onax": ["py.typed", "include/onax/*.h"],
         "onax._pages": ["*.html", "*.css", "*.js"],
         "onax.errors": ["errors.md"],
+        "onax._native": ["*.pyi"],
         "onax.export.graph": ["*.json"],
         "onax.interop": ["private_names.txt", "distributions/*.py", "distributions/*/METADATA"],
     },

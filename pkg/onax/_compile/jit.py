@@ -6,6 +6,8 @@ module makes a Call (`call.py`) and imports the compiler (`lazy_import.py`, `fir
 
 import functools
 import warnings
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, overload
 
 from onax._compile import placement
 from onax._compile.cache import cache_for
@@ -18,6 +20,7 @@ from onax._core.evaluate import interpreter_of
 from onax._core.trace import Tracer, escaped_tracer_error
 from onax._ground import source, spans
 from onax._ground.config import config
+from onax._ground.typing import Compiled
 from onax._native.api_boundary import unwrap
 from onax._native.hooks import hooks
 from onax._native.jit_function import JitFunction
@@ -160,9 +163,17 @@ _JIT_DEFAULTS = {
 }
 
 
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 _DECORATOR = object()  # no function was given; None is an invalid function
 
 
+@overload
+def jit(fun: Callable[_Arguments, _Result], /, **options: Any) -> Compiled[_Arguments, _Result]: ...
+@overload
+def jit(
+    **options: Any,
+) -> Callable[[Callable[_Arguments, _Result]], Compiled[_Arguments, _Result]]: ...
 def jit(
     fun=_DECORATOR,
     /,

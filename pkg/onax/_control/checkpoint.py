@@ -5,6 +5,8 @@ residuals again from the arguments and from what was stored; its transpose recom
 """
 
 import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -47,10 +49,20 @@ from onax._transforms.partial_eval import (
 from onax._transforms.staging import DynamicJaxprTracer, derive_jaxpr, hoist_tracers, trace_to_jaxpr
 from onax._transforms.transpose import backward_pass
 
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 _NOT_GIVEN = object()
 
 
-def checkpoint(fun, *, prevent_cse=True, policy=None, static_argnums=(), static_argnames=(), concrete=_NOT_GIVEN):
+def checkpoint(
+    fun: Callable[_Arguments, _Result],
+    *,
+    prevent_cse: bool = True,
+    policy=None,
+    static_argnums=(),
+    static_argnames=(),
+    concrete=_NOT_GIVEN,
+) -> Callable[_Arguments, _Result]:
     """`fun` as a function of which reverse mode stores only the arguments; it recomputes intermediate values.
 
     `policy`: says which intermediate values are stored as well (see `checkpoint_policies`).  `prevent_cse` is accepted:

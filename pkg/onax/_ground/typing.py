@@ -1,6 +1,6 @@
-"""Type aliases for signatures.  They serve documentation only; type checkers treat them as Any."""
+"""Types of signatures.  The aliases serve documentation; type checkers treat those of values as Any."""
 
-from typing import Any, TypeAlias
+from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,3 +15,20 @@ ArrayLike: TypeAlias = Any  # an array, a NumPy array or scalar, a Python scalar
 PyTree: TypeAlias = Any
 Axis: TypeAlias = int | tuple[int, ...] | None
 Index: TypeAlias = Any  # an integer, slice, None, Ellipsis, array or tuple of those
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result", covariant=True)
+
+
+class Compiled(Protocol[_Arguments, _Result]):
+    """What `jit` returns, for type checkers: a function with the arguments and the result of the one it was given."""
+
+    def __call__(self, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result: ...
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    def clear_cache(self) -> None: ...

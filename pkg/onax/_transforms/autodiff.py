@@ -3,6 +3,8 @@
 import dataclasses
 import functools
 import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -31,6 +33,11 @@ from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import backward_pass, pull_back
 from onax._transforms.vmap import vmap
 
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+_Auxiliary = TypeVar("_Auxiliary")
+_Argnums = int | Sequence[int]
+
 
 def _flat_arguments(fun, args, has_aux=False):
     """(flat function, flat arguments as arrays) for a call with positional arguments."""
@@ -57,6 +64,14 @@ def _check_results(leaves):
 
 
 @source.api_boundary
+@overload
+def jvp(
+    fun: Callable[..., _Result], primals: Any, tangents: Any, has_aux: Literal[False] = False
+) -> tuple[_Result, _Result]: ...
+@overload
+def jvp(
+    fun: Callable[..., tuple[_Result, _Auxiliary]], primals: Any, tangents: Any, has_aux: Literal[True]
+) -> tuple[_Result, _Result, _Auxiliary]: ...
 def jvp(fun, primals, tangents, has_aux=False):
     """Results of `fun(*primals)` and their directional derivative along `tangents`.
 
@@ -308,6 +323,14 @@ def _apply_vjp(lin, cts):
 
 
 @source.api_boundary
+@overload
+def vjp(
+    fun: Callable[..., _Result], *primals: Any, has_aux: Literal[False] = False, reduce_axes=()
+) -> tuple[_Result, Callable[[_Result], tuple]]: ...
+@overload
+def vjp(
+    fun: Callable[..., tuple[_Result, _Auxiliary]], *primals: Any, has_aux: Literal[True], reduce_axes=()
+) -> tuple[_Result, Callable[[_Result], tuple], _Auxiliary]: ...
 def vjp(fun, *primals, has_aux=False, reduce_axes=()):
     """Results of `fun(*primals)` and the function from their cotangents to cotangents of the arguments.
 
@@ -326,7 +349,14 @@ def vjp(fun, *primals, has_aux=False, reduce_axes=()):
     return (out, pull, flat_fun.aux) if has_aux else (out, pull)
 
 
-def grad(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False, reduce_axes=()):
+def grad(
+    fun: Callable[_Arguments, Any],
+    argnums: _Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes=(),
+) -> Callable[_Arguments, Any]:
     """The gradient of a scalar-valued function with respect to the arguments at `argnums`.
 
     The result has the structure of the argument (a tuple of such for several argnums), or is (gradient, aux) with
@@ -343,7 +373,14 @@ def grad(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False, redu
     return gradient
 
 
-def value_and_grad(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False, reduce_axes=()):
+def value_and_grad(
+    fun: Callable[_Arguments, _Result],
+    argnums: _Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes=(),
+) -> Callable[_Arguments, tuple[_Result, Any]]:
     """A function that returns the value of `fun` and its gradient; see `grad`."""
     check_callable(fun)
     argnums = _index_or_tuple(argnums)
@@ -490,7 +527,9 @@ def _jacobian_function(fun, argnums, check_input, compute):
     return jacobian
 
 
-def jacfwd(fun, argnums=0, has_aux=False, holomorphic=False):
+def jacfwd(
+    fun: Callable[_Arguments, Any], argnums: _Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[_Arguments, Any]:
     """The Jacobian by forward mode: one column for each tangent, all tangents batched.
 
     Result shapes: the shape of each output followed by the shape of the argument.
@@ -532,7 +571,13 @@ def _check_jacfwd_input(x, holomorphic):
         )
 
 
-def jacrev(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
+def jacrev(
+    fun: Callable[_Arguments, Any],
+    argnums: _Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[_Arguments, Any]:
     """The Jacobian by reverse mode: one row for each cotangent, all cotangents batched.
 
     Result shapes: the shape of each output followed by the shape of the argument.
@@ -561,7 +606,9 @@ def jacrev(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
 jacobian = jacrev
 
 
-def hessian(fun, argnums=0, has_aux=False, holomorphic=False):
+def hessian(
+    fun: Callable[_Arguments, Any], argnums: _Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[_Arguments, Any]:
     """The matrix of second derivatives, forward over reverse."""
     return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
 

@@ -1,6 +1,8 @@
 """vmap: maps a function over array axes."""
 
 import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 from onax._core.axes import AxisData, named_axis
 from onax._core.trace import as_array, typeof, valid_jaxtype
@@ -9,8 +11,19 @@ from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unfla
 from onax._transforms.batching import batch_flat, move_mapped_axis
 from onax._transforms.flatten import FlatFunction, argument_names, check_callable, fun_signature
 
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
-def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_name=None, sum_match=False):
+
+def vmap(
+    fun: Callable[_Arguments, _Result],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name=None,
+    axis_size: int | None = None,
+    spmd_axis_name=None,
+    sum_match: bool = False,
+) -> Callable[_Arguments, _Result]:
     """Maps a function over array axes, all examples at once.
 
     `in_axes`, `out_axes`: an int, None (not mapped), or trees of these that are prefixes of the arguments' tuple and

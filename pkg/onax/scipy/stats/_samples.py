@@ -17,7 +17,7 @@ class ModeResult(NamedTuple):
     """The commonest value, and how often it occurs."""
 
     mode: Array
-    count: Array
+    count: Array  # type: ignore[assignment]  # a tuple has a method of this name
 
 
 def _sort_and_mark_runs(x):

@@ -1,0 +1,16 @@
+"""Mistakes that type checkers must find, one in each line with a comment; tests/ground/test_typing.py counts them."""
+
+import onax as jax
+from onax import Array
+
+
+def loss(w: Array, scale: float = 1.0) -> Array:
+    return (w**2).sum() * scale
+
+
+def mistakes(w: Array) -> None:
+    jax.jit(loss)(w, "two")  # an argument of another type
+    jax.vmap(loss)()  # an argument is missing
+    jax.value_and_grad(loss)(w, factor=2.0)  # there is no such argument
+    w.resahpe(3)  # there is no such method
+    jax.grad(3)  # not a function
