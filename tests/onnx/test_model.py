@@ -1,6 +1,7 @@
 """A loaded model is a function: called, jitted, differentiated, batched, exported again."""
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 from onnx import helper, numpy_helper, parser
@@ -144,3 +145,28 @@ def test_apply_is_for_inputs_named_like_options():
     x = np.ones(2, np.float32)
     assert np.array_equal(model({}, key=x, training=x), [2, 2])
     assert np.array_equal(model.apply({}, (x, x), key=jax.random.key(0)), [2, 2])
+
+
+def test_constants_at_one_place_of_a_file_are_one_parameter(tmp_path):
+    weights = floats(4, 4)
+    (tmp_path / "weights.bin").write_bytes(weights.tobytes() * 2)
+    tensors = []
+    for name, offset in (("embedding", 0), ("head", 0), ("other", weights.nbytes)):
+        tensor = onnx.TensorProto(name=name, data_type=1, dims=weights.shape, data_location=onnx.TensorProto.EXTERNAL)
+        for key, value in (("location", "weights.bin"), ("offset", offset), ("length", weights.nbytes)):
+            tensor.external_data.add(key=key, value=str(value))
+        tensors.append(tensor)
+    ports = [helper.make_tensor_value_info(name, 1, [2, 4]) for name in "xy"]
+    names = ["x", "embedding", "head", "other"]
+    nodes = [helper.make_node("MatMul", [f"h{i}" if i else "x", names[i + 1]], ["y" if i == 2 else f"h{i + 1}"])
+             for i in range(3)]  # fmt: skip
+    graph = helper.make_graph(nodes, "tied", ports[:1], ports[1:], tensors)
+    path = tmp_path / "tied.onnx"
+    path.write_bytes(helper.make_model(graph).SerializeToString())
+    model, x = jax.onnx.load(path), floats(2, 4)
+    assert sorted(model.params) == ["embedding", "other"] and not model.constants
+    np.testing.assert_allclose(np.asarray(model(model.params, x)), x @ weights @ weights @ weights, rtol=1e-4)
+    changed = {**model.params, "embedding": 2 * model.params["embedding"]}
+    np.testing.assert_allclose(np.asarray(model(changed, x)), 4 * (x @ weights @ weights @ weights), rtol=1e-4)
+    kept = jax.onnx.load(path, params=lambda name, array: name != "head")
+    assert sorted(kept.params) == ["embedding", "other"] and list(kept.constants) == ["head"]

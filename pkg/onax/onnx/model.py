@@ -55,7 +55,8 @@ class Model:
     """A function read from an ONNX file: ``model(params, *inputs, key=None, training=False)``.
 
     Attributes:
-        params: dict from name to Array, the weights.
+        params: dict from name to Array, the weights.  Constants that share their place in a second file are one
+            parameter, under the first of their names.
         constants: dict from name to ndarray, what is part of the function.
         inputs, outputs: tuples with the name, dtype and shape of each; a dimension is a size, a name, or None.
         static_inputs: names of the inputs whose values decide shapes; under jit they must be static arguments.
@@ -75,8 +76,9 @@ class Model:
         constants = file.graph.constants
         choose = is_parameter or _is_parameter
         chosen = [name for name, a in constants.items() if a.dtype != object and name not in static and choose(name, a)]
-        self.params = {name: make_array(_aligned(constants[name])) for name in chosen}
-        self.constants = {name: array for name, array in constants.items() if name not in self.params}
+        self._tied = _tied_names(chosen, constants)
+        self.params = {name: make_array(_aligned(constants[name])) for name in chosen if name not in self._tied}
+        self.constants = {name: array for name, array in constants.items() if name not in {*self.params, *self._tied}}
         self.inputs = tuple(value for value in file.graph.inputs if value.name not in constants)
         self.outputs = file.graph.outputs
         self.static_inputs = tuple(value.name for value in self.inputs if value.name in static)
@@ -162,13 +164,25 @@ class Model:
         if missing := self.params.keys() - params.keys():
             raise ValueError(f"the parameters {', '.join(sorted(missing))} are missing")
         graph = self._file.graph
-        values = {**self.constants, **params}
+        values = {**self.constants, **params, **{name: params[first] for name, first in self._tied.items()}}
         values.update(zip([value.name for value in self.inputs], arguments))
         scope = Scope(ChainMap(values), self._file.opsets, {})
         results = [value.name for value in graph.outputs]
         evaluation = Evaluation(self._file.functions, key, training, self._straight_through)
         evaluation.run_nodes(graph.nodes, scope, results)
         return [jnp.asarray(values[name]) for name in results]
+
+
+def _tied_names(names, constants):
+    """{name: the first name} of constants whose elements are the same memory, as those at one place of a file are."""
+    firsts, tied = {}, {}
+    for name in names:
+        array = constants[name]
+        place = array.__array_interface__["data"][0], array.shape, array.dtype
+        first = firsts.setdefault(place, name) if array.size else name
+        if first != name:
+            tied[name] = first
+    return tied
 
 
 def _aligned(array):
