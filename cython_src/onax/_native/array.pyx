@@ -21,7 +21,7 @@ from onax._native.conversions cimport (
     python_scalar, truth,
 )
 from onax._native.device_buffers cimport DeviceBuffer, DeviceMemory, download, logical_rank, upload
-from onax._native.device_exchange cimport cuda_interface, dlpack_device, export_capsule
+from onax._native.device_exchange cimport CPU_DLPACK_DEVICE, cuda_interface, dlpack_device, export_capsule
 from onax._native.hooks cimport (
     ABS, ADD, AND, DIVMOD, EQ, FLOORDIV, GE, GETITEM, GT, INVERT, ITER, LE, LSHIFT, LT, MATMUL, MOD, MUL, NE, NEG, OR,
     POS, POW, RSHIFT, SUB, TRUEDIV, XOR, hooks, kind_bit, refuse_container,
@@ -750,7 +750,7 @@ cdef class ArrayImpl(Array):
 
     def __dlpack_device__(self):
         cdef DeviceMemory memory = _memory_of(self)
-        return (1, 0) if memory is None else dlpack_device(memory)
+        return CPU_DLPACK_DEVICE if memory is None else dlpack_device(memory)
 
     @property
     def __cuda_array_interface__(self):

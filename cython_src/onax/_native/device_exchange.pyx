@@ -14,6 +14,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from onax._native.device_buffers cimport DeviceBuffer, DeviceMemory
 from onax._native.ort_api cimport *
 
+import enum
+
 import ml_dtypes
 import numpy as np
 
@@ -75,10 +77,22 @@ cdef int _BFLOAT = 4
 cdef object _bfloat16 = np.dtype(ml_dtypes.bfloat16)
 
 
+class DLDeviceType(enum.IntEnum):
+    """The kinds of devices of DLPack that arrays may lie on."""
+
+    kDLCPU = 1
+    kDLCUDA = 2
+    kDLCUDAHost = 3
+    kDLROCM = 10
+
+
+cdef tuple CPU_DLPACK_DEVICE = (DLDeviceType.kDLCPU, 0)
+
+
 cdef tuple dlpack_device(DeviceMemory memory):
     cdef int kind = DL_CUDA if memory.is_cuda else DL_CPU
     cdef int number = memory.device_id if memory.is_cuda else 0
-    return kind, number
+    return DLDeviceType(kind), number
 
 
 # ---- export

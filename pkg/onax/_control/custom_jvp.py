@@ -1,6 +1,6 @@
 """custom_jvp: functions with a user-defined forward-mode rule."""
 
-from onax._control.custom_rules import CustomFunction, flatten_call, refuse_closed_over, stage_call
+from onax._control.custom_rules import CustomFunction, call_plainly, flatten_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import CUSTOM_RULE, Call, programs
 from onax._core.rules import add_tangents
@@ -46,7 +46,7 @@ class custom_jvp(CustomFunction):
         def jvp(primals, tangents):
             out = self(*primals)
             zeros = tree_map(lambda x: Zero(typeof(x).to_tangent_aval()), out)
-            parts = [rule(t, out, *primals) for rule, t in zip(jvps, tangents) if rule is not None]
+            parts = [rule(t, out, *primals) for rule, t in zip(jvps, tangents, strict=True) if rule is not None]
             total = zeros
             for part in parts:
                 total = tree_map(add_tangents, total, part)
@@ -58,7 +58,7 @@ class custom_jvp(CustomFunction):
         if self.jvp is None:
             raise AttributeError(f"No JVP defined for custom_jvp function {fun_name(self.fun)} using defjvp.")
         if context.get_trace() is None:
-            return self.fun(*args, **kwargs)
+            return call_plainly(self, args, kwargs)
         call, leaves = flatten_call(self, args, kwargs)
         params = {"name": fun_name(self.fun), "fun": self.fun}
         outs = find_cur_trace().process_custom_jvp_call(

@@ -2,7 +2,8 @@
 
 import functools
 
-from onax._core.trace import as_array, typeof, valid_jaxtype
+from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
+from onax._ground import errors
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.flatten import check_callable, debug_info, fun_name, fun_signature
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
@@ -27,7 +28,7 @@ class CustomFunction:
 def _resolve_arguments(custom, args, kwargs):
     """All arguments by position, including defaults."""
     signature = fun_signature(custom.fun)
-    if not kwargs and (signature is None or len(args) >= len(signature.parameters)):
+    if not kwargs and (signature is None or len(args) == len(signature.parameters)):
         return args
     where = f"The input arguments to the {custom.kind}-decorated function {fun_name(custom.fun)} could not be resolved"
     if signature is None:
@@ -43,6 +44,15 @@ def _resolve_arguments(custom, args, kwargs):
             f"The following keyword arguments could not be resolved to positions: {', '.join(bound.kwargs)}"
         )
     return bound.args
+
+
+def call_plainly(custom, args, kwargs):
+    """Calls the function without its rule; TypeError for arguments that its signature does not have."""
+    try:
+        return custom.fun(*args, **kwargs)
+    except TypeError:
+        _resolve_arguments(custom, args, kwargs)  # raises an error with the name of the rule's kind if it is this
+        raise
 
 
 class Call:
@@ -79,6 +89,8 @@ def flatten_call(custom, args, kwargs):
     signature = fun_signature(custom.fun)
     if custom.nondiff_argnames and signature is not None:
         fixed |= {i for i, name in enumerate(signature.parameters) if name in custom.nondiff_argnames}
+    if custom.kind == "custom_vjp" and fixed:
+        _refuse_tracers([args[i] for i in fixed])
     given = tuple([(a,) if i in fixed else None for i, a in enumerate(args)])
     leaves, in_tree = tree_flatten(tuple([a for i, a in enumerate(args) if i not in fixed]))
     for leaf in leaves:
@@ -87,6 +99,17 @@ def flatten_call(custom, args, kwargs):
                 f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type, in a call of {fun_name(custom.fun)}."
             )
     return Call(custom, given, in_tree), leaves
+
+
+def _refuse_tracers(values):
+    if any(isinstance(x, Tracer) for x in tree_flatten(values)[0]):
+        raise errors.UnexpectedTracerError(
+            "Found a JAX Tracer object passed as an argument to a custom_vjp function in a position indicated by "
+            "nondiff_argnums as non-differentiable. Tracers cannot be passed as non-differentiable arguments to "
+            "custom_vjp functions; instead, nondiff_argnums should only be used for arguments that can't be or contain "
+            "JAX tracers, e.g. function-valued arguments. In particular, array-valued arguments should typically not "
+            "be indicated as nondiff_argnums."
+        )
 
 
 def stage_call(kind, fun, shown, args):

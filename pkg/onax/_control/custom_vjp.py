@@ -7,7 +7,7 @@ equation, which counts as linear in the tangents and whose transpose is the back
 import functools
 from dataclasses import dataclass
 
-from onax._control.custom_rules import CustomFunction, flatten_call, refuse_closed_over, stage_call
+from onax._control.custom_rules import CustomFunction, call_plainly, flatten_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import CUSTOM_RULE, Call, programs
 from onax._core.trace import find_cur_trace, typeof
@@ -54,7 +54,7 @@ class custom_vjp(CustomFunction):
         if self.fwd is None or self.bwd is None:
             raise AttributeError(f"No VJP defined for custom_vjp function {fun_name(self.fun)} using defvjp.")
         if context.get_trace() is None:
-            return self.fun(*args, **kwargs)
+            return call_plainly(self, args, kwargs)
         call, leaves = flatten_call(self, args, kwargs)
         rules = _FlatRules(call, [typeof(x) for x in leaves])
         params = {"name": fun_name(self.fun), "fun": self.fun, "fwd": self.fwd, "bwd": self.bwd}
@@ -134,20 +134,29 @@ class _FlatRules:
         given = source.call_user_rule(call.custom.bwd, *call.fixed, residuals, cts)
         dummy = tree_unflatten(call.in_tree, [0] * call.in_tree.num_leaves)
         if not isinstance(given, (tuple, list)) or len(given) != len(dummy):
-            raise TypeError(
-                "Custom VJP bwd rule must produce an output with the same container (pytree) structure as the args "
-                "tuple of the primal function, and in particular must produce a tuple of length equal to the number "
-                f"of arguments to the primal function, but got bwd output structure {tree_structure(given)} for primal "
-                f"input structure {call.in_tree}."
-            )
+            raise _structure_error(given, call.in_tree)
         flat = []
-        for ct, argument in zip(given, dummy):
-            flat.extend(_flatten_cotangent(ct, argument, call.in_tree))
+        try:
+            for ct, argument in zip(given, dummy):
+                flat.extend(_flatten_cotangent(ct, argument))
+        except ValueError:
+            raise _structure_error(given, call.in_tree) from None
         return [_check_cotangent(ct, aval, i) for i, (ct, aval) in enumerate(zip(flat, self.in_avals))]
 
 
-def _flatten_cotangent(ct, argument, in_tree):
-    """The leaves of the cotangent of one argument; None stands for a subtree of zeros."""
+def _structure_error(given, in_tree):
+    return TypeError(
+        "Custom VJP bwd rule must produce an output with the same container (pytree) structure as the args tuple of "
+        "the primal function, and in particular must produce a tuple of length equal to the number of arguments to the "
+        f"primal function, but got bwd output structure {tree_structure(given)} for primal input structure {in_tree}."
+    )
+
+
+def _flatten_cotangent(ct, argument):
+    """The leaves of the cotangent of one argument; None stands for a subtree of zeros.
+
+    Raises ValueError for a cotangent of another structure.
+    """
     flat = []
 
     def append(x, part):
@@ -156,14 +165,7 @@ def _flatten_cotangent(ct, argument, in_tree):
             raise ValueError("a leaf where a container is expected")
         flat.extend([None] * subtree.num_leaves if x is None else [x])
 
-    try:
-        tree_map(append, ct, argument, is_leaf=lambda x: x is None)
-    except ValueError:
-        raise TypeError(
-            "Custom VJP bwd rule must produce an output with the same container (pytree) structure as the args tuple "
-            f"of the primal function, but got a part of structure {tree_structure(ct)} for "
-            f"{tree_structure(argument)} in {in_tree}."
-        ) from None
+    tree_map(append, ct, argument, is_leaf=lambda x: x is None)
     return flat
 
 

@@ -339,7 +339,7 @@ class Tracer(Array):
     def __format__(self, spec):
         if not spec:
             return repr(self)
-        return format(self._concrete(errors.ConcretizationTypeError, _cast_advice("format")), spec)
+        raise TypeError(f"unsupported format string passed to {type(self).__name__}.__format__")
 
     def __reduce__(self):
         raise errors.ConcretizationTypeError(
@@ -367,12 +367,12 @@ def _concrete_only(name, is_method):
     return refuse if is_method else property(refuse)
 
 
-def _missing_property(name, text):
+def _missing_property(name, text, hint=""):
     """Makes a property of tracers that raises AttributeError with an explanation, so that `hasattr` is False."""
 
     def refuse(self):
         """Not available while tracing: raises AttributeError."""
-        fault = f"The '{name}' {text} traced array with shape {self.aval.str_short()}."
+        fault = f"The '{name}' {text} traced array with shape {self.aval.str_short()}.{hint}"
         raise AttributeError(errors.compose(fault, self._origin_msg()))
 
     return property(refuse)
@@ -386,7 +386,9 @@ for _name in ("block_until_ready", "copy_to_host_async"):
     setattr(Tracer, _name, _missing_property(_name, "method is not available on"))
 Tracer.addressable_data = _missing_property("addressable_data", "method is not available on")
 Tracer.device = _missing_property("device", "attribute is not available on")
-Tracer.sharding = _missing_property("sharding", "attribute (ask `onax.typeof(x)`) is not available on")
+Tracer.sharding = _missing_property(
+    "sharding", "attribute is not available on", " To query sharding information on tracers, use `jax.typeof(x)`."
+)
 
 
 _ADVICE = {"int": "int", "float": "float", "complex": "complex"}

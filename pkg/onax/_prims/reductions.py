@@ -293,7 +293,9 @@ argmin_p = _arg("argmin", np.ndarray.argmin)
 
 def _arg_bind(p, operand, axis, index_dtype):
     params = {"axes": (operator.index(axis),), "index_dtype": dtypes.check_user_dtype(index_dtype, p.name)}
-    if axis < 0 or not dtypes.is_integer(params["index_dtype"]):  # the kernel refuses the other errors
+    if not 0 <= axis < np.ndim(operand) or not dtypes.is_integer(
+        params["index_dtype"]
+    ):  # the kernel refuses the other errors
         _arg_abstract(typeof(operand), **params)
     return p.bind(operand, **params)
 

@@ -85,7 +85,7 @@ def jvp(fun, primals, tangents, has_aux=False):
                 "primal and tangent arguments to jax.jvp must be tuples or lists; "
                 f"found {type(primals).__name__} and {type(tangents).__name__}."
             )
-    primal_tree, tangent_tree = tree_structure(tuple(primals)), tree_structure(tuple(tangents))
+    primal_tree, tangent_tree = tree_structure(primals), tree_structure(tangents)
     if primal_tree != tangent_tree:
         raise TypeError(
             "primal and tangent arguments to jax.jvp must have the same tree structure; primals have tree structure "
@@ -703,8 +703,7 @@ def linear_transpose(fun, *primals, reduce_axes=()):
         for ct, expected in zip(cts, jaxpr.out_avals):
             if (typeof(ct).shape, typeof(ct).dtype) != (expected.shape, expected.dtype):
                 raise TypeError(
-                    f"cotangent type does not match function output, expected {expected.str_short()} but got "
-                    f"{typeof(ct).str_short()}"
+                    f"cotangent type does not match function output, expected {tuple(jaxpr.out_avals)} but got {cts}"
                 )
         undefined = [UndefinedPrimal(a) for a in avals]
         outs = backward_pass(jaxpr, jaxpr.consts, undefined, [as_array(ct) for ct in cts])

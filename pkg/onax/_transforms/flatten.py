@@ -40,13 +40,11 @@ class FlatFunction:
 
 def split_aux(out):
     """The (output, auxiliary output) of a has_aux function; raises TypeError for anything but a pair."""
-    if not isinstance(out, (tuple, list)):
+    if not isinstance(out, (tuple, list)) or len(out) != 2:
         raise TypeError(
             "expected function with aux output to return a two-element tuple, "
             f"but got type {type(out)} with value {out!r}"
         )
-    if len(out) != 2:
-        raise TypeError(f"expected function with aux output to return a two-element tuple, but got length {len(out)}")
     return out
 
 

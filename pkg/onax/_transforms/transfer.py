@@ -12,12 +12,14 @@ from onax._ground import dtypes, processes
 from onax._ground.devices import Device, devices
 from onax._native.array import Array, ArrayImpl
 from onax._native.array_sources import all_arrays, make_spanning
+from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.placement import REUSE_INPUT, device_put_p
 from onax._prims.shaping import canonical_shape
 from onax._transforms.host_local import from_arrays, from_local, process_global_shape
 from onax._transforms.vmap import flatten_axes
 
+_TARGETS = (Device, PartitionSpec, Sharding, Format, MemorySpace)
 _NEEDS_MESH = "Please set a mesh via `jax.set_mesh` if a PartitionSpec is passed to device_put"
 
 
@@ -26,22 +28,32 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
 
     `device`: None, a Device, a Sharding, a Format, a `memory.Space` (where values stay where they are, since a device
     has one memory), or a tree of these that is a prefix of `x`.  Raises TypeError for
-    leaves that are not arrays, ValueError for shardings that do not fit, and NotImplementedError for a Format whose
-    layout is not row-major.
+    leaves that are not arrays, ValueError for shardings that do not fit and for `donate` with `may_alias`, and
+    NotImplementedError for a Format whose layout is not row-major.
     """
+    if donate and may_alias:
+        raise ValueError("may_alias and donate cannot be True at the same time.")
     leaves, tree = tree_flatten(x)
     targets = [resolve_spec(p, ValueError, _NEEDS_MESH) for p in broadcast_devices(device, tree)]
+    for target in targets:
+        if target is not None and not isinstance(target, _TARGETS):
+            raise ValueError(
+                "`jax.device_put` only accepts `None`, `jax.sharding.Sharding`, `jax.Device`, `Format`, "
+                f"`jax.memory.Space` or a pytree of these values. Received invalid value: {target}"
+            )
     for leaf in leaves:
         if not valid_jaxtype(leaf):
+            if isinstance(leaf, str):
+                raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type")
             raise TypeError(
-                f"Cannot interpret value of type {type(leaf)} as an abstract array; device_put moves arrays and numbers"
+                f"Cannot interpret value of type {type(leaf)} as an abstract array; it does not have a dtype attribute"
             )
     return tree_unflatten(tree, [_put_leaf(leaf, target) for leaf, target in zip(leaves, targets)])
 
 
 def broadcast_devices(device, tree, name="device_put device"):
     """The device or sharding of each leaf of a tree structure; ValueError if `device` is not a prefix of it."""
-    if device is None or isinstance(device, (Device, PartitionSpec, Sharding, Format, MemorySpace)):
+    if device is None or isinstance(device, _TARGETS):
         return [device] * tree.num_leaves
     return flatten_axes(name, tree, device)
 
@@ -71,8 +83,6 @@ def _put_leaf(leaf, device):
             "When the second argument to `device_put` is a Device, the first argument must be a fully addressable "
             f"array or a non-addressable array with a single device sharding. Got value with devices {leaf.devices()}"
         )
-    elif device is not None and not isinstance(device, Device):
-        raise ValueError(f"Argument to device_put must be a Device or a Sharding, got {type(device)}")
     if isinstance(device, Device) and not device._addressable:
         return make_spanning(typeof(as_array(leaf)), (), SingleDeviceSharding(device))
     leaf = leaf if isinstance(leaf, (Tracer, ArrayImpl)) else as_array(leaf)
@@ -148,11 +158,17 @@ def copy_to_host_async(x):
 def make_array_from_callback(shape, sharding, data_callback, dtype=None):
     """An array with a sharding; `data_callback(index)` returns the elements at a tuple of slices.
 
-    Raises IndivisibleError if shards would be unequal, ValueError for a shard of another shape.
+    Raises IndivisibleError if shards would be unequal, ValueError for a shard of another shape, or of another dtype
+    than `dtype`.
     """
     shape = _global_shape("make_array_from_callback", shape, sharding)
     indices = sharding.addressable_devices_indices_map(shape).values()
-    pieces = [(index, np.asarray(data_callback(index))) for index in indices]
+    pieces = [(index, np.asarray(as_array(data_callback(index)))) for index in indices]
+    if dtype is not None and pieces[0][1].dtype != dtypes.canonicalize_dtype(dtype):
+        raise ValueError(
+            "If `dtype` is provided to `jax.make_array_from_callback`, it must match the dtype of the addressable "
+            f"shards. Got dtype={np.dtype(dtype).name} and shard dtype={pieces[0][1].dtype}`."
+        )
     if not sharding.is_fully_addressable:
         devices = sharding.addressable_devices_indices_map(shape)
         shards = [(device, as_array(piece)) for device, (_, piece) in zip(devices, pieces)]
@@ -166,7 +182,8 @@ def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None)
     indices = sharding.addressable_devices_indices_map(shape)
     if not isinstance(arrays, (list, tuple)):
         raise TypeError(
-            f"make_array_from_single_device_arrays `arrays` argument must be a list or tuple. Got {type(arrays)}"
+            "jax.make_array_from_single_device_arrays `arrays` argument must be a list or tuple, but got "
+            f"{type(arrays)}."
         )
     for piece in arrays:
         if not isinstance(piece, Array):
@@ -177,8 +194,18 @@ def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None)
             f"but got {len(arrays)}"
         )
     by_device = {next(iter(a.devices())): a for a in arrays}
+    if len(by_device) < len(arrays):
+        raise ValueError(
+            "When making an array from single-device arrays, the input arrays must be from distinct devices, but got "
+            f"device IDs {[next(iter(a.devices())).id for a in arrays]}"
+        )
     if by_device.keys() != indices.keys():
-        raise ValueError("the arrays must lie on the devices of the sharding, one on each")
+        raise ValueError(
+            "Addressable devices and per-device arrays devices do not match. Sharding contains devices "
+            f"{ {d.id for d in indices.keys() - by_device.keys()} } that are not present in per-device arrays. "
+            f"Per-device arrays contain devices { {d.id for d in by_device.keys() - indices.keys()} } that are not "
+            "present in the sharding."
+        )
     if not sharding.is_fully_addressable:
         return from_arrays(shape, sharding, [(d, by_device[d]) for d in indices], dtype)
     return _assemble(shape, sharding, [(index, np.asarray(by_device[d])) for d, index in indices.items()], dtype)
@@ -233,8 +260,8 @@ def _global_shape(name, shape, sharding):
     """Checks a shape and a sharding and returns the shape; raises TypeError for an invalid one."""
     if not isinstance(sharding, Sharding):
         raise TypeError(
-            f"sharding should be an instance of `jax.sharding`. Got {sharding} of type {type(sharding)}; {name} lays "
-            "an array out over it"
+            f"sharding should be an instance of `jax.sharding`. Got {sharding} of type {type(sharding)}\n{name} lays "
+            "an array out over it."
         )
     return canonical_shape(shape, f"{name}: ")
 
@@ -244,6 +271,10 @@ def _assemble(shape, sharding, pieces, dtype):
     whole = np.empty(shape, first.dtype if dtype is None else dtype)
     for index, piece in pieces:
         if whole[index].shape != piece.shape:
-            raise ValueError(f"the piece at {index} has shape {piece.shape}, the sharding wants {whole[index].shape}")
+            aval = ShapedArray(shape, whole.dtype, sharding=sharding).str_short()
+            raise ValueError(
+                f"Expected shard shape {whole[index].shape} doesn't match the single device array shape {piece.shape}. "
+                f"Shape of Array is {aval} with sharding {sharding}"
+            )
         whole[index] = piece
     return device_put(as_array(whole), sharding)

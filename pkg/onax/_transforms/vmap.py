@@ -123,7 +123,7 @@ def flatten_axes(name, tree, axes, full=None):
         tree_map(extend, marked, dummy)
     except ValueError as mismatch:
         raise ValueError(
-            f"{name} specification must be a tree prefix of the corresponding value, got specification {axes} for "
+            f"{name} specification must be a tree prefix of the corresponding value;\ngot specification {axes} for "
             f"value tree {tree}.\n  Mismatch details: {mismatch}"
         ) from None
     return flat

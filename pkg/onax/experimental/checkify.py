@@ -473,15 +473,16 @@ def _reporting(state, jaxpr):
     """(program whose first results are the flat state of its errors, keys of the state, sites), kept with the jaxpr."""
     where = ("checkified", state.enabled)
     if where not in jaxpr.cache:
-        inner = _State(state.enabled)
+        found = []
 
         def fun(*args):
-            inner.slots, inner.sites = {}, {}
+            inner = _State(state.enabled)
             outs = inner.run(jaxpr, jaxpr.consts, args)
+            found[:] = tuple(inner.slots), inner.sites
             return [*inner.flat(), *outs]
 
         derived = trace_to_jaxpr(fun, jaxpr.in_avals, jaxpr.debug_info)
-        jaxpr.cache[where] = (derived, tuple(inner.slots), inner.sites)
+        jaxpr.cache[where] = (derived, *found)
     return jaxpr.cache[where]
 
 

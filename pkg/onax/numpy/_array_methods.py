@@ -161,7 +161,7 @@ def view(self, dtype=None, type=None):
         raise NotImplementedError("The 'type' argument of array.view() is not supported.")
     if dtype is None:
         return self
-    dtype = dtypes.canonicalize_dtype(dtype)
+    dtype = dtypes.check_user_dtype(dtype, "view")
     if dtype == self.dtype:
         return self
     if self.dtype.kind == "c":

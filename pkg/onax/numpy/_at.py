@@ -244,6 +244,10 @@ def _broadcast(values, shape):
     if len(values.shape) > len(shape) or not all(
         dims.equal(d, 1) or dims.equal(d, n) for d, n in zip(values.shape[::-1], shape[::-1])
     ):
+        if len(values.shape) > len(shape):
+            raise ValueError(
+                f"Cannot broadcast to shape with fewer dimensions: arr_shape={values.shape} shape={tuple(shape)}"
+            )
         requested = ShapedArray(shape, values.dtype)
         raise ValueError(
             f"Incompatible types for broadcasting: input type={values.aval.str_short()} and requested "

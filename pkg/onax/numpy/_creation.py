@@ -210,7 +210,10 @@ def from_dlpack(x, /, *, device=None, copy=None):
     the host nor on a CUDA device of ours.
     """
     if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
-        raise TypeError(f"from_dlpack takes an array with __dlpack__ and __dlpack_device__; got {type(x)}.")
+        raise TypeError(
+            "The array passed to from_dlpack must have __dlpack__ and __dlpack_device__ methods.\n"
+            f"from_dlpack got {type(x)}."
+        )
     if isinstance(x, Array):
         out = array(x, copy=bool(copy))
     else:

@@ -15,7 +15,7 @@ def _cumulative_reduction(name, a, axis, dtype, out, op, fill=None, widen=False)
     """Flattens if there is no axis, replaces NaN by `fill`, and accumulates in the result's dtype."""
     no_out(name, out)
     a = ensure_arraylike(name, a)
-    if axis is None or not a.ndim:
+    if axis is None:
         a = lax.reshape(a, (a.size,))
     axis = canonical_axis(0 if axis is None else axis, a.ndim)
     if fill is not None:

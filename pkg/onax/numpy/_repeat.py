@@ -35,7 +35,10 @@ def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None
         if repeats.size == 1:
             return _repeat_each(a, operator.index(repeats.item()), axis)
         if repeats.size != a.shape[axis]:
-            raise ValueError(f"repeat: repeats of size {repeats.size} for an axis of length {a.shape[axis]}")
+            raise ValueError(
+                "operands could not be broadcast together with remapped shapes [original->remapped]: "
+                f"({repeats.size},)  and requested shape ({a.shape[axis]},)"
+            )
         if repeats.dtype.kind not in "biu":
             raise TypeError(f"repeat: repeats must be integers, got {repeats.dtype}")
         return take_in_bounds(a, np.repeat(np.arange(repeats.size), repeats.ravel()), axis)

@@ -196,6 +196,11 @@ def compress(condition, a, axis=None, *, size=None, fill_value=0, out=None):
 
 def _sorts_before(x, y):
     """Whether x sorts before y; nan comes last."""
+    if dtypes.is_complex(x.dtype):  # by real parts, then by imaginary parts
+        real_x, real_y = lax.real(x), lax.real(y)
+        imag = _sorts_before(lax.imag(x), lax.imag(y))
+        equal_real = lax.bitwise_not(_sorts_before(real_y, real_x))
+        return lax.bitwise_or(_sorts_before(real_x, real_y), lax.bitwise_and(equal_real, imag))
     if not dtypes.is_inexact(x.dtype):
         return lax.lt(x, y)
     return lax.bitwise_or(lax.lt(x, y), lax.bitwise_and(lax.eq(x, x), lax.ne(y, y)))
@@ -213,7 +218,8 @@ def searchsorted(a, v, side="left", sorter=None, *, method="scan"):
       method: "scan", "scan_unrolled", "sort" or "compare_all"; it is checked, and has no influence on the result.
 
     Returns an int32 array of the shape of `v` with numbers from 0 to n (int64 where n needs it).  Raises ValueError for
-    an `a` of another rank and for unknown options, NotImplementedError for complex numbers.
+    an `a` of another rank and for unknown options.  Complex numbers are ordered by their real parts, then by their
+    imaginary parts.
 
     Examples:
       >>> jnp.searchsorted(jnp.array([1, 2, 2, 5]), jnp.array([2, 6]), side="right")
@@ -221,15 +227,13 @@ def searchsorted(a, v, side="left", sorter=None, *, method="scan"):
     """
     check_arraylike("searchsorted", a, v)
     if side not in ("left", "right"):
-        raise ValueError(f"{side!r} is an invalid value for keyword 'side'. Expected one of ['left', 'right'].")
-    methods = ["scan", "scan_unrolled", "sort", "compare_all"]
+        raise ValueError(f"invalid argument {side=}, expected 'left' or 'right'")
+    methods = ["compare_all", "scan", "scan_unrolled", "sort"]
     if method not in methods:
-        raise ValueError(f"{method!r} is an invalid value for keyword 'method'. Expected one of {methods}.")
+        raise ValueError(f"invalid argument {method=}, expected one of {methods}")
     a, v = promote_dtypes(a, v)
     if a.ndim != 1:
         raise ValueError("a should be 1-dimensional")
-    if dtypes.is_complex(a.dtype):
-        raise NotImplementedError("searchsorted of complex numbers is not supported; compare real parts")
     if sorter is not None:
         a = take(a, sorter)
     out_dtype = dtypes.int_dtype_for_dim(a.shape[0])
@@ -254,7 +258,7 @@ def has_many_pairs(a, v):
 def _as_sortable(x):
     """The ndarray of a concrete array, in a dtype that NumPy can sort."""
     value = x._value
-    return value if value.dtype.kind in "biuf" and value.dtype.isbuiltin == 1 else value.astype(np.float32)
+    return value if value.dtype.kind in "biufc" and value.dtype.isbuiltin == 1 else value.astype(np.float32)
 
 
 @staged("_binary_search", static_argnames=("side",), compiled_from=None)

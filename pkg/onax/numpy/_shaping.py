@@ -536,6 +536,11 @@ def rot90(m, k=1, axes=(0, 1)):
         raise TypeError(f"rot90 takes two axes, got {axes!r}")
     if np.shape(axes) != (2,):
         raise ValueError("rot90 takes two axes")
+    if m.ndim < 2:
+        raise ValueError(
+            "rot90 requires its first argument to have ndim at least two, but got first argument of shape "
+            f"{m.shape}, which has ndim {m.ndim}"
+        )
     first, second = (canonical_axis(i, m.ndim) for i in axes)
     if first == second:
         raise ValueError("Axes must be different")

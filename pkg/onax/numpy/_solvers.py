@@ -554,7 +554,12 @@ def matrix_power(a, n):
         raise TypeError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
     if a.shape[-2] != a.shape[-1]:
         raise TypeError("Last 2 dimensions of the array must be square")
-    n = operator.index(n)
+    try:
+        n = operator.index(n)
+    except TypeError as error:
+        if isinstance(n, Array):
+            raise
+        raise TypeError(f"exponent must be an integer, got {n}") from error
     if n == 0:
         size = a.shape[-1]
         i, j = lax.broadcasted_iota(np.int32, (size, size), 0), lax.broadcasted_iota(np.int32, (size, size), 1)

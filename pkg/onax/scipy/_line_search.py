@@ -32,7 +32,10 @@ class _State(NamedTuple):
 
 
 def line_search(value_and_grad, x, direction, value, gradient, first, maxiter):
-    """(step, function's value there, gradient there, whether the search succeeded, number of evaluations)."""
+    """(step, function's value there, gradient there, status, number of evaluations).
+
+    The status is 0 after success, 1 if the interval became too small and 3 if there were too few evaluations.
+    """
     zero = jnp.zeros((), x.dtype)
     start = _Point(zero, value, jnp.dot(gradient, direction), gradient)
     slack = jnp.finfo(x.dtype).eps * jnp.abs(value)
@@ -49,10 +52,12 @@ def line_search(value_and_grad, x, direction, value, gradient, first, maxiter):
 
     state = _State(jnp.asarray(_BRACKETING), start, start, jnp.asarray(first, x.dtype), jnp.asarray(0))
     state = lax.while_loop(should_continue, advance, state)
-    # Out of evaluations, a point that decreases the function is good enough.
+    # Out of evaluations in an interval that has a minimum, a point that decreases the function is good enough.
     low = state.low
-    succeeded = (state.phase == _FOUND) | ((low.step > 0) & (low.value < value))
-    return low.step, low.value, low.gradient, succeeded, state.evaluations
+    bracketed = (state.phase == _ZOOMING) | (state.phase == _FAILED)
+    succeeded = (state.phase == _FOUND) | (bracketed & (low.step > 0) & (low.value < value))
+    status = jnp.where(succeeded, 0, jnp.where(state.phase == _FAILED, 1, 3))
+    return low.step, low.value, low.gradient, status, state.evaluations
 
 
 def _advance(state, new, start, slack):

@@ -18,7 +18,8 @@ class OptimizeResults(NamedTuple):
 
     x         the last point
     success   whether the gradient at x is smaller than gtol
-    status    0: yes; 1: too many iterations; 3: no step along the last direction decreases the function
+    status    0: yes; 1: too many iterations; 3: no step along the last direction decreases the function; 5: the line
+              search ran out of evaluations (with limited memory: it failed)
     fun, jac  the function and its gradient at x
     hess_inv  an approximation of the inverse of the Hessian; None with limited memory
     nfev, njev, nit   how often the function and its gradient were evaluated, and the iterations
@@ -67,7 +68,7 @@ class _State(NamedTuple):
     memory: object
     iterations: object
     evaluations: object
-    failed: object
+    line_search_status: object
 
 
 def _descend(both, x0, maxiter, norm, gtol, line_search_maxiter, memory, direction_of, update):
@@ -77,16 +78,17 @@ def _descend(both, x0, maxiter, norm, gtol, line_search_maxiter, memory, directi
     size = lambda g: jnp.linalg.norm(g, ord=norm)
 
     def should_continue(s):
-        return (size(s.gradient) >= gtol) & ~s.failed & (s.iterations < maxiter) & jnp.isfinite(s.value)
+        return ~(size(s.gradient) < gtol) & (s.line_search_status == 0) & (s.iterations < maxiter)
 
     def step(s):
         direction = direction_of(s.memory, s.gradient)
         downhill = jnp.dot(direction, s.gradient) < 0
         direction = jnp.where(downhill, direction, -s.gradient)
         guess = jnp.where(s.iterations == 0, jnp.minimum(1.0, 1.0 / _vector_norm(s.gradient)), 1.0)
-        a, new_value, new_gradient, succeeded, count = line_search(
+        a, new_value, new_gradient, status, count = line_search(
             both, s.x, direction, s.value, s.gradient, guess, line_search_maxiter
         )
+        succeeded = status == 0
         step_vector, gradient_change = a * direction, new_gradient - s.gradient
         keep_if_succeeded = lambda new, old: jnp.where(succeeded, new, old)
         return _State(
@@ -96,13 +98,13 @@ def _descend(both, x0, maxiter, norm, gtol, line_search_maxiter, memory, directi
             update(s.memory, step_vector, gradient_change, succeeded),
             s.iterations + 1,
             s.evaluations + count,
-            ~succeeded,
+            status,
         )
 
-    s = _State(x0, value, gradient, memory, 0, 1, jnp.array(False))
+    s = _State(x0, value, gradient, memory, 0, 1, jnp.array(0))
     s = lax.while_loop(should_continue, step, s)
     success = size(s.gradient) < gtol
-    return s, success, jnp.where(success, 0, jnp.where(s.failed | ~jnp.isfinite(s.value), 3, 1))
+    return s, success, jnp.where(success, 0, jnp.where(s.line_search_status == 0, 1, 2 + s.line_search_status))
 
 
 def _vector_norm(vector):
@@ -165,6 +167,7 @@ def minimize_lbfgs(both, x0, maxiter=None, norm=np.inf, maxcor=10, gtol=1e-5, ma
         return _CorrectionPairs(*(jnp.where(usable, a, b) for a, b in zip(new, pairs)))
 
     s, success, status = _descend(both, x0, maxiter, norm, gtol, maxls, memory, direction_of, update)
+    status = jnp.where(status > 1, 5, status)
     return OptimizeResults(s.x, success, status, s.value, s.gradient, None, s.evaluations, s.evaluations, s.iterations)
 
 
