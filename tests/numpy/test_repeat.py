@@ -41,7 +41,7 @@ def test_many_slices_to_a_great_length():
 
 REFUSED = [
     (lambda: jax.jit(jnp.repeat)(X, 2), jax.errors.ConcretizationTypeError, "total_repeat_length"),
-    (lambda: jnp.repeat(X, np.array([1, 2]), axis=1), ValueError, "repeats"),
+    (lambda: jnp.repeat(X, np.array([1, 2]), axis=1), ValueError, "operands could not be broadcast together"),
     (lambda: jnp.repeat(X, 2, axis=2), ValueError, "out of bounds"),
 ]
 

@@ -273,7 +273,7 @@ CALLS = {
     "transposed with a wrong shape": (
         lambda: jax.linear_transpose(lambda x: x * 2, V)(1.0),
         TypeError,
-        "cotangent type does not match function output, expected float32[3] but got float32[]",
+        "cotangent type does not match function output, expected (ShapedArray(float32[3]),) but got [1.0]",
     ),
     "not linear": (lambda: jax.linear_transpose(lambda x: x * x, V)(V), TypeError, "linear in one operand"),
     "without a transpose": (

@@ -339,7 +339,7 @@ class Tracer(Array):
     def __format__(self, spec):
         if not spec:
             return repr(self)
-        raise TypeError(f"unsupported format string passed to {type(self).__name__}.__format__")
+        return format(self._concrete(errors.ConcretizationTypeError, _cast_advice("format")), spec)
 
     def __reduce__(self):
         raise errors.ConcretizationTypeError(

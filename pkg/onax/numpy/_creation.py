@@ -664,6 +664,8 @@ def eye(N, M=None, k=0, dtype=None, *, device=None):
     M = N if M is None else _matrix_dimension("eye", "M", M)
     if any(type(n) is int and n < 0 for n in (N, M)):
         raise ValueError(f"negative dimensions are not allowed, got {N} and {None if N is M else M}")
+    if isinstance(k, (float, complex)):
+        raise ValueError(f"k must be a scalar integer; got {k}")
     return on_device(_diagonal_ones(N, M, k, dtype), device)
 
 

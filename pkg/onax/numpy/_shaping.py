@@ -392,7 +392,7 @@ def block(arrays):
 
 def _block(xs):
     if isinstance(xs, tuple):
-        raise ValueError("jax.numpy.block does not allow tuples, got {xs}")
+        raise ValueError(f"jax.numpy.block does not allow tuples, got {xs}")
     if xs is None:
         raise ValueError("None is not a valid value for jnp.array")
     if not isinstance(xs, list):
