@@ -164,7 +164,7 @@ def make_array_from_callback(shape, sharding, data_callback, dtype=None):
     shape = _global_shape("make_array_from_callback", shape, sharding)
     indices = sharding.addressable_devices_indices_map(shape).values()
     pieces = [(index, np.asarray(as_array(data_callback(index)))) for index in indices]
-    if dtype is not None and pieces[0][1].dtype != dtypes.canonicalize_dtype(dtype):
+    if dtype is not None and pieces and pieces[0][1].dtype != dtypes.canonicalize_dtype(dtype):
         raise ValueError(
             "If `dtype` is provided to `jax.make_array_from_callback`, it must match the dtype of the addressable "
             f"shards. Got dtype={np.dtype(dtype).name} and shard dtype={pieces[0][1].dtype}`."
