@@ -4,7 +4,7 @@ import numpy as np
 
 from onax._core.layout import Format, MemorySpace
 from onax._core.redistribution import is_spanning
-from onax._core.sharding import PartitionSpec, Sharding, SingleDeviceSharding, resolve_spec
+from onax._core.sharding import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding, resolve_spec
 from onax._core.shards import shard_array
 from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._core.trees import tree_broadcast
@@ -271,7 +271,8 @@ def _assemble(shape, sharding, pieces, dtype):
     whole = np.empty(shape, first.dtype if dtype is None else dtype)
     for index, piece in pieces:
         if whole[index].shape != piece.shape:
-            aval = ShapedArray(shape, whole.dtype, sharding=sharding).str_short()
+            stated = sharding if isinstance(sharding, NamedSharding) else None
+            aval = ShapedArray(shape, whole.dtype, sharding=stated).str_short()
             raise ValueError(
                 f"Expected shard shape {whole[index].shape} doesn't match the single device array shape {piece.shape}. "
                 f"Shape of Array is {aval} with sharding {sharding}"
