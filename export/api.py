@@ -579,6 +579,7 @@ def _export(
         collect_errors=True,
         recognize=not exact,
         named_after=fun,
+        leave_out_prints=True,
     )
     asked, lower_at = opset, lambda n: lower(opset=n)
     graph, opset = opsets.lower_at_lowest(lower_at) if opset is None else (lower_at(opset), opset)

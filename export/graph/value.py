@@ -116,7 +116,7 @@ class Model:
         self.prefix = None  # the primitive being lowered, after which nodes are named
         self.location = None  # the source record of the equation being lowered
         self.domains = {}  # domain -> version, beyond ONNX's own
-        self.left_out = []  # texts about operations that the file does not have, for warnings
+        self.left_out = None  # texts about prints that the file does not have, for warnings, if it may lack them
         self.wishes = set()  # higher opsets in which rules would do with fewer nodes
 
     def wish(self, opset):

@@ -301,6 +301,7 @@ def lower_jaxpr(
     collect_errors=False,
     recognize=False,
     named_after=None,
+    leave_out_prints=False,
 ):
     """The Graph of a ClosedJaxpr, whose dead code should already be eliminated.
 
@@ -308,6 +309,7 @@ def lower_jaxpr(
     dim_solver                  `export.shapes.DimSolver` of the arguments when shapes are symbolic; made if None
     collect_errors              lower everything, then raise one LoweringError that lists all operations without a form
     named_after                 the exported function: nodes get the names of functions that it calls, not of primitives
+    leave_out_prints            `debug.print` becomes nothing, and the graph's `model.left_out` says where
     recognize                   functions that nodes spell out become the operators of ONNX that have their meaning
 
     A complex argument is a float tensor with a trailing axis of 2, a key a uint32 tensor with trailing key axes.
@@ -316,6 +318,7 @@ def lower_jaxpr(
     g = Graph(opset, provider, target)
     g.model.refusals = Refusals() if collect_errors else None
     g.model.recognizes = recognize
+    g.model.left_out = [] if leave_out_prints else None
     in_avals = [v.aval for v in jaxpr.invars]
     input_names = input_names or [f"in.{i}" for i in range(len(in_avals))]
     output_names = output_names or [f"out.{i}" for i in range(len(jaxpr.outvars))]

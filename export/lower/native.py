@@ -249,8 +249,8 @@ prefer_when_large("float16 float32 float64", erfc_p, reduce_precision_p)
 
 @lowers(debug_print_p, components=True)
 def _leave_out_print(g, out, *values, **params):
-    if g.model.target == "native":
-        raise LoweringError("debug.print calls Python")
+    if g.model.left_out is None:
+        raise LoweringError(f"it calls Python ({callback_location(params)})")
     location = g.model.location
     where = "" if location is None else f" at {source.summarize(location)}"
     g.model.left_out.append(f"{callback_location(params)}{where} is left out: a file cannot print")

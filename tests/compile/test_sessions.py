@@ -115,10 +115,11 @@ def test_a_program_within_a_transformation_runs_where_its_arguments_are(four, op
     assert {asked for asked, _ in opened} <= {"cuda", "cpu"} and on(0) not in opened
 
 
-def test_one_interpreter_of_sharded_arguments_runs_on_their_first_device(four, opened):
+def test_a_program_over_devices_with_memory_of_their_own_is_partitioned(four, opened):
     sharding = NamedSharding(Mesh(np.array(four[1:3], dtype=object), ("x",)), P("x"))
     out = jax.jit(lambda x: jnp.tanh(x) @ jnp.ones((3, 3)))(jax.device_put(X, sharding))
-    assert opened == [on(1)] and out.sharding == sharding
+    assert opened == [on(1), on(2)] and out.sharding == sharding
+    assert np.allclose(out, np.tanh(X) @ np.ones((3, 3)), rtol=1e-5)
 
 
 def test_options_that_name_a_provider_count(four, opened):

@@ -41,7 +41,7 @@ for attributes in ({"factor": -1, **given}, {"factor": 2}):
     try:
         multiply(x, **attributes)
     except jax.errors.JaxRuntimeError as error:
-        answers.append(str(error).split("See docs")[0].strip())
+        answers.append(str(error).split("See onax.errors")[0].strip())
 print(json.dumps(answers))
 """
 COMPILER = shutil.which("c++")

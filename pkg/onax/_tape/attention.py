@@ -14,6 +14,7 @@ from onax._tape.writers import blocks_before, written_by
 
 _HEAD = 7  # attributes of `dot` before those of its axes
 _LITTLE = 1 << 18  # bytes of scores below which they stay in the second cache anyway
+_STRIPS = 2  # bytes of both sides in strips, and of tiles, beside the bytes of the sides
 _FEW = 16  # rows or columns of scores for which products of tiles take longer
 _DOT = OPERATIONS["dot"]
 _WITH_PARTS = OPERATIONS["loop"], OPERATIONS["branch"]
@@ -50,7 +51,8 @@ def find_attention(b, second, operands):
             if first is None or x.size != weights.size or blocks.reads.count(x) > 1:
                 continue
             is_there = not any(source.root.is_overwritten for source in first[1][1:])
-            if is_there and _has_rows(first[2], 3) and _is_between(b, x, first, blocks):
+            fits = is_there and _has_rows(first[2], 3) and _is_between(b, x, first, blocks)
+            if fits and _needs_less_memory(first, weights, operands[1 if is_left else 0]):
                 return Attention(first, blocks, i, is_left, second)
     return None
 
@@ -67,6 +69,14 @@ def _is_between(b, scores, first, blocks):
         if instruction is not blocks.instruction and any(x.root is scores for x in instruction[1]):
             return False
     return False
+
+
+def _needs_less_memory(first, weights, values):
+    """Whether the scores of all matrices are more than what the instruction copies of one: its sides, in strips."""
+    axes = first[2]
+    matrices = int(np.prod([axes[_HEAD + 4 * i] for i in range(axes[3])]))
+    copied = (min(source.bytes for source in first[1][1:]) + values.bytes) // max(matrices, 1)
+    return weights.bytes > _STRIPS * copied
 
 
 def _has_rows(axes, column):

@@ -121,7 +121,11 @@ def test_refusals(mat):
         (lambda: mat * np.ones((2, 3, 4)), NotImplementedError, "not broadcast"),
         (lambda: other.transpose(), NotImplementedError, "batch axes move among themselves"),
         (lambda: bcoo.bcoo_gather(mat, None, None, None), NotImplementedError, "indexing a sparse array by arrays"),
-        (lambda: bcoo.bcoo_conv_general_dilated(mat, mat), NotImplementedError, "todense"),
+        (
+            lambda: bcoo.bcoo_conv_general_dilated(mat, mat, window_strides=(1,), padding="SAME"),
+            NotImplementedError,
+            "todense",
+        ),
         (
             lambda: sparse.BCOO((np.ones(2), np.ones((2, 2))), shape=(2, 2)),
             ValueError,
