@@ -613,8 +613,7 @@ def _export(
         return proto.to_parts(graph, external.THRESHOLD, location, name=name)
 
     raw, arrays = encode(external.SUFFIX)
-    return Exported(raw, signature, solver, entries=entries, opset=opset, arrays=arrays, encode=encode,
-                    **later)  # fmt: skip
+    return Exported(raw, signature, solver, entries=entries, opset=opset, arrays=arrays, encode=encode, **later)
 
 
 def _export_vjp(jaxpr, in_dtypes, opset, exact):
