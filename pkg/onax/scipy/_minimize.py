@@ -16,13 +16,17 @@ from onax.scipy._line_search import line_search
 class OptimizeResults(NamedTuple):
     """The result of `minimize`.
 
-    x         the last point
-    success   whether the gradient at x is smaller than gtol
-    status    0: yes; 1: too many iterations; 3: no step along the last direction decreases the function; 5: the line
-              search ran out of evaluations (with limited memory: it failed)
-    fun, jac  the function and its gradient at x
-    hess_inv  an approximation of the inverse of the Hessian; None with limited memory
-    nfev, njev, nit   how often the function and its gradient were evaluated, and the iterations
+    Attributes:
+      x: the last point.
+      success: whether the gradient at x is smaller than gtol.
+      status: 0: yes; 1: too many iterations; 3: no step along the last direction decreases the function; 5: the line
+        search ran out of evaluations (with limited memory: it failed).
+      fun: the function at x.
+      jac: its gradient at x.
+      hess_inv: an approximation of the inverse of the Hessian; None with limited memory.
+      nfev: how often the function was evaluated.
+      njev: how often its gradient was evaluated.
+      nit: the number of iterations.
     """
 
     x: Array
