@@ -66,10 +66,11 @@ oracle:  ## real JAX in an environment of its own; tests find it by themselves
 oracle-newest:  ## the newest JAX, which needs Python 3.12 or later: PYTHON=python3.13
 	$(MAKE) oracle ORACLE=$(ORACLE)-newest JAX_VERSION=$(NEWEST_JAX)
 
-node: build/node/node_modules/onnxruntime-web  ## ONNX Runtime for Node and for WebAssembly, in which tests then run exported models
+node: build/node/.installed  ## ONNX Runtime for Node and for WebAssembly, in which tests then run exported models; pyright
 
-build/node/node_modules/onnxruntime-web:
-	npm install --silent --no-audit --no-fund --ignore-scripts --prefix build/node onnxruntime-web onnxruntime-node
+build/node/.installed:
+	npm install --silent --no-audit --no-fund --ignore-scripts --prefix build/node onnxruntime-web onnxruntime-node pyright
+	touch $@
 
 record: $(VENV)/.built  ## renews the recorded answers of real JAX; those of the newest where it is installed
 	$(RUN) scripts/record_oracle.py
@@ -97,7 +98,7 @@ $(VENV)/.docs: $(VENV)/.built docs/requirements.txt
 	$(RUN) -m pip install --quiet --requirement docs/requirements.txt
 	touch $@
 
-docs: $(VENV)/.docs build/node/node_modules/onnxruntime-web  ## the site, in build/site: runs tutorials and gallery; every warning is an error
+docs: $(VENV)/.docs build/node/.installed  ## the site, in build/site: runs tutorials and gallery; every warning is an error
 	$(RUN) -m sphinx --fail-on-warning --keep-going --jobs $(JOBS) --builder html docs build/site
 
 clean:

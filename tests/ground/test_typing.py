@@ -11,6 +11,8 @@ import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
 SOURCE = TESTS.parent / "pkg"
+PROGRAMS = TESTS.parent / "build" / "node" / "node_modules" / ".bin"  # of `make node`
+PYRIGHT = shutil.which("pyright") or shutil.which("pyright", path=PROGRAMS)
 MISTAKES = (TESTS / "typed_mistakes.py").read_text().count("  # ")
 
 
@@ -28,7 +30,7 @@ def pyright(path, folder):
     """The lines of pyright's report on a program."""
     (folder / "pyrightconfig.json").write_text(json.dumps({"include": [path.name], "extraPaths": [str(SOURCE)]}))
     shutil.copy(path, folder)
-    command = ["pyright", "--pythonpath", sys.executable, "--project", str(folder)]
+    command = [PYRIGHT, "--pythonpath", sys.executable, "--project", str(folder)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert "No source files" not in done.stdout and not done.stderr, done.stdout + done.stderr
     return [line for line in done.stdout.splitlines() if " - error: " in line]
@@ -36,7 +38,7 @@ def pyright(path, folder):
 
 CHECKERS = [
     mypy,
-    pytest.param(pyright, marks=pytest.mark.skipif(shutil.which("pyright") is None, reason="pyright is not installed")),
+    pytest.param(pyright, marks=pytest.mark.skipif(PYRIGHT is None, reason="pyright is not there: make node")),
 ]
 
 
