@@ -35,6 +35,34 @@ def sections(browser):
 
 
 @in_a_browser
+def test_it_opens_with_a_summary_and_folded_tables(url, tmp_path):
+    with Page(url, tmp_path / "profile") as browser:
+        assert browser.run("document.querySelector('main').firstElementChild.querySelector('table').id") == "summary"
+        lines = browser.run(
+            "[...document.querySelectorAll('#summary tr')].map(r => [...r.children].map(c => c.textContent))"
+        )
+        assert lines[0] == ["family", "cases", "NumPy differs", "eager", "onnx-cpu"]  # they differ in one family
+        assert [line[3:] for line in lines[1:]] == [
+            ["as documented", text] for text in ("as documented", "1 depart", "as documented")
+        ]
+        assert int(lines[1][1]) == 169 > int(lines[1][2]) > 0
+        assert browser.run("document.querySelectorAll('.rows').length") == 0
+        browser.run("document.querySelector('#summary a').click()")
+        browser.run("new Promise(done => setTimeout(done, 50))")
+        assert browser.run("document.getElementById('casts').querySelector('details').open")
+        assert browser.run("document.querySelectorAll('#casts .rows').length") == 1
+
+
+@in_a_browser
+def test_backends_that_agree_share_a_column(url, tmp_path):
+    heads = "[...document.querySelectorAll('.rows th')].slice(5).map(t => t.textContent)"
+    with Page(url + "#family=lists", tmp_path / "profile") as browser:
+        assert browser.run(heads) == ["eager, onnx-cpu"]
+        choose(browser, "family", "division")
+        assert browser.run(heads) == ["eager", "onnx-cpu"]
+
+
+@in_a_browser
 def test_filters(url, tmp_path):
     with Page(url, tmp_path / "profile") as browser:
         assert sections(browser) == ["casts", "division", "lists"]
@@ -45,7 +73,7 @@ def test_filters(url, tmp_path):
         choose(browser, "family", "")
         choose(browser, "verdict", "departs")
         assert sections(browser) == ["division"]
-        assert browser.run("document.querySelectorAll('td.bad').length") == 1
+        assert browser.run("document.querySelectorAll('.rows td.bad').length") == 1
         assert "1 depart" in browser.run("document.getElementById('count').textContent")
         choose(browser, "backend", "eager")
         assert sections(browser) == []
@@ -70,7 +98,7 @@ def test_all_rows_can_be_reached(url, tmp_path):
 
 @in_a_browser
 def test_it_fits_a_phone(url, tmp_path):
-    with Page(url, tmp_path / "profile", width=390, height=844) as browser:
+    with Page(url + "#family=casts", tmp_path / "profile", width=390, height=844) as browser:
         assert browser.run("document.documentElement.scrollWidth") <= 390
         assert browser.run("getComputedStyle(document.querySelector('.rows thead')).display") == "none"
         picture = browser.screenshot()
