@@ -6,6 +6,7 @@ computes the layout and writes SVG.
 """
 
 import contextlib
+import html
 import math
 import re
 from dataclasses import dataclass
@@ -108,8 +109,12 @@ class Drawing:
         with open(path, "w", encoding="utf-8") as file:
             file.write(getattr(self, kind))
 
-    def _repr_svg_(self):
-        return self.svg
+    def _repr_html_(self):
+        """What a notebook shows: the picture, or the text in Graphviz's language and why there is no picture."""
+        try:
+            return self.svg
+        except ImportError as error:
+            return f"<p>{html.escape(str(error))}</p><pre>{html.escape(self.dot)}</pre>"
 
     def __repr__(self):
         return f"<Drawing of {self.title}>"

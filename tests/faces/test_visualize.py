@@ -39,7 +39,7 @@ def test_jaxpr(tmp_path):
     page = (tmp_path / "model.html").read_text()
     assert page.startswith("<!doctype html>")
     assert drawing.svg in page
-    assert drawing._repr_svg_() == drawing.svg
+    assert drawing._repr_html_() == drawing.svg
     assert repr(drawing) == "<Drawing of model (jaxpr)>"
 
 
@@ -98,3 +98,5 @@ def test_errors(tmp_path, monkeypatch):
     onax._ground.lazy.pygraphviz.__dict__.pop("AGraph", None)
     with pytest.raises(ImportError, match="pygraphviz"):
         onax.visualize(jnp.sin, X).svg  # noqa: B018
+    shown = onax.visualize(jnp.sin, X)._repr_html_()
+    assert "pygraphviz" in shown and "<pre>digraph" in shown and "-&gt;" in shown
