@@ -35,7 +35,7 @@ def jet(fun, primals, series, factorial_scaled=True, **_):
       ValueError: the series have different lengths, or an argument or a term is no array.
 
     Examples:
-      >>> import onax.numpy as jnp
+      >>> from onax.experimental.jet import jet
       >>> y, (dy, ddy) = jet(jnp.sin, (0.5,), ((1.0, 0.0),))
       >>> bool(dy == jnp.cos(0.5)), bool(ddy == -jnp.sin(0.5))
       (True, True)

@@ -127,7 +127,7 @@ def erfcinv(y):
     accurate for small y too.  Raises ValueError for complex numbers.
 
     Examples:
-      >>> jax.scipy.special.erfcinv(jnp.array([0.0, 0.5, 1.0, 2.0]))
+      >>> onax.scipy.special.erfcinv(jnp.array([0.0, 0.5, 1.0, 2.0]))
       Array([       inf, 0.47693628, 0.        ,       -inf], dtype=float32)
     """
     (y,) = promote_real_floats("erfcinv", y)

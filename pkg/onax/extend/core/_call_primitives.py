@@ -36,9 +36,9 @@ def register_call_primitive_rules(prim, name=None, transpose_rule=None, inline_j
       inline_jax_late: whether JAX inlines the call before XLA sees it; onax does in any case.
 
     Examples:
-      >>> from jax.extend.core import create_call_primitive
+      >>> from onax.extend.core import create_call_primitive
       >>> p = create_call_primitive("my_call")
-      >>> p.bind(3.0, call_jaxpr=jax.make_jaxpr(lambda x: x * x)(3.0))
+      >>> p.bind(3.0, call_jaxpr=onax.make_jaxpr(lambda x: x * x)(3.0))
       [Array(9., dtype=float32, weak_type=True)]
     """
     for field in ("impl", "abstract_eval", "jvp", "batch", "dce"):
