@@ -137,5 +137,6 @@ def setup(app):
     for name in ("CONTRIBUTING", "CHANGELOG"):
         shutil.copy(HERE.parent / f"{name}.md", HERE / "_api" / f"{name.lower()}.md")
     sys.path.insert(0, str(HERE))
+    importlib.import_module("benchmark_pages").write(HERE / "benchmarks", HERE / "_api")
     packages = HERE.parent / "build" / "node" / "node_modules"
     importlib.import_module("browser_models").write(HERE / "_browser" / "browser", packages)

@@ -1,6 +1,7 @@
 """onax beside real JAX: eager operations, jitted calls, first calls (tracing and compiling), steady state, import.
 
     python scripts/benchmark.py [--rounds 3] [--groups call compile] [--jax PYTHON ...] [--no-explain] [--markdown]
+                                [--json FILE]
 
 The cases are in scripts/benchmarks, a module for each subject.
 
@@ -8,13 +9,16 @@ Each library runs in processes of its own, in turn (onax, JAX, onax, JAX, ...), 
 figure is the median over the rounds of the minimum within a round. Only ratios have a meaning on a shared machine.
 `--jax` names Pythons that have real JAX, of one version or of several; without it the one of ONAX_ORACLE_PYTHON or
 .venv-oracle (`make oracle`) is taken; without any only onax's figures are printed. Ratios are JAX's time over onax's:
-above 1 onax is quicker. Below the tables `onax.explain` says of each workload slower than the newest JAX where its time
+above 1 onax is quicker. `--json` also writes all figures to a file; the site draws those of `docs/benchmarks`.
+Below the tables `onax.explain` says of each workload slower than the newest JAX where its time
 goes; `--no-explain` leaves that out.
 """
 
 import argparse
+import datetime
 import json
 import os
+import platform
 import re
 import statistics
 import subprocess
@@ -97,6 +101,25 @@ def markdown_summary(figures, others):
         yield "| " + " | ".join([group, *cells]) + " |"
 
 
+def record(libraries):
+    """All figures as one dictionary; `libraries`: [(name with version, {group: {case: microseconds}})], onax first."""
+    return {
+        "format": 1,
+        "date": datetime.date.today().isoformat(),
+        "machine": {"processor": platform.machine(), "cores": len(os.sched_getaffinity(0))},
+        "python": platform.python_version(),
+        "unit": "us",
+        "libraries": [{"name": name, "figures": figures} for name, figures in libraries],
+    }
+
+
+def write_record(libraries, path):
+    """Writes `record(libraries)`; the file is never seen half written."""
+    unfinished = Path(f"{path}.new")
+    unfinished.write_text(json.dumps(record(libraries), indent=1) + "\n")
+    unfinished.replace(path)
+
+
 def slower(figures, others):
     """[(ratio, group, case)] of those in which onax is slower than the newest JAX, the slowest first."""
     _, newest = max(others, key=lambda pair: version(pair[0]))
@@ -129,12 +152,15 @@ def main():
     parser.add_argument("--jax", nargs="+", metavar="PYTHON", help="Pythons that have real JAX")
     parser.add_argument("--markdown", action="store_true", help="print tables in Markdown, as in docs/performance.md")
     parser.add_argument("--no-explain", action="store_true", help="print nothing more about workloads slower than JAX")
+    parser.add_argument("--json", metavar="FILE", help="also write the figures to a file, as in docs/benchmarks")
     options = parser.parse_args()
     pythons = oracle_pythons() if options.jax is None else options.jax
     if not pythons:
         print("real JAX is not installed beside the project (make oracle): onax alone\n")
     libraries = [("onax", sys.executable), *(("jax", python) for python in pythons)]
     (mine, figures), *others = measured(libraries, options.groups, options.rounds)
+    if options.json:
+        write_record([(mine, figures), *others], options.json)
     if not options.markdown:
         print(f"{'':56}{mine:>12}" + "".join(f"{name:>14}{'ratio':>8}" for name, _ in others))
     elif others:

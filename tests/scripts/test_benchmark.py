@@ -1,5 +1,7 @@
 """The benchmark: what it asks of its workers, its text."""
 
+import datetime
+import json
 import sys
 
 import pytest
@@ -57,6 +59,17 @@ def test_tables_in_markdown(benchmark):
         "| --- | --- | --- | --- |",
         "| call | 1.00 | 0.50 | 1 of 2 |",
     ]
+
+
+def test_figures_in_json(benchmark, tmp_path):
+    libraries = [("onax 1", {"call": {"a": 1.0}}), ("JAX 2", {"call": {"a": 2.0}})]
+    benchmark.write_record(libraries, tmp_path / "one.json")
+    found = json.loads((tmp_path / "one.json").read_text())
+    assert [(entry["name"], entry["figures"]) for entry in found["libraries"]] == libraries
+    assert found["format"] == 1 and found["unit"] == "us"
+    assert datetime.date.fromisoformat(found["date"]) <= datetime.date.today()
+    assert found["machine"]["cores"] >= 1
+    assert [path.name for path in tmp_path.iterdir()] == ["one.json"]
 
 
 def test_pythons_with_jax(benchmark, monkeypatch, tmp_path):
