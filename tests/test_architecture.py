@@ -203,7 +203,9 @@ def test_files_stay_short(path):
 @pytest.mark.parametrize("name", MODULES)
 def test_functions_stay_short(name):
     for function in functions(MODULES[name]):
-        length = function.end_lineno - function.lineno + 1
+        first = function.body[0]
+        documentation = first.end_lineno - first.lineno + 1 if ast.get_docstring(function) else 0
+        length = function.end_lineno - function.lineno + 1 - documentation
         assert length <= FUNCTION_CEILING, f"{name}:{function.lineno} {function.name} has {length} lines"
 
 

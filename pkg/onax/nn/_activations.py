@@ -29,7 +29,18 @@ tanh = jnp.tanh
 
 @staged("identity")
 def identity(x):
-    """x itself."""
+    """Returns its argument unchanged.
+
+    Args:
+      x: an array.
+
+    Returns:
+      Array equal to `x`.
+
+    Examples:
+      >>> nn.identity(jnp.array([1.0, -2.0]))
+      Array([ 1., -2.], dtype=float32)
+    """
     return ensure_arraylike("identity", x)
 
 
@@ -40,7 +51,18 @@ def _relu(x):
 
 @custom_jvp
 def relu(x):
-    """max(x, 0), with derivative 0 at 0."""
+    """Returns the rectified linear unit max(x, 0), with derivative 0 at 0.
+
+    Args:
+      x: an array of real numbers.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Examples:
+      >>> nn.relu(jnp.array([-1.0, 0.0, 2.0]))
+      Array([0., 0., 2.], dtype=float32)
+    """
     check_arraylike("relu", x)
     return _relu(x)
 
@@ -55,7 +77,18 @@ def _relu6(x):
 
 @custom_jvp
 def relu6(x):
-    """min(max(x, 0), 6), with derivative 0 at both bends."""
+    """Returns min(max(x, 0), 6), with derivative 0 at both bends.
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.relu6(jnp.array([-1.0, 3.0, 8.0]))
+      Array([0., 3., 6.], dtype=float32)
+    """
     check_arraylike("relu6", x)
     return _relu6(x)
 
@@ -69,20 +102,54 @@ relu6.defjvps(
 
 @staged("squareplus")
 def squareplus(x, b=4):
-    """(x + sqrt(x**2 + b)) / 2."""
+    """Returns (x + sqrt(x**2 + b)) / 2, a smooth curve near `relu`.
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+      b: the smoothness, a number or an array that broadcasts with `x`; default 4.
+
+    Returns:
+      Float array of the common shape.
+
+    Examples:
+      >>> nn.squareplus(jnp.array([0.0, 1.5]))
+      Array([1., 2.], dtype=float32)
+    """
     check_arraylike("squareplus", x, b)
     return jnp.true_divide(jnp.add(x, jnp.sqrt(jnp.add(jnp.square(x), b))), 2)
 
 
 @staged("softplus", compiled_from=FEW)
 def softplus(x):
-    """log(1 + exp(x))."""
+    """Returns log(1 + exp(x)), without overflow.
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.softplus(jnp.array([-jnp.inf, 100.0]))
+      Array([  0., 100.], dtype=float32)
+    """
     return jnp.logaddexp(x, 0)
 
 
 @staged("sparse_plus", compiled_from=FEW)
 def sparse_plus(x):
-    """0 below -1, x above 1, (x + 1)**2 / 4 between."""
+    """Returns 0 below -1, x above 1 and (x + 1)**2 / 4 between.
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.sparse_plus(jnp.array([-2.0, 0.0, 2.0]))
+      Array([0.  , 0.25, 2.  ], dtype=float32)
+    """
     x = ensure_arraylike("sparse_plus", x)
     low, high = jnp.less_equal(x, -1.0), jnp.greater_equal(x, 1.0)
     middle = jnp.true_divide(jnp.power(jnp.add(x, 1.0), 2), 4)
@@ -91,26 +158,76 @@ def sparse_plus(x):
 
 @staged("soft_sign")
 def soft_sign(x):
-    """x / (|x| + 1)."""
+    """Returns x / (|x| + 1).
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.soft_sign(jnp.array([-1.0, 0.0, 3.0]))
+      Array([-0.5 ,  0.  ,  0.75], dtype=float32)
+    """
     x = ensure_arraylike("soft_sign", x)
     return jnp.true_divide(x, jnp.add(jnp.absolute(x), 1))
 
 
 @static_argnames()
 def sigmoid(x):
-    """1 / (1 + exp(-x)).  Raises TypeError for integers."""
+    """Returns the logistic function 1 / (1 + exp(-x)).
+
+    Args:
+      x: an array of floats or complex numbers.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Raises:
+      TypeError: `x` is an array of integers.
+
+    Examples:
+      >>> nn.sigmoid(jnp.array([-jnp.inf, 0.0, jnp.inf]))
+      Array([0. , 0.5, 1. ], dtype=float32)
+    """
     return lax.logistic(ensure_arraylike("sigmoid", x))
 
 
 @staged("sparse_sigmoid")
 def sparse_sigmoid(x):
-    """(x + 1) / 2, limited to [0, 1]: the derivative of `sparse_plus`."""
+    """Returns (x + 1) / 2 limited to [0, 1], the derivative of `sparse_plus`.
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.sparse_sigmoid(jnp.array([-2.0, 0.0, 2.0]))
+      Array([0. , 0.5, 1. ], dtype=float32)
+    """
     return jnp.multiply(0.5, jnp.clip(jnp.add(x, 1.0), 0.0, 2.0))
 
 
 @staged("silu")
 def silu(x):
-    """x * sigmoid(x)."""
+    """Returns x * sigmoid(x), the sigmoid linear unit (also called swish).
+
+    Args:
+      x: an array of floats or complex numbers.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Raises:
+      TypeError: `x` is an array of integers.
+
+    Examples:
+      >>> nn.silu(jnp.array([0.0, 100.0]))
+      Array([  0., 100.], dtype=float32)
+    """
     x = ensure_arraylike("silu", x)
     return jnp.multiply(x, sigmoid(x))
 
@@ -120,20 +237,54 @@ swish = silu
 
 @staged("mish", compiled_from=FEW)
 def mish(x):
-    """x * tanh(softplus(x))."""
+    """Returns x * tanh(softplus(x)) (Misra, 2019).
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.mish(jnp.array([0.0, 100.0]))
+      Array([  0., 100.], dtype=float32)
+    """
     x = ensure_arraylike("mish", x)
     return jnp.multiply(x, jnp.tanh(softplus(x)))
 
 
 @staged("log_sigmoid", compiled_from=FEW)
 def log_sigmoid(x):
-    """log(sigmoid(x)), without underflow."""
+    """Returns log(sigmoid(x)), without underflow.
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.log_sigmoid(jnp.array([-1000.0, 1000.0]))
+      Array([-1000.,    -0.], dtype=float32)
+    """
     return jnp.negative(softplus(jnp.negative(ensure_arraylike("log_sigmoid", x))))
 
 
 @staged("elu", compiled_from=FEW)
 def elu(x, alpha=1.0):
-    """x where positive, alpha * (exp(x) - 1) elsewhere."""
+    """Returns x where it is positive, and alpha * (exp(x) - 1) elsewhere (Clevert et al., 2015).
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+      alpha: a number or an array that broadcasts with `x`; default 1.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.elu(jnp.array([-jnp.inf, 0.0, 2.0]))
+      Array([-1.,  0.,  2.], dtype=float32)
+    """
     x = ensure_arraylike("elu", x)
     positive = jnp.greater(x, 0)
     safe = where(jnp.greater(x, 0), 0.0, x)
@@ -142,14 +293,37 @@ def elu(x, alpha=1.0):
 
 @staged("leaky_relu")
 def leaky_relu(x, negative_slope=1e-2):
-    """x where x >= 0, negative_slope * x elsewhere."""
+    """Returns x where it is not negative, and negative_slope * x elsewhere.
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+      negative_slope: a number or an array that broadcasts with `x`; default 0.01.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.leaky_relu(jnp.array([-2.0, 2.0]), 0.5)
+      Array([-1.,  2.], dtype=float32)
+    """
     x = ensure_arraylike("leaky_relu", x)
     return where(jnp.greater_equal(x, 0), x, jnp.multiply(negative_slope, x))
 
 
 @staged("hard_tanh", compiled_from=FEW)
 def hard_tanh(x):
-    """x limited to [-1, 1], with derivative 1 at both ends."""
+    """Returns x limited to [-1, 1], with derivative 1 at both ends.
+
+    Args:
+      x: an array of real numbers.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Examples:
+      >>> nn.hard_tanh(jnp.array([-3.0, 0.5, 3.0]))
+      Array([-1. ,  0.5,  1. ], dtype=float32)
+    """
     x = ensure_arraylike("hard_tanh", x)
     above, below = jnp.greater(x, 1), jnp.less(x, -1)
     return where(above, 1, where(below, -1, x))
@@ -157,20 +331,56 @@ def hard_tanh(x):
 
 @staged("celu")
 def celu(x, alpha=1.0):
-    """max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1)."""
+    """Returns max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1) (Barron, 2017).
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+      alpha: a number or an array that broadcasts with `x`; default 1.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.celu(jnp.array([-jnp.inf, 0.0, 2.0]), 0.5)
+      Array([-0.5,  0. ,  2. ], dtype=float32)
+    """
     high = jnp.maximum(x, 0.0)
     return jnp.add(high, jnp.multiply(alpha, jnp.expm1(jnp.true_divide(jnp.minimum(x, 0.0), alpha))))
 
 
 @staged("selu", compiled_from=FEW)
 def selu(x):
-    """The scaled exponential linear unit (Klambauer et al. 2017): elu with fixed slope and scale."""
+    """Returns the scaled exponential linear unit, `elu` of a fixed slope and scale (Klambauer et al., 2017).
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.selu(jnp.array([-jnp.inf, 0.0, 1.0])).round(4)
+      Array([-1.7581,  0.    ,  1.0507], dtype=float32)
+    """
     return jnp.multiply(1.0507009873554804934193349852946, elu(x, 1.6732632423543772848170429916717))
 
 
 @compiled_when_large(("approximate",), compiled_from=FEW)
 def gelu(x, approximate=True):
-    """x times the normal distribution function of x; `approximate` by a tanh."""
+    """Returns x times the normal distribution function at x (Hendrycks and Gimpel, 2016).
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+      approximate: True (the default): a formula with tanh takes the place of the distribution function, with an
+        absolute error up to 0.0005.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.gelu(jnp.array([0.0, 100.0]))
+      Array([  0., 100.], dtype=float32)
+    """
     (x,) = promote_args_inexact("gelu", x)
     one, half = scalar_like(x, 1), scalar_like(x, 0.5)
     if approximate:
@@ -184,7 +394,19 @@ def gelu(x, approximate=True):
 
 @staged("glu", static_argnames=("axis",), compiled_from=FEW)
 def glu(x, axis=-1):
-    """One half of x times the sigmoid of the other, divided along an axis of even length."""
+    """Returns one half of x times the sigmoid of the other (Dauphin et al., 2016).
+
+    Args:
+      x: an array of floats, of even length along `axis`.
+      axis: the axis along which `x` is divided; default -1.
+
+    Returns:
+      Array of the dtype of `x`, half as long along `axis`.
+
+    Examples:
+      >>> nn.glu(jnp.array([2.0, 4.0, 0.0, jnp.inf]))
+      Array([1., 4.], dtype=float32)
+    """
     x = ensure_arraylike("glu", x)
     assert x.shape[axis] % 2 == 0, "axis size must be divisible by 2"
     first, second = jnp.split(x, 2, axis)
@@ -193,13 +415,35 @@ def glu(x, axis=-1):
 
 @staged("hard_sigmoid")
 def hard_sigmoid(x):
-    """relu6(x + 3) / 6."""
+    """Returns relu6(x + 3) / 6.
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.hard_sigmoid(jnp.array([-4.0, 0.0, 4.0]))
+      Array([0. , 0.5, 1. ], dtype=float32)
+    """
     return jnp.true_divide(relu6(jnp.add(x, 3.0)), 6.0)
 
 
 @staged("hard_silu")
 def hard_silu(x):
-    """x * hard_sigmoid(x)."""
+    """Returns x * hard_sigmoid(x).
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.hard_silu(jnp.array([0.0, 4.0]))
+      Array([0., 4.], dtype=float32)
+    """
     x = ensure_arraylike("hard_silu", x)
     return jnp.multiply(x, hard_sigmoid(x))
 
@@ -212,10 +456,23 @@ hard_swish = hard_silu
 
 @staged("standardize", static_argnames=("axis", "algorithm"), compiled_from=FEW)
 def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, *, algorithm="fast"):
-    """x minus its mean, divided by its standard deviation, along the axis.
+    """Returns x minus its mean, divided by its standard deviation.
 
-    algorithm: "fast" takes the variance as the mean square minus the squared mean, "stable" as the mean squared
-    deviation.
+    Args:
+      x: an array of floats; integers are converted to the default float.
+      axis: an int or a tuple of ints over which mean and variance are taken; default -1.
+      mean: the mean, of the shape of `x` with axes of length 1; default None, computed.
+      variance: the variance, likewise.
+      epsilon: a number that is added to the variance; default 1e-5.
+      where: a bool array that broadcasts to `x`; elements where it is False do not count.
+      algorithm: "fast": the variance is the mean square minus the squared mean; "stable": the mean squared deviation.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.standardize(jnp.array([1.0, 3.0]), epsilon=0.0)
+      Array([-1.,  1.], dtype=float32)
     """
     x = ensure_arraylike("standardize", x)
     if mean is None:
@@ -237,15 +494,16 @@ def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, 
 
 
 def one_hot(x, num_classes, *, dtype=None, axis=-1):
-    """Vectors that are 1 at an index and 0 elsewhere.
+    """Returns vectors that are 1 at an index and 0 elsewhere.
 
     Args:
       x: an array of indices.
       num_classes: the length of the new axis, an int.
-      dtype: the dtype of the result, by default the default float.
-      axis: where the new axis lies in the result.
+      dtype: the dtype of the result; default the default float.
+      axis: where the new axis lies in the result; default -1.
 
-    Returns an array of the shape of `x` with one more axis; an index out of range gives zeros.
+    Returns:
+      Array of the shape of `x` with one more axis; an index out of range gives zeros.
 
     Examples:
       >>> nn.one_hot(jnp.array([0, 2, 5]), 3)
@@ -282,7 +540,21 @@ def _log1mexp(x):
 
 @custom_jvp
 def log1mexp(x):
-    """log(1 - exp(-x)), exact on both sides of log(2); TypeError for bool."""
+    """Returns log(1 - exp(-x)), accurate both near 0 and for large x (Mächler, 2012).
+
+    Args:
+      x: an array of nonnegative numbers; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Raises:
+      TypeError: `x` is an array of bools.
+
+    Examples:
+      >>> nn.log1mexp(jnp.array([0.0, 1000.0]))
+      Array([-inf,  -0.], dtype=float32)
+    """
     check_arraylike("log1mexp", x)
     if lax.dtype(x) == np.bool_:
         raise TypeError("log1mexp does not accept dtype bool, only integer, floating and complex dtypes.")
@@ -295,7 +567,21 @@ log1mexp.defjvps(lambda g, out, x: lax.div(g, lax.expm1(x)))
 
 @staged("logmeanexp", static_argnames=("axis", "keepdims"))
 def logmeanexp(x, axis=None, where=None, keepdims=False):
-    """The logarithm of the mean of exp(x) over the axes."""
+    """Returns the logarithm of the mean of exp(x).
+
+    Args:
+      x: an array of floats; integers are converted to the default float.
+      axis: an int or a tuple of ints; default None, all axes.
+      where: a bool array that broadcasts to `x`; elements where it is False do not count.
+      keepdims: True: reduced axes remain, with length 1; default False.
+
+    Returns:
+      Float array of the shape of `x` without the reduced axes.
+
+    Examples:
+      >>> nn.logmeanexp(jnp.array([1000.0, 1000.0]))
+      Array(1000., dtype=float32)
+    """
     out = logsumexp(x, axis=axis, where=where, keepdims=keepdims)
     if where is None:
         count = constant_like(out, jnp.size(x, axis))

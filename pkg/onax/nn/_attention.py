@@ -89,13 +89,35 @@ def dot_product_attention(
     implementation=None,
     return_residual=False,
 ):
-    """softmax(query key^T scale + bias) value for each head.
+    """Returns softmax(query @ key.T * scale + bias) @ value for each head (Vaswani et al., 2017).
 
-    query is [batch, T, N, H] or without the first axis, key and value [batch, S, K, H]: N is a multiple of K, groups of
-    query heads sharing a key head.  bias and mask (True: may look) broadcast to [batch, N, T, S].  scale defaults to
-    1 / sqrt(H).  local_window_size: (left, right) reach, or one number for both.  Rows beyond query_seq_lengths give 0.
-    return_residual: also the logarithm of the sums, [batch, T, N].  Logits are computed in float32 at least.  Raises
-    ValueError for shapes that do not fit, and for an implementation other than None and "xla".
+    Logits are computed in float32 at least.
+
+    Args:
+      query: (..., T, N, H), with at most one leading axis: T positions, N heads of H numbers.
+      key: (..., S, K, H); N is a multiple of K, and N / K heads of `query` share one of `key`.
+      value: (..., S, K, H).
+      bias: numbers added to the logits, which broadcast to (..., N, T, S); default None.
+      mask: bools that broadcast to (..., N, T, S); False hides a position.  Default None.
+      scale: the factor of the logits; default 1 / sqrt(H).
+      is_causal: True: a position sees itself and earlier ones; default False.
+      query_seq_lengths: the lengths of the sequences of `query`, int32 of shape (B,); rows beyond give 0.
+      key_value_seq_lengths: those of `key` and `value`; what lies beyond is hidden.
+      local_window_size: (left, right): how far a position sees; an int means both.  Default None, all.
+      implementation: None or "xla".
+      return_residual: True: the result is a pair; default False.
+
+    Returns:
+      Array of the shape and dtype of `query`; with `return_residual` also the logarithms of the sums of exponentials,
+      (..., T, N).
+
+    Raises:
+      ValueError: shapes that do not fit, or another implementation.
+
+    Examples:
+      >>> x = jnp.ones((1, 4, 2, 8))
+      >>> nn.dot_product_attention(x, x, x, is_causal=True).shape
+      (1, 4, 2, 8)
     """
     if implementation not in (None, "xla"):
         raise ValueError(f"dot_product_attention: implementation={implementation!r} is not there; use None or 'xla'")

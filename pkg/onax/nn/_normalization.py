@@ -17,9 +17,23 @@ from onax.numpy._where import where as _where
 @static_argnames("keepdims")
 @compiled_when_large(("axis", "keepdims", "return_sign"), compiled_from=FEW)
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=None):
-    """log(sum(b * exp(a))) over the axes, without overflow; with return_sign also the sign of the sum.
+    """Returns log(sum(b * exp(a))), without overflow.
 
-    Without return_sign, nan where the sum is negative.
+    Args:
+      a: an array of real or complex numbers.
+      axis: an int or a tuple of ints; default None, all axes.
+      b: weights, which broadcast to `a`; default None, ones.
+      keepdims: True: reduced axes remain, with length 1; default False.
+      return_sign: True: the result is a pair; default False.
+      where: a bool array that broadcasts to `a`; elements where it is False do not count.
+
+    Returns:
+      Float array of the shape of `a` without the reduced axes; NaN where the sum is negative.  With `return_sign` the
+      logarithm of the absolute value of the sum, and its sign.
+
+    Examples:
+      >>> nn.logsumexp(jnp.array([1000.0, -jnp.inf]))
+      Array(1000., dtype=float32)
     """
     if b is not None:
         a, b = promote_args_inexact("logsumexp", a, b)
@@ -68,15 +82,17 @@ def _subtract_max(x, axis, mask):
 
 @compiled_when_large(("axis",), compiled_from=FEW)
 def softmax(x, axis=-1, where=None):
-    """The softmax: exp(x) divided by its sum along an axis.
+    """Returns exp(x) divided by its sum along an axis.
+
+    The largest element is subtracted first, so that large numbers do not overflow.
 
     Args:
       x: an array of real numbers.
-      axis: an int or a tuple of ints.
-      where: a bool array that broadcasts to the shape of `x`; elements where it is False count as -inf and give 0.
+      axis: an int or a tuple of ints; default -1.
+      where: a bool array that broadcasts to `x`; elements where it is False count as -inf and give 0.
 
-    Returns a float array of the shape of `x`.  The largest element is subtracted first, so large numbers do not
-    overflow.
+    Returns:
+      Float array of the shape of `x`.
 
     Examples:
       >>> nn.softmax(jnp.array([1.0, 1.0, 1.0, 1.0]))
@@ -91,14 +107,19 @@ def softmax(x, axis=-1, where=None):
 
 @staged("log_softmax", static_argnames=("axis",), compiled_from=FEW)
 def log_softmax(x, axis=-1, where=None):
-    """The logarithm of `softmax`: x - logsumexp(x) along an axis.
+    """Returns the logarithm of `softmax`, exact also where the softmax itself would be rounded to 0.
 
     Args:
       x: an array of real numbers.
-      axis: an int or a tuple of ints.
-      where: a bool array that broadcasts to the shape of `x`; elements where it is False give -inf.
+      axis: an int or a tuple of ints; default -1.
+      where: a bool array that broadcasts to `x`; elements where it is False give -inf.
 
-    Returns a float array of the shape of `x`, exact where the softmax itself would be rounded to 0.
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> nn.log_softmax(jnp.array([0.0, 1000.0]))
+      Array([-1000.,     0.], dtype=float32)
     """
     x = ensure_arraylike("log_softmax", x)
     shifted, unnormalized = _subtract_max(x, axis, where)

@@ -40,15 +40,23 @@ class BlockScaleConfig:
 
 
 def get_scaled_dot_general_config(mode, global_scale=None):
-    """The BlockScaleConfig of a mode, for one operand of `scaled_dot_general` or for the gradient.
+    """Returns the block format for an operand of `scaled_dot_general` or for its gradient.
 
     Args:
       mode: "mxfp8": blocks of 32 float8_e4m3fn with scales that are powers of two; "nvfp4": blocks of 16 float4_e2m1fn
         with scales of float8_e4m3fn.
-      global_scale: a float32 array of shape (1,) for nvfp4; ones by default.
+      global_scale: a float32 array of shape (1,) for nvfp4; default None, ones.
+
+    Returns:
+      A BlockScaleConfig.
 
     Raises:
       ValueError: another mode.
+
+    Examples:
+      >>> config = nn.get_scaled_dot_general_config("mxfp8")
+      >>> config.block_size, config.data_type.__name__
+      (32, 'float8_e4m3fn')
     """
     if mode == "nvfp4":
         scale = jnp.ones((1,), _F32) if global_scale is None else global_scale

@@ -30,17 +30,58 @@ def _resolve_dtype(given, default):
 
 
 def zeros(key, shape, dtype=None, out_sharding=None):
-    """Zeros; the key does not matter."""
+    """Returns zeros; the key does not matter.
+
+    Args:
+      key: anything; it is not used.
+      shape: the shape of the result, a tuple of ints.
+      dtype: the dtype; default None, float32, with 64 bits enabled float64.
+      out_sharding: accepted, without effect.
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Examples:
+      >>> nn.initializers.zeros(onax.random.key(0), (2,))
+      Array([0., 0.], dtype=float32)
+    """
     return jnp.zeros(shape, _resolve_dtype(dtype, None))
 
 
 def ones(key, shape, dtype=None, out_sharding=None):
-    """Ones; the key does not matter."""
+    """Returns ones; the key does not matter.
+
+    Args:
+      key: anything; it is not used.
+      shape: the shape of the result, a tuple of ints.
+      dtype: the dtype; default None, float32, with 64 bits enabled float64.
+      out_sharding: accepted, without effect.
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Examples:
+      >>> nn.initializers.ones(onax.random.key(0), (2,))
+      Array([1., 1.], dtype=float32)
+    """
     return jnp.ones(shape, _resolve_dtype(dtype, None))
 
 
 def constant(value, dtype=None):
-    """An initializer that repeats a value."""
+    """Returns an initializer that repeats a value.
+
+    Args:
+      value: a number or an array that broadcasts to the shape.
+      dtype: the dtype of results unless a call gives one; default None, float32, with 64 bits enabled float64.
+
+    Returns:
+      A function (key, shape, dtype) -> array.
+
+    Examples:
+      >>> init = nn.initializers.constant(3.0)
+      >>> init(onax.random.key(0), (2,))
+      Array([3., 3.], dtype=float32)
+    """
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
@@ -50,7 +91,20 @@ def constant(value, dtype=None):
 
 
 def uniform(scale=1e-2, dtype=None):
-    """An initializer of numbers uniform in [0, scale)."""
+    """Returns an initializer of numbers uniform in [0, scale).
+
+    Args:
+      scale: the upper bound; default 0.01.
+      dtype: the dtype of results unless a call gives one; default None, float32, with 64 bits enabled float64.
+
+    Returns:
+      A function (key, shape, dtype) -> array.
+
+    Examples:
+      >>> x = nn.initializers.uniform(0.5)(onax.random.key(0), (100,))
+      >>> bool(((0 <= x) & (x < 0.5)).all())
+      True
+    """
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
@@ -61,7 +115,19 @@ def uniform(scale=1e-2, dtype=None):
 
 
 def normal(stddev=1e-2, dtype=None):
-    """An initializer of normal numbers with a standard deviation."""
+    """Returns an initializer of normal numbers of mean 0.
+
+    Args:
+      stddev: the standard deviation; default 0.01.
+      dtype: the dtype of results unless a call gives one; default None, float32, with 64 bits enabled float64.
+
+    Returns:
+      A function (key, shape, dtype) -> array.
+
+    Examples:
+      >>> nn.initializers.normal(1.0)(onax.random.key(0), (2, 3)).shape
+      (2, 3)
+    """
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
@@ -72,7 +138,22 @@ def normal(stddev=1e-2, dtype=None):
 
 
 def truncated_normal(stddev=1e-2, dtype=None, lower=-2.0, upper=2.0):
-    """An initializer of normal numbers between lower and upper standard deviations."""
+    """Returns an initializer of normal numbers between two bounds.
+
+    Args:
+      stddev: the standard deviation before truncation; default 0.01.
+      dtype: the dtype of results unless a call gives one; default None, float32, with 64 bits enabled float64.
+      lower: the lower bound, in standard deviations; default -2.
+      upper: the upper bound, in standard deviations; default 2.
+
+    Returns:
+      A function (key, shape, dtype) -> array.
+
+    Examples:
+      >>> x = nn.initializers.truncated_normal(1.0)(onax.random.key(0), (100,))
+      >>> bool((abs(x) <= 2).all())
+      True
+    """
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
@@ -113,11 +194,27 @@ _TRUNCATED, _TRUNCATED_COMPLEX = 0.87962566103423978, 0.95311164380491208
 
 
 def variance_scaling(scale, mode, distribution, in_axis=-2, out_axis=-1, batch_axis=(), dtype=None):
-    """An initializer whose numbers have the variance scale / n.
+    """Returns an initializer whose numbers have the variance scale / n, where n follows from the shape.
 
-    mode: n is "fan_in" (numbers going into a result), "fan_out", "fan_avg" or "fan_geo_avg".  distribution:
-    "truncated_normal", "normal" or "uniform".  The axes say which of the shape are inputs, outputs, and copies.
-    Raises ValueError for other words, or a shape of fewer than two axes.
+    Args:
+      scale: the numerator, positive.
+      mode: n is "fan_in" (how many inputs each output has), "fan_out" (how many outputs each input has), "fan_avg"
+        (their mean) or "fan_geo_avg" (their geometric mean).
+      distribution: "truncated_normal" (at two standard deviations), "normal" or "uniform".
+      in_axis: the axis or axes of the shape that count inputs; default -2.
+      out_axis: those that count outputs; default -1.
+      batch_axis: those that count copies; default none.
+      dtype: the dtype of results unless a call gives one; default None, float32, with 64 bits enabled float64.
+
+    Returns:
+      A function (key, shape, dtype) -> array.  It raises ValueError for another mode or distribution, and for a shape
+      of fewer than two axes.
+
+    Examples:
+      >>> init = nn.initializers.variance_scaling(2.0, "fan_in", "uniform")
+      >>> x = init(onax.random.key(0), (600, 2))
+      >>> bool((abs(x) <= 0.1).all())
+      True
     """
 
     @api_boundary
@@ -164,14 +261,34 @@ def _complex_truncated_normal(key, shape, dtype, upper=2):
     return _from_polar(key, shape, dtype, lambda t: jnp.sqrt(-jnp.log(1 - (1 - np.exp(-(upper**2))) * t)))
 
 
-def _make_variance_scaling(scale, mode, distribution, doc):
+def _make_variance_scaling(name, scale, mode, distribution, doc):
+    # The text of the documentation stands once, for all of these functions.
     def maker(in_axis=-2, out_axis=-1, batch_axis=(), dtype=None):
         return variance_scaling(
             scale, mode, distribution, in_axis=in_axis, out_axis=out_axis, batch_axis=batch_axis, dtype=dtype
         )
 
-    maker.__doc__ = doc + "\n\n    The axes and the dtype are those of `variance_scaling`.\n    "
-    return maker
+    maker.__doc__ = _SCALING_DOC.format(doc=doc, scale=scale, mode=mode, distribution=distribution, name=name)
+    return _set_name(maker, name)
+
+
+_SCALING_DOC = """Returns {doc}.
+
+    It is ``variance_scaling({scale}, "{mode}", "{distribution}")``.
+
+    Args:
+      in_axis: the axis or axes of the shape that count inputs; default -2.
+      out_axis: those that count outputs; default -1.
+      batch_axis: those that count copies; default none.
+      dtype: the dtype of results unless a call gives one; default None, float32, with 64 bits enabled float64.
+
+    Returns:
+      A function (key, shape, dtype) -> array.  It raises ValueError for a shape of fewer than two axes.
+
+    Examples:
+      >>> nn.initializers.{name}()(onax.random.key(0), (2, 3)).shape
+      (2, 3)
+    """
 
 
 def _set_name(maker, name):
@@ -179,32 +296,41 @@ def _set_name(maker, name):
     return maker
 
 
-glorot_uniform = xavier_uniform = _set_name(
-    _make_variance_scaling(1.0, "fan_avg", "uniform", "Glorot's and Bengio's uniform initializer."), "glorot_uniform"
+glorot_uniform = xavier_uniform = _make_variance_scaling(
+    "glorot_uniform", 1.0, "fan_avg", "uniform", "the uniform initializer of Glorot and Bengio (2010)"
 )
-glorot_normal = xavier_normal = _set_name(
-    _make_variance_scaling(1.0, "fan_avg", "truncated_normal", "Glorot's and Bengio's normal initializer."),
-    "glorot_normal",
+glorot_normal = xavier_normal = _make_variance_scaling(
+    "glorot_normal", 1.0, "fan_avg", "truncated_normal", "the normal initializer of Glorot and Bengio (2010)"
 )
-lecun_uniform = _set_name(
-    _make_variance_scaling(1.0, "fan_in", "uniform", "LeCun's uniform initializer."), "lecun_uniform"
+lecun_uniform = _make_variance_scaling(
+    "lecun_uniform", 1.0, "fan_in", "uniform", "the uniform initializer of LeCun et al. (1998)"
 )
-lecun_normal = _set_name(
-    _make_variance_scaling(1.0, "fan_in", "truncated_normal", "LeCun's normal initializer."), "lecun_normal"
+lecun_normal = _make_variance_scaling(
+    "lecun_normal", 1.0, "fan_in", "truncated_normal", "the normal initializer of LeCun et al. (1998)"
 )
-he_uniform = kaiming_uniform = _set_name(
-    _make_variance_scaling(2.0, "fan_in", "uniform", "He's uniform initializer, for rectified units."), "he_uniform"
+he_uniform = kaiming_uniform = _make_variance_scaling(
+    "he_uniform", 2.0, "fan_in", "uniform", "the uniform initializer of He et al. (2015), for rectified units"
 )
-he_normal = kaiming_normal = _set_name(
-    _make_variance_scaling(2.0, "fan_in", "truncated_normal", "He's normal initializer, for rectified units."),
-    "he_normal",
+he_normal = kaiming_normal = _make_variance_scaling(
+    "he_normal", 2.0, "fan_in", "truncated_normal", "the normal initializer of He et al. (2015), for rectified units"
 )
 
 
 def orthogonal(scale=1.0, column_axis=-1, dtype=None):
-    """An initializer of matrices with orthonormal rows or columns (whichever are fewer), uniformly distributed.
+    """Returns an initializer of matrices with orthonormal rows or columns, whichever are fewer (Saxe et al., 2013).
 
-    column_axis is one axis of the matrix, all others together the other.  Raises ValueError for fewer than two axes.
+    Args:
+      scale: a factor; default 1.
+      column_axis: the axis of the shape that counts columns; the others together count rows.  Default -1.
+      dtype: the dtype of results unless a call gives one; default None, float32, with 64 bits enabled float64.
+
+    Returns:
+      A function (key, shape, dtype) -> array.  It raises ValueError for a shape of fewer than two axes.
+
+    Examples:
+      >>> x = nn.initializers.orthogonal()(onax.random.key(0), (3, 3))
+      >>> bool(jnp.allclose(x @ x.T, jnp.eye(3), atol=1e-5))
+      True
     """
 
     @api_boundary
@@ -221,9 +347,21 @@ def orthogonal(scale=1.0, column_axis=-1, dtype=None):
 
 
 def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None):
-    """An initializer of convolutions of 1 to 3 dimensions: an orthogonal matrix in the middle, zeros around it.
+    """Returns an initializer of convolutions: an orthogonal matrix in the middle, zeros around it (Xiao et al., 2018).
 
-    Raises ValueError for other than 3 to 5 axes, or fewer outputs than inputs.
+    Args:
+      scale: a factor; default 1.
+      column_axis: the axis of the matrix that counts columns; default -1.
+      dtype: the dtype of results unless a call gives one; default None, float32, with 64 bits enabled float64.
+
+    Returns:
+      A function (key, shape, dtype) -> array for shapes of 3 to 5 axes, the last two inputs and outputs.  It raises
+      ValueError for others, and for fewer outputs than inputs.
+
+    Examples:
+      >>> x = nn.initializers.delta_orthogonal()(onax.random.key(0), (3, 2, 2))
+      >>> int((x != 0).sum(axis=(1, 2))[1])
+      4
     """
 
     @api_boundary

@@ -55,12 +55,24 @@ def broadcast_parameter(name, x, dtype, shape=None):
 
 
 def bits(key, shape=(), dtype=None, *, out_sharding=None):
-    """Uniformly random unsigned integers, every bit of which is random.
+    """Draws unsigned integers every bit of which is random.
 
-    shape   of the result
-    dtype   uint8, uint16, uint32 or uint64; by default uint32, with 64 bits on uint64
+    Args:
+      key: one key, from `onax.random.key`.
+      shape: the shape of the result, a tuple of ints; default ``()``.
+      dtype: uint8, uint16, uint32 or uint64; default uint32, with 64 bits enabled uint64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
 
-    Raises ValueError for another dtype and for an array of keys, TypeError for a value that is not a key.
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: another dtype, or an array of keys (use `onax.vmap`).
+      TypeError: `key` is not a key.
+
+    Examples:
+      >>> onax.random.bits(onax.random.key(0), (2,), jnp.uint8)
+      Array([167, 146], dtype=uint8)
     """
     key = check_single_key("bits", key)
     canonical = dtypes.check_user_dtype(_default_unsigned() if dtype is None else dtype)

@@ -74,12 +74,27 @@ def _uniform(key, minval, maxval, *, shape, dtype):
 
 
 def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0, *, out_sharding=None):
-    """Uniform numbers in [minval, maxval).
+    """Draws numbers uniformly from [minval, maxval).
 
-    minval, maxval   broadcast to `shape`
-    dtype            a floating dtype; float32 by default, with 64 bits on float64
+    Args:
+      key: one key, from `onax.random.key`.
+      shape: the shape of the result, a tuple of ints; default ``()``.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      minval: the lower bound, which broadcasts to `shape`; default 0.
+      maxval: the upper bound, which broadcasts to `shape`; default 1.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
 
-    Raises ValueError for another dtype, TypeError for bounds that do not broadcast.
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: a dtype that is not floating.
+      TypeError: bounds that do not broadcast to `shape`.
+
+    Examples:
+      >>> x = onax.random.uniform(onax.random.key(0), (2, 3), minval=-1.0)
+      >>> x.shape, bool(((-1 <= x) & (x < 1)).all())
+      ((2, 3), True)
     """
     key = check_single_key("uniform", key)
     dtype = float_dtype("uniform", dtype)
@@ -111,10 +126,25 @@ def _normal(key, *, shape, dtype):
 
 
 def normal(key, shape=(), dtype=None, *, out_sharding=None):
-    """Normal numbers of mean 0 and variance 1.
+    """Draws normal numbers of mean 0 and variance 1.
 
-    `dtype` may be complex: the variance is then shared by real and imaginary part.
-    Raises ValueError for a dtype that is neither floating nor complex.
+    Args:
+      key: one key, from `onax.random.key`.
+      shape: the shape of the result, a tuple of ints; default ``()``.
+      dtype: a floating or complex dtype; real and imaginary part then have variance 1/2 each.  Default float32, with 64
+        bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: a dtype that is neither floating nor complex.
+
+    Examples:
+      >>> x = onax.random.normal(onax.random.key(0), (10_000,))
+      >>> abs(x.mean()) < 0.05, abs(x.std() - 1) < 0.05
+      (Array(True, dtype=bool), Array(True, dtype=bool))
     """
     key = check_single_key("normal", key)
     canonical = dtypes.check_user_dtype(float if dtype is None else dtype)
@@ -156,16 +186,52 @@ def _truncated_normal(key, lower, upper, *, shape, dtype):
 
 
 def truncated_normal(key, lower, upper, shape=None, dtype=None, *, out_sharding=None):
-    """Normal numbers of mean 0 and variance 1 that lie in the open interval (lower, upper).
+    """Draws normal numbers of mean 0 and variance 1 that lie between two bounds.
 
-    `shape` is that of the bounds by default, which must broadcast to it; ValueError otherwise.
+    Args:
+      key: one key, from `onax.random.key`.
+      lower: the lower bound, not attained.
+      upper: the upper bound, not attained.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: shapes that do not broadcast, or a dtype that is not floating.
+
+    Examples:
+      >>> x = onax.random.truncated_normal(onax.random.key(0), -2.0, 2.0, (1000,))
+      >>> bool((abs(x) < 2).all())
+      True
     """
     key, dtype, shape = check_arguments("truncated_normal", key, dtype, shape, out_sharding, lower, upper)
     return _truncated_normal(key, lower, upper, shape=shape, dtype=dtype)
 
 
 def lognormal(key, sigma=np.float32(1.0), shape=None, dtype=None, *, out_sharding=None):
-    """Exponentials of normal numbers of mean 0 and standard deviation sigma, which broadcasts to `shape`."""
+    """Draws exponentials of normal numbers of mean 0.
+
+    Args:
+      key: one key, from `onax.random.key`.
+      sigma: the standard deviation of the normal numbers; default 1.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: shapes that do not broadcast, or a dtype that is not floating.
+
+    Examples:
+      >>> x = onax.random.lognormal(onax.random.key(0), 0.5, (1000,))
+      >>> bool((x > 0).all())
+      True
+    """
     key, dtype, shape = check_arguments("lognormal", key, dtype, shape, out_sharding, sigma)
     sigma = broadcast_to_rank(broadcast_parameter("lognormal", sigma, dtype), len(shape))
     return lax.exp(lax.mul(_normal(key, shape=shape, dtype=dtype), sigma))
@@ -184,10 +250,28 @@ def _make_sampler(name, formula, doc):
         return call(key, shape=_check_plain_shape(name, shape, out_sharding), dtype=canonical)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        f"{doc}\n\n`dtype` is floating; float32 by default, with 64 bits on float64.  Raises ValueError for another."
-    )
+    function.__doc__ = _SAMPLER_DOC.format(doc=doc, name=name)
     return call, function
+
+
+_SAMPLER_DOC = """{doc}
+
+    Args:
+      key: one key, from `onax.random.key`.
+      shape: the shape of the result, a tuple of ints; default ``()``.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: a dtype that is not floating.
+
+    Examples:
+      >>> onax.random.{name}(onax.random.key(0), (3,)).shape
+      (3,)
+    """
 
 
 def _uniform_between(key, low, high, shape, dtype):
@@ -222,14 +306,20 @@ def _maxwell_formula(key, *, shape, dtype):
     return lax.sqrt(lax.reduce_sum(lax.mul(x, x), (len(shape),)))
 
 
-_exponential, exponential = _make_sampler("exponential", _exponential_formula, "Exponential numbers of rate 1.")
+_exponential, exponential = _make_sampler("exponential", _exponential_formula, "Draws exponential numbers of rate 1.")
 _laplace, laplace = _make_sampler(
-    "laplace", _laplace_formula, "Numbers of the Laplace distribution: |x| is exponential."
+    "laplace", _laplace_formula, "Draws numbers of the Laplace distribution, whose absolute values are exponential."
 )
-_logistic, logistic = _make_sampler("logistic", _logistic_formula, "Logistic numbers: log(u / (1 - u)), u uniform.")
-_cauchy, cauchy = _make_sampler("cauchy", _cauchy_formula, "Numbers of the Cauchy distribution, which has no mean.")
+_logistic, logistic = _make_sampler(
+    "logistic", _logistic_formula, "Draws logistic numbers, log(u / (1 - u)) for uniform u."
+)
+_cauchy, cauchy = _make_sampler(
+    "cauchy", _cauchy_formula, "Draws numbers of the Cauchy distribution, which has no mean."
+)
 _maxwell, maxwell = _make_sampler(
-    "maxwell", _maxwell_formula, "Lengths of vectors of three normal numbers: the Maxwell distribution of scale 1."
+    "maxwell",
+    _maxwell_formula,
+    "Draws numbers of the Maxwell distribution: lengths of vectors of three normal numbers.",
 )
 
 
@@ -248,10 +338,25 @@ def _gumbel(key, *, shape, dtype, mode):
 
 
 def gumbel(key, shape=(), dtype=None, mode=None, *, out_sharding=None):
-    """Numbers of the standard Gumbel distribution: -log(-log(u)).
+    """Draws numbers of the standard Gumbel distribution, -log(-log(u)) for uniform u.
 
-    `mode` "low" (the default) uses the bits of one uniform number, "high" those of two, for better tails.
-    Raises ValueError for another mode or a dtype that is not floating.
+    Args:
+      key: one key, from `onax.random.key`.
+      shape: the shape of the result, a tuple of ints; default ``()``.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      mode: "low": from the bits of one uniform number; "high": of two, which reaches further into the tails.  Default
+        None, "low".
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: another mode, or a dtype that is not floating.
+
+    Examples:
+      >>> onax.random.gumbel(onax.random.key(0), (3,)).shape
+      (3,)
     """
     key = check_single_key("gumbel", key)
     dtype = float_dtype("gumbel", dtype)
@@ -272,7 +377,25 @@ def _rayleigh(key, scale, *, shape, dtype):
 
 
 def rayleigh(key, scale, shape=None, dtype=None, *, out_sharding=None):
-    """Rayleigh numbers: scale * sqrt(-2 log(u)).  `scale` broadcasts to `shape`; ValueError otherwise."""
+    """Draws numbers of the Rayleigh distribution, scale * sqrt(-2 log(u)) for uniform u.
+
+    Args:
+      key: one key, from `onax.random.key`.
+      scale: the mode of the distribution, positive.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: shapes that do not broadcast, or a dtype that is not floating.
+
+    Examples:
+      >>> onax.random.rayleigh(onax.random.key(0), jnp.array([1.0, 2.0])).shape
+      (2,)
+    """
     key, dtype, shape = check_arguments("rayleigh", key, dtype, shape, out_sharding, scale)
     return _rayleigh(key, scale, shape=shape, dtype=dtype)
 
@@ -284,7 +407,25 @@ def _pareto(key, b, *, shape, dtype):
 
 
 def pareto(key, b, shape=None, dtype=None, *, out_sharding=None):
-    """Numbers of the Pareto distribution, with density b / x**(b + 1) for x >= 1.  `b` broadcasts to `shape`."""
+    """Draws numbers of the Pareto distribution, of density b / x**(b + 1) for x >= 1.
+
+    Args:
+      key: one key, from `onax.random.key`.
+      b: the exponent, positive.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: shapes that do not broadcast, or a dtype that is not floating.
+
+    Examples:
+      >>> bool((onax.random.pareto(onax.random.key(0), 3.0, (100,)) >= 1).all())
+      True
+    """
     key, dtype, shape = check_arguments("pareto", key, dtype, shape, out_sharding, b)
     return _pareto(key, b, shape=shape, dtype=dtype)
 
@@ -297,9 +438,24 @@ def _weibull_min(key, scale, concentration, *, shape, dtype):
 
 
 def weibull_min(key, scale, concentration, shape=(), dtype=None):
-    """Numbers of the Weibull distribution: scale * exponential ** (1 / concentration).
+    """Draws numbers of the Weibull distribution, scale * e**(1 / concentration) for exponential e.
 
-    The parameters broadcast to `shape`.  Raises ValueError for a dtype that is not floating.
+    Args:
+      key: one key, from `onax.random.key`.
+      scale: the scale, which broadcasts to `shape`.
+      concentration: the shape parameter, which broadcasts to `shape`.
+      shape: the shape of the result, a tuple of ints; default ``()``.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: a dtype that is not floating.
+
+    Examples:
+      >>> onax.random.weibull_min(onax.random.key(0), 1.0, 2.0, (3,)).shape
+      (3,)
     """
     key = check_single_key("weibull_min", key)
     dtype = float_dtype("weibull_min", dtype)
@@ -307,9 +463,27 @@ def weibull_min(key, scale, concentration, shape=(), dtype=None):
 
 
 def triangular(key, left, mode, right, shape=None, dtype=None, *, out_sharding=None):
-    """Numbers between left and right with a density that rises linearly up to `mode` and falls from there.
+    """Draws numbers with a density that rises linearly from `left` to `mode` and falls to `right`.
 
-    The parameters broadcast to `shape`, which is their common shape by default; ValueError otherwise.
+    Args:
+      key: one key, from `onax.random.key`.
+      left: the lower end.
+      mode: where the density is greatest.
+      right: the upper end.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: shapes that do not broadcast, or a dtype that is not floating.
+
+    Examples:
+      >>> x = onax.random.triangular(onax.random.key(0), 0.0, 1.0, 2.0, (100,))
+      >>> bool(((0 <= x) & (x <= 2)).all())
+      True
     """
     key, dtype, shape = check_arguments("triangular", key, dtype, shape, out_sharding, left, mode, right)
     left, mode, right = (broadcast_parameter("triangular", x, dtype, shape) for x in (left, mode, right))
@@ -336,7 +510,25 @@ def _wald(key, mean, *, shape, dtype):
 
 
 def wald(key, mean, shape=None, dtype=None, *, out_sharding=None):
-    """Numbers of the Wald (inverse Gaussian) distribution of scale 1.  `mean` broadcasts to `shape`."""
+    """Draws numbers of the Wald (inverse Gaussian) distribution of scale 1.
+
+    Args:
+      key: one key, from `onax.random.key`.
+      mean: the mean, positive.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: shapes that do not broadcast, or a dtype that is not floating.
+
+    Examples:
+      >>> bool((onax.random.wald(onax.random.key(0), 2.0, (100,)) > 0).all())
+      True
+    """
     key, dtype, shape = check_arguments("wald", key, dtype, shape, out_sharding, mean)
     return _wald(key, mean, shape=shape, dtype=dtype)
 
@@ -354,9 +546,24 @@ def _double_sided_maxwell(key, loc, scale, *, shape, dtype):
 
 
 def double_sided_maxwell(key, loc, scale, shape=(), dtype=None):
-    """Numbers loc + scale * s * m, with a random sign s and m of the Maxwell distribution.
+    """Draws loc + scale * s * m, for a random sign s and a number m of the Maxwell distribution.
 
-    The result has the shape `shape + s`, where s is that of loc and scale together and the default of `shape`.
+    Args:
+      key: one key, from `onax.random.key`.
+      loc: the centre.
+      scale: the scale, positive.
+      shape: axes in front of the common shape s of `loc` and `scale`; default ``()``.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+
+    Returns:
+      Array of shape ``shape + s`` and dtype `dtype`.
+
+    Raises:
+      ValueError: a dtype that is not floating.
+
+    Examples:
+      >>> onax.random.double_sided_maxwell(onax.random.key(0), jnp.zeros(2), 1.0, (3,)).shape
+      (3, 2)
     """
     key = check_single_key("double_sided_maxwell", key)
     dtype = float_dtype("double_sided_maxwell", dtype)

@@ -103,13 +103,26 @@ def _poisson(key, lam, *, shape, dtype):
 
 
 def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None):
-    """Numbers of events where `lam` are expected: Poisson's distribution.
+    """Draws numbers of events of which `lam` are expected.
 
-    lam     broadcasts to `shape`; computed in float32.  -1 where it is below 0 or no number
-    dtype   an integer dtype
+    Args:
+      key: one key, from `onax.random.key`.
+      lam: the expected number, taken in float32; the result is -1 where it is negative or NaN.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: an integer dtype; default int32, with 64 bits enabled int64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
 
-    Raises ValueError for another dtype and a shape that `lam` does not fit, NotImplementedError for keys of another
-    generator than threefry2x32.
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: another dtype, or shapes that do not broadcast.
+      NotImplementedError: a key of another generator than threefry2x32.
+
+    Examples:
+      >>> x = onax.random.poisson(onax.random.key(0), 3.0, (1000,))
+      >>> abs(x.mean() - 3) < 0.3
+      Array(True, dtype=bool)
     """
     key = check_single_key("poisson", key)
     generator = key.dtype._impl.name
@@ -227,10 +240,25 @@ def _binomial(key, count, p, *, shape, dtype):
 
 
 def binomial(key, n, p, shape=None, dtype=None):
-    """Numbers of successes among n trials of probability p: floats, NaN where n or p is out of range.
+    """Draws the numbers of successes among n trials that succeed with probability p.
 
-    n and p broadcast to `shape`, by default to each other.  Raises ValueError where they do not, and for a dtype that
-    is not floating.
+    Args:
+      key: one key, from `onax.random.key`.
+      n: the number of trials; NaN results where it is negative.
+      p: the probability; NaN results where it is not in [0, 1].
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`, of whole numbers.
+
+    Raises:
+      ValueError: shapes that do not broadcast, or a dtype that is not floating.
+
+    Examples:
+      >>> x = onax.random.binomial(onax.random.key(0), 10, 0.5, (100,))
+      >>> x.dtype, bool(((0 <= x) & (x <= 10)).all())
+      (dtype('float32'), True)
     """
     key = check_single_key("binomial", key)
     dtype = float_dtype("binomial", dtype)
@@ -240,14 +268,26 @@ def binomial(key, n, p, shape=None, dtype=None):
 
 
 def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1):
-    """How many of n things fall into each of several bins: along the last axis the counts sum to n.
+    """Draws how many of n things fall into each of several bins.
 
-    n        broadcasts to shape[:-1]
-    p        the bins' probabilities along the last axis, which broadcast to `shape`; their shape is its default
-    dtype    of the counts: that of p by default
-    unroll   of the loop over the bins, as in `scan`
+    Args:
+      key: one key, from `onax.random.key`.
+      n: the number of things, which broadcasts to ``shape[:-1]``.
+      p: the probabilities of the bins, (..., k), which broadcast to `shape`.
+      shape: the shape of the result, the axis of the bins last; default that of `p`.
+      dtype: the dtype of the counts; default that of `p`.
+      unroll: how many bins a step of the loop takes, as in `lax.scan`; default 1.
 
-    Raises ValueError where shapes do not fit.
+    Returns:
+      Array of shape `shape`, whose sums over the last axis are n.
+
+    Raises:
+      ValueError: shapes that do not fit.
+
+    Examples:
+      >>> x = onax.random.multinomial(onax.random.key(0), 10, jnp.array([0.2, 0.3, 0.5]))
+      >>> x.shape, float(x.sum())
+      ((3,), 10.0)
     """
     p = ensure_arraylike("multinomial", p)
     p = p if dtypes.issubdtype(p.dtype, np.inexact) else convert(p, dtypes.scalar_dtype(float))

@@ -46,12 +46,29 @@ def _randint(key, minval, maxval, *, shape, dtype):
 
 
 def randint(key, shape, minval, maxval, dtype=None, *, out_sharding=None):
-    """Uniform integers in [minval, maxval); minval where that is empty.
+    """Draws integers uniformly from [minval, maxval).
 
-    minval, maxval   broadcast to `shape`; limited to what the dtype holds
-    dtype            an integer dtype; int32 by default, with 64 bits on int64
+    The distribution is very slightly uneven where maxval - minval is not a power of two.
 
-    Raises TypeError for another dtype, ValueError for bounds that do not broadcast.
+    Args:
+      key: one key, from `onax.random.key`.
+      shape: the shape of the result, a tuple of ints.
+      minval: the lower bound, which broadcasts to `shape` and is limited to what the dtype holds.
+      maxval: the upper bound, likewise; where it is not above `minval` the result is `minval`.
+      dtype: an integer dtype; default int32, with 64 bits enabled int64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      TypeError: another dtype.
+      ValueError: bounds that do not broadcast to `shape`.
+
+    Examples:
+      >>> x = onax.random.randint(onax.random.key(0), (100,), 0, 6)
+      >>> int(x.min()), int(x.max())
+      (0, 5)
     """
     key = check_single_key("randint", key)
     canonical = dtypes.check_user_dtype(int if dtype is None else dtype)
@@ -93,10 +110,25 @@ def _bernoulli(key, p, *, shape, mode):
 
 
 def bernoulli(key, p=0.5, shape=None, mode="low", *, out_sharding=None):
-    """Bools that are True with probability p, which broadcasts to `shape`.
+    """Draws bools that are True with probability p.
 
-    `mode` "high" uses the bits of two uniform numbers, for probabilities near 0.
-    Raises ValueError for another mode, TypeError when p is not floating.
+    Args:
+      key: one key, from `onax.random.key`.
+      p: the probability, floating; default 0.5.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      mode: "low": one uniform number decides; "high": the bits of two, for probabilities near 0.  Default "low".
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Bool array of shape `shape`.
+
+    Raises:
+      ValueError: another mode, or shapes that do not broadcast.
+      TypeError: `p` is not floating.
+
+    Examples:
+      >>> onax.random.bernoulli(onax.random.key(0), jnp.array([0.0, 1.0]))
+      Array([False,  True], dtype=bool)
     """
     if mode not in ("low", "high"):
         raise ValueError(f"got {mode=}, expected 'high' or 'low'")
@@ -117,7 +149,21 @@ def _rademacher(key, *, shape, dtype):
 
 
 def rademacher(key, shape=(), dtype=None, *, out_sharding=None):
-    """-1 or 1, each with probability 1/2, in an integer dtype by default."""
+    """Draws -1 or 1, each with probability 1/2.
+
+    Args:
+      key: one key, from `onax.random.key`.
+      shape: the shape of the result, a tuple of ints; default ``()``.
+      dtype: the dtype; default int32, with 64 bits enabled int64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Examples:
+      >>> bool((abs(onax.random.rademacher(onax.random.key(0), (100,))) == 1).all())
+      True
+    """
     key = check_single_key("rademacher", key)
     dtype = dtypes.check_user_dtype(int if dtype is None else dtype)
     refuse_sharding("rademacher", out_sharding)
@@ -134,9 +180,24 @@ def _geometric(key, p, *, shape, dtype):
 
 
 def geometric(key, p, shape=None, dtype=None, *, out_sharding=None):
-    """Numbers of trials up to the first success, each trial succeeding with probability p.
+    """Draws the numbers of trials up to and including the first success.
 
-    p broadcasts to `shape`.  Raises ValueError for a dtype that is not an integer one.
+    Args:
+      key: one key, from `onax.random.key`.
+      p: the probability of success of a trial.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: an integer dtype; default int32, with 64 bits enabled int64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`, of numbers from 1 on.
+
+    Raises:
+      ValueError: a dtype that is not an integer one.
+
+    Examples:
+      >>> bool((onax.random.geometric(onax.random.key(0), 0.5, (100,)) >= 1).all())
+      True
     """
     key = check_single_key("geometric", key)
     canonical = dtypes.check_user_dtype(int if dtype is None else dtype)
@@ -151,14 +212,27 @@ def geometric(key, p, shape=None, dtype=None, *, out_sharding=None):
 
 
 def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None, *, out_sharding=None):
-    """Indices drawn with probabilities proportional to exp(logits) along an axis.
+    """Draws indices with probabilities proportional to exp(logits).
 
-    shape     of the result: the logits' shape without the axis by default, else more axes in front of it
-    replace   False: the indices along the axes in front differ from one another
-    mode      that of `gumbel`, whose numbers decide
+    Args:
+      key: one key, from `onax.random.key`.
+      logits: logarithms of weights, with k of them along `axis`.
+      axis: the axis of `logits` from which indices are drawn; default -1.
+      shape: the shape of the result; it ends in the shape of `logits` without `axis`, which is the default.
+      replace: False: the indices along the leading axes of `shape` differ from one another; default True.
+      mode: as in `gumbel`, whose numbers decide.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
 
-    Raises ValueError when `shape` does not end in the logits' shape without the axis, and when more different indices
-    are asked for than there are.
+    Returns:
+      int32 array of shape `shape`, of indices in [0, k).
+
+    Raises:
+      ValueError: a shape that does not fit, or more different indices than there are.
+
+    Examples:
+      >>> logits = jnp.array([0.0, -jnp.inf, 0.0])
+      >>> bool((onax.random.categorical(onax.random.key(0), logits, shape=(100,)) != 1).all())
+      True
     """
     key = check_single_key("categorical", key)
     (logits,) = promote_dtypes_inexact(ensure_arraylike("categorical", logits))
@@ -208,11 +282,25 @@ def _shuffle(key, x, *, axis):
 
 
 def permutation(key, x, axis=0, independent=False, *, out_sharding=None):
-    """The elements of x along an axis in random order; for an integer x, those of arange(x).
+    """Returns elements in random order.
 
-    independent   True: each line along the axis is permuted differently
+    Args:
+      key: one key, from `onax.random.key`.
+      x: an array, or an integer n, which means ``jnp.arange(n)``.
+      axis: the axis along which slices change place; default 0.
+      independent: True: each line along the axis is permuted on its own; default False.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
 
-    Raises TypeError for a scalar that is not an integer.
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Raises:
+      TypeError: a scalar that is not an integer.
+
+    Examples:
+      >>> x = onax.random.permutation(onax.random.key(0), 5)
+      >>> jnp.sort(x)
+      Array([0, 1, 2, 3, 4], dtype=int32)
     """
     key = check_single_key("permutation", key)
     refuse_sharding("permutation", out_sharding)
@@ -232,15 +320,27 @@ def permutation(key, x, axis=0, independent=False, *, out_sharding=None):
 
 
 def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
-    """Elements of a along an axis, or of arange(a) for an integer a, drawn at random.
+    """Draws elements of an array.
 
-    shape     of the draws, which replaces the axis
-    replace   False: no element is drawn twice
-    p         probabilities of the elements, of shape (a.shape[axis],); equal ones by default
-    mode      that of `gumbel`, for p without replacement
+    Args:
+      key: one key, from `onax.random.key`.
+      a: an array, or an integer n, which means ``jnp.arange(n)``.
+      shape: the shape of the draws; default ``()``.
+      replace: False: no element is drawn twice; default True.
+      p: the probabilities of the elements, (a.shape[axis],); default None, equal ones.
+      axis: the axis of `a` along which slices are the elements; default 0.
+      mode: as in `gumbel`, for `p` without replacement.
 
-    Raises ValueError when there is nothing to draw from, when more different elements are asked for than there are,
-    and for a p of another shape.
+    Returns:
+      Array of a's dtype, with `shape` in place of `axis`.
+
+    Raises:
+      ValueError: nothing to draw from, more different elements than there are, or `p` of another shape.
+
+    Examples:
+      >>> x = onax.random.choice(onax.random.key(0), jnp.array([2, 3, 5]), (3,), replace=False)
+      >>> int(x.sum())
+      10
     """
     key = check_single_key("choice", key)
     shape = canonical_shape(shape)

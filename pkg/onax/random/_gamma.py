@@ -29,16 +29,52 @@ def _gamma(key, a, *, shape, dtype, log_space):
 
 
 def gamma(key, a, shape=None, dtype=None, *, out_sharding=None):
-    """Numbers of gamma's distribution of shape a and scale 1.  `a` broadcasts to `shape`, which is a's by default.
+    """Draws numbers of the gamma distribution of scale 1.
 
-    Small shapes give numbers too small for the dtype: `loggamma` gives their logarithms.
-    Raises ValueError for a dtype that is not floating and for a shape that `a` does not fit.
+    Marsaglia's and Tsang's (2000).
+
+    Args:
+      shape parameter near 0 gives numbers too small for the dtype: `loggamma` gives their logarithms.  The method is
+      key: one key, from `onax.random.key`.
+      a: the shape parameter, positive.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: shapes that do not broadcast, or a dtype that is not floating.
+
+    Examples:
+      >>> x = onax.random.gamma(onax.random.key(0), 2.0, (1000,))
+      >>> abs(x.mean() - 2) < 0.2
+      Array(True, dtype=bool)
     """
     return _draw(key, a, shape, dtype, out_sharding, log_space=False)
 
 
 def loggamma(key, a, shape=None, dtype=None, *, out_sharding=None):
-    """Logarithms of the numbers of `gamma`, whose arguments and errors are the same; right for small shapes too."""
+    """Draws logarithms of numbers of the gamma distribution, accurate for small shape parameters too.
+
+    Args:
+      key: one key, from `onax.random.key`.
+      a: the shape parameter, positive.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: shapes that do not broadcast, or a dtype that is not floating.
+
+    Examples:
+      >>> bool(jnp.isfinite(onax.random.loggamma(onax.random.key(0), 1e-3, (100,))).all())
+      True
+    """
     return _draw(key, a, shape, dtype, out_sharding, log_space=True)
 
 
@@ -59,7 +95,27 @@ def _beta(key, a, b, *, shape, dtype):
 
 
 def beta(key, a, b, shape=None, dtype=None, *, out_sharding=None):
-    """Numbers of the beta distribution.  a and b broadcast to `shape`, by default to each other; ValueError else."""
+    """Draws numbers of the beta distribution.
+
+    Args:
+      key: one key, from `onax.random.key`.
+      a: the exponent of x plus 1, positive.
+      b: the exponent of 1 - x plus 1, positive.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`, of numbers in [0, 1].
+
+    Raises:
+      ValueError: shapes that do not broadcast, or a dtype that is not floating.
+
+    Examples:
+      >>> x = onax.random.beta(onax.random.key(0), 2.0, 2.0, (1000,))
+      >>> abs(x.mean() - 0.5) < 0.05
+      Array(True, dtype=bool)
+    """
     key, dtype, shape = check_arguments("beta", key, dtype, shape, out_sharding, a, b)
     return _beta(key, a, b, shape=shape, dtype=dtype)
 
@@ -74,12 +130,24 @@ def _dirichlet(key, alpha, *, shape, dtype):
 
 
 def dirichlet(key, alpha, shape=None, dtype=None, *, out_sharding=None):
-    """Points of a simplex, of Dirichlet's distribution: along the last axis they sum to 1.
+    """Draws points of a simplex by the Dirichlet distribution.
 
-    alpha   concentrations along the last axis; the axes before it broadcast to `shape`
-    shape   of the points, the last axis not counted
+    Args:
+      key: one key, from `onax.random.key`.
+      alpha: the concentrations, (..., k), positive.
+      shape: the shape of the points without their last axis, to which that of `alpha` broadcasts; default alpha's.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
 
-    Raises ValueError for an alpha of rank 0, and where shapes or the dtype do not fit.
+    Returns:
+      Array of shape ``shape + (k,)`` and dtype `dtype`, whose sums over the last axis are 1.
+
+    Raises:
+      ValueError: an `alpha` of shape (), shapes that do not fit, or a dtype that is not floating.
+
+    Examples:
+      >>> onax.random.dirichlet(onax.random.key(0), jnp.ones(3), (2,)).shape
+      (2, 3)
     """
     key = check_single_key("dirichlet", key)
     dtype = float_dtype("dirichlet", dtype)
@@ -98,7 +166,26 @@ def _chisquare(key, df, *, shape, dtype):
 
 
 def chisquare(key, df, shape=None, dtype=None, *, out_sharding=None):
-    """Sums of df squared normal numbers; df need not be whole.  It broadcasts to `shape`; ValueError else."""
+    """Draws numbers of the chi-square distribution: sums of df squared normal numbers.
+
+    Args:
+      key: one key, from `onax.random.key`.
+      df: the degrees of freedom, positive, not necessarily whole.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: shapes that do not broadcast, or a dtype that is not floating.
+
+    Examples:
+      >>> x = onax.random.chisquare(onax.random.key(0), 3.0, (1000,))
+      >>> abs(x.mean() - 3) < 0.3
+      Array(True, dtype=bool)
+    """
     key = check_single_key("chisquare", key)
     dtype = float_dtype("chisquare", dtype)
     refuse_sharding("chisquare", out_sharding)
@@ -116,7 +203,25 @@ def _t(key, df, *, shape, dtype):
 
 
 def t(key, df, shape=None, dtype=None, *, out_sharding=None):
-    """Numbers of Student's t distribution of df degrees of freedom.  df broadcasts to `shape`; ValueError else."""
+    """Draws numbers of Student's t distribution.
+
+    Args:
+      key: one key, from `onax.random.key`.
+      df: the degrees of freedom, positive.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: shapes that do not broadcast, or a dtype that is not floating.
+
+    Examples:
+      >>> onax.random.t(onax.random.key(0), 5.0, (3,)).shape
+      (3,)
+    """
     key = check_single_key("t", key)
     dtype = float_dtype("t", dtype)
     refuse_sharding("t", out_sharding)
@@ -134,9 +239,25 @@ def _f(key, dfnum, dfden, *, shape, dtype):
 
 
 def f(key, dfnum, dfden, shape=None, dtype=None, *, out_sharding=None):
-    """Numbers of the F distribution: quotients of chi-square numbers, each over its degrees of freedom.
+    """Draws numbers of the F distribution: quotients of chi-square numbers, each over its degrees of freedom.
 
-    dfnum and dfden broadcast to `shape`, by default to each other; ValueError else.
+    Args:
+      key: one key, from `onax.random.key`.
+      dfnum: the degrees of freedom of the numerator, positive.
+      dfden: those of the denominator, positive.
+      shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: shapes that do not broadcast, or a dtype that is not floating.
+
+    Examples:
+      >>> bool((onax.random.f(onax.random.key(0), 3.0, 5.0, (100,)) > 0).all())
+      True
     """
     key, dtype, shape = check_arguments("f", key, dtype, shape, out_sharding, dfnum, dfden)
     return _f(key, dfnum, dfden, shape=shape, dtype=dtype)
@@ -152,9 +273,26 @@ def _generalized_normal(key, p, *, shape, dtype):
 
 
 def generalized_normal(key, p, shape=(), dtype=None, *, out_sharding=None):
-    """Numbers whose density is as exp(-|x|^p): p = 2 gives normal numbers of variance 1/2, p = 1 those of Laplace.
+    """Draws numbers of a density proportional to exp(-|x|**p).
 
-    Raises ValueError for a dtype that is not floating and for a p that does not broadcast to `shape`.
+    For p = 2 they are normal with variance 1/2, for p = 1 Laplace's.
+
+    Args:
+      key: one key, from `onax.random.key`.
+      p: the exponent, positive, which broadcasts to `shape`.
+      shape: the shape of the result, a tuple of ints; default ``()``.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape `shape` and dtype `dtype`.
+
+    Raises:
+      ValueError: a `p` that does not broadcast, or a dtype that is not floating.
+
+    Examples:
+      >>> onax.random.generalized_normal(onax.random.key(0), 2.0, (3,)).shape
+      (3,)
     """
     key = check_single_key("generalized_normal", key)
     dtype = float_dtype("gamma", dtype)
@@ -174,9 +312,29 @@ def _ball(key, p, *, d, shape, dtype):
 
 
 def ball(key, d, p=2, shape=(), dtype=None, *, out_sharding=None):
-    """Points spread evenly over the unit ball of R^d in the norm of order p: an array of shape `shape + (d,)`.
+    """Draws points uniformly from the unit ball of a norm.
 
-    Raises TypeError for a d that is not an integer, ValueError for a dtype that is not floating.
+    The method is that of Barthe et al. (2005).
+
+    Args:
+      key: one key, from `onax.random.key`.
+      d: the dimension of the points, an int.
+      p: the order of the norm, positive; default 2.
+      shape: the shape of the result without its last axis; default ``()``.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+
+    Returns:
+      Array of shape ``shape + (d,)`` and dtype `dtype`.
+
+    Raises:
+      TypeError: `d` is not an integer.
+      ValueError: a dtype that is not floating.
+
+    Examples:
+      >>> x = onax.random.ball(onax.random.key(0), 3, shape=(100,))
+      >>> x.shape, bool((jnp.linalg.norm(x, axis=-1) <= 1).all())
+      ((100, 3), True)
     """
     key = check_single_key("ball", key)
     dtype = float_dtype("gamma", dtype)

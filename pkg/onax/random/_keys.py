@@ -154,20 +154,48 @@ def key(seed, *, impl=None, dtype=None):
 
 
 def PRNGKey(seed, *, impl=None):
-    """A random key as a raw uint32 array of shape (2,).  New programs should prefer `key`, whose keys have a dtype.
+    """Returns a random key as raw words, an older form of `key`.
 
-    seed and impl are those of `key`, and so are the errors.
+    New programs should prefer `key`: its keys have a dtype of their own, so that no arithmetic is done with them by
+    mistake.
+
+    Args:
+      seed: a scalar integer; with 64 bits off its lower 32 bits count.
+      impl: the generator, as in `key`.
+
+    Returns:
+      Array of shape (2,) and dtype uint32; of (4,) or (1,) for some generators.
+
+    Raises:
+      TypeError: the seed is not a scalar integer.
+
+    Examples:
+      >>> onax.random.PRNGKey(7)
+      Array([0, 7], dtype=uint32)
     """
     out = key_from_seed("PRNGKey", seed, resolve_impl(impl))
     return out if config.jax_enable_custom_prng else unwrap_keys(out)
 
 
 def wrap_key_data(key_bits_array, *, impl=None, dtype=None):
-    """The keys with the given key data, uint32 of shape (..., 2): an array of shape (...) and dtype `key<fry>`.
+    """Returns the keys that the given words make up; the inverse of `key_data`.
 
-    The key data of the generators rbg, unsafe_rbg and threefry4x32 have the shape (..., 4), of philox2x32 (..., 1).
+    Args:
+      key_bits_array: uint32 of shape (..., n); n is 2 for threefry2x32 and philox4x32, 4 for rbg, unsafe_rbg and
+        threefry4x32, 1 for philox2x32.
+      impl: the generator's name, or a generator; default the option `jax_default_prng_impl`.
+      dtype: instead of `impl`, the dtype of another key.
 
-    impl and dtype are those of `key`.  Raises TypeError for another dtype or shape.
+    Returns:
+      Key array of shape (...).
+
+    Raises:
+      TypeError: words of another dtype or shape.
+
+    Examples:
+      >>> key = onax.random.wrap_key_data(jnp.array([0, 7], jnp.uint32))
+      >>> bool(key == onax.random.key(7))
+      True
     """
     return _wrap_data(key_bits_array, resolve_impl(impl, dtype))
 
@@ -176,10 +204,24 @@ def wrap_key_data(key_bits_array, *, impl=None, dtype=None):
 
 
 def split(key, num=2):
-    """New keys from one key: an array of `num` keys, or of the shape `num` if it is a tuple.
+    """Returns new keys, whose numbers are independent of one another.
 
-    The new keys give numbers independent of one another; do not use the old key again.
-    Raises ValueError for an array of keys: use `vmap`.
+    The old key must not be used again.
+
+    Args:
+      key: one key.
+      num: the number of new keys, or a tuple, the shape of an array of them; default 2.
+
+    Returns:
+      Key array of shape (num,) or `num`; words of shape (num, 2) if `key` is given as words.
+
+    Raises:
+      ValueError: `key` is an array of keys; use `onax.vmap`.
+
+    Examples:
+      >>> key, subkey = onax.random.split(onax.random.key(0))
+      >>> key.shape, bool(key == subkey)
+      ((), False)
     """
     key, raw = check_keys("split", key)
     if isinstance(num, tuple):
@@ -190,10 +232,24 @@ def split(key, num=2):
 
 
 def fold_in(key, data):
-    """A new key from a key and a scalar integer of 32 bits; of an array of rank 0 the lower 32 bits count.
+    """Returns a new key that depends on a key and on an integer, such as the number of a step.
 
-    Raises ValueError for an array of keys, TypeError for an array of integers (use `vmap`), OverflowError for a Python
-    integer below 0 or too large.
+    Args:
+      key: one key.
+      data: a scalar integer of 32 bits; of an array of shape () the lower 32 bits count.
+
+    Returns:
+      Key of shape ().
+
+    Raises:
+      ValueError: `key` is an array of keys; use `onax.vmap`.
+      TypeError: `data` is an array with axes.
+      OverflowError: `data` is a Python integer below 0 or above 2**32 - 1.
+
+    Examples:
+      >>> key = onax.random.key(0)
+      >>> bool(onax.random.fold_in(key, 1) == onax.random.fold_in(key, 2))
+      False
     """
     key, raw = check_keys("fold_in", key)
     if np.ndim(data):
@@ -207,9 +263,23 @@ def fold_in(key, data):
 
 
 def clone(key):
-    """The same key (or keys) again, for the rare program that means to use it twice.
+    """Returns the same keys again, for programs that mean to use them twice.
 
-    As in JAX any other array passes through; TypeError for a value that is not an array.
+    With the option `jax_debug_key_reuse` a second use of a key is an error; a clone counts as a key of its own.
+
+    Args:
+      key: a key or an array of keys; any other array passes through.
+
+    Returns:
+      Array equal to `key`.
+
+    Raises:
+      TypeError: `key` is not an array.
+
+    Examples:
+      >>> key = onax.random.key(0)
+      >>> bool(onax.random.clone(key) == key)
+      True
     """
     return random_clone_p.bind(as_array(key))
 
@@ -218,16 +288,55 @@ def clone(key):
 
 
 def key_data(keys):
-    """The key data of keys: uint32 of shape keys.shape + (2,); of rbg keys, + (4,)."""
+    """Returns the words of keys; the inverse of `wrap_key_data`.
+
+    Args:
+      keys: a key array of shape (...).
+
+    Returns:
+      uint32 array of shape (..., 2), or (..., 4), (..., 1) for some generators.
+
+    Raises:
+      TypeError: `keys` is no key array.
+
+    Examples:
+      >>> onax.random.key_data(onax.random.key(7))
+      Array([0, 7], dtype=uint32)
+    """
     return unwrap_keys(check_keys("key_data", keys, single=False)[0])
 
 
 def key_impl(keys):
-    """The name of the generator of keys, or a user's generator itself; of raw keys, that of the default one."""
+    """Returns the generator of keys.
+
+    Args:
+      keys: a key array.
+
+    Returns:
+      The generator's name, a str; of a generator that a user defined, the generator.
+
+    Examples:
+      >>> onax.random.key_impl(onax.random.key(0))
+      'threefry2x32'
+    """
     impl = check_keys("key_impl", keys, single=False)[0].dtype._impl
     return impl if impl.functions else impl.name
 
 
 def key_dtype(impl_spec=None):
-    """The dtype of the keys of a generator, given as in `key`."""
+    """Returns the dtype of the keys of a generator.
+
+    Args:
+      impl_spec: the generator's name, a generator, or a key dtype; default the option `jax_default_prng_impl`.
+
+    Returns:
+      The dtype.
+
+    Raises:
+      ValueError: there is no generator of this name.
+
+    Examples:
+      >>> onax.random.key_dtype("rbg")
+      key<rbg>
+    """
     return dtype_of_impl(resolve_impl(impl_spec))

@@ -37,14 +37,26 @@ def _multivariate_normal(key, mean, cov, *, shape, dtype, method):
 
 
 def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky", *, out_sharding=None):
-    """Normal vectors of this mean and covariance.
+    """Draws normal vectors of a mean and a covariance.
 
-    mean     (..., n)
-    cov      (..., n, n), symmetric and positive: definite for "cholesky", semidefinite for "svd" and "eigh"
-    shape    of the vectors, the last axis not counted: that of mean and cov together by default
-    method   by which cov is taken apart
+    Args:
+      key: one key, from `onax.random.key`.
+      mean: (..., n).
+      cov: (..., n, n), symmetric; positive definite for "cholesky", semidefinite for the other methods.
+      shape: the shape of the result without its last axis; default the common one of `mean` and `cov`.
+      dtype: a floating dtype; default float32, with 64 bits enabled float64.
+      method: the factorisation of `cov`: "cholesky" (the default), "eigh" or "svd".
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
 
-    Raises ValueError for another method, for ranks and shapes that do not fit, and for a dtype that is not floating.
+    Returns:
+      Array of shape ``shape + (n,)`` and dtype `dtype`.
+
+    Raises:
+      ValueError: another method, shapes that do not fit, or a dtype that is not floating.
+
+    Examples:
+      >>> onax.random.multivariate_normal(onax.random.key(0), jnp.zeros(2), jnp.eye(2), (5,)).shape
+      (5, 2)
     """
     key = check_single_key("multivariate_normal", key)
     dtype = float_dtype("multivariate_normal", dtype)
@@ -76,12 +88,27 @@ def _orthogonal(key, *, n, m, shape, dtype):
 
 
 def orthogonal(key, n, shape=(), dtype=None, m=None, *, out_sharding=None):
-    """Orthogonal (unitary, for a complex dtype) matrices, uniformly distributed: an array of shape `shape + (n, n)`.
+    """Draws orthogonal matrices uniformly (by Haar measure); unitary ones for a complex dtype.
 
-    m   number of columns, n by default: rows or columns, whichever are fewer, are then orthonormal
+    Args:
+      key: one key, from `onax.random.key`.
+      n: the number of rows.
+      shape: the shape of a stack of matrices; default ``()``.
+      dtype: a floating or complex dtype; default float32, with 64 bits enabled float64.
+      m: the number of columns; default n.  Rows or columns, whichever are fewer, are orthonormal.
+      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
 
-    Raises ValueError for negative sizes and for a dtype that is neither floating nor complex, TypeError for sizes that
-    are no integers.
+    Returns:
+      Array of shape ``shape + (n, m)`` and dtype `dtype`.
+
+    Raises:
+      ValueError: negative sizes, or a dtype that is neither floating nor complex.
+      TypeError: sizes that are no integers.
+
+    Examples:
+      >>> q = onax.random.orthogonal(onax.random.key(0), 3)
+      >>> bool(jnp.allclose(q @ q.T, jnp.eye(3), atol=1e-5))
+      True
     """
     key = check_single_key("orthogonal", key)
     refuse_sharding("orthogonal", out_sharding)

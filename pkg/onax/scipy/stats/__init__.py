@@ -31,10 +31,12 @@ from onax.scipy.stats import (
     vonmises,
     wrapcauchy,
 )
+from onax.scipy.stats._documentation import document as _document
 from onax.scipy.stats._kde import gaussian_kde
 from onax.scipy.stats._samples import mode, rankdata, sem
 
-for _distribution in [x for x in globals().values() if isinstance(x, _ModuleType)]:
+for _name, _distribution in [(n, x) for n, x in globals().items() if isinstance(x, _ModuleType)]:
+    _document(_name, vars(_distribution))
     _wrap_api_functions(
         vars(_distribution), _distribution.__name__, ("keep_inside", "mask_outside", "promote_parameters")
     )

@@ -16,15 +16,26 @@ from onax.scipy.linalg import cho_factor, cho_solve
 
 @register_pytree_node_class
 class gaussian_kde:
-    """The density of samples, by a normal distribution around each of them.
+    """
 
-    dataset     (n,) or (d, n): n samples of dimension d
-    bw_method   the width of the distributions: "scott" (by default), "silverman", a number, a function of this object
-    weights     of the samples, (n,)
+    The attributes `covariance`, `inv_cov` and `neff` hold the covariance of these distributions, its inverse and the
+    effective number of samples.  It is a pytree.
 
-    covariance, inv_cov and neff hold the covariance of the distributions, its inverse and the effective number of
-    samples.  A pytree.  Raises ValueError for fewer than two samples, weights of another length or another bw_method,
-    NotImplementedError for complex numbers.
+    Args:
+      density estimate of samples: a normal distribution around each of them.
+      dataset: (n,) or (d, n): n samples of dimension d, real numbers.
+      bw_method: the width of the distributions: "scott" (the default), "silverman", a number, or a function of this
+        object.
+      weights: the weights of the samples, (n,); default None, equal ones.
+
+    Raises:
+      ValueError: fewer than two samples, weights of another length, or another `bw_method`.
+      NotImplementedError: complex samples.
+
+    Examples:
+      >>> kde = onax.scipy.stats.gaussian_kde(jnp.array([-1.0, 0.0, 2.0]))
+      >>> kde.evaluate(jnp.array([0.0, 10.0])).shape
+      (2,)
     """
 
     def __init__(self, dataset, bw_method=None, weights=None):

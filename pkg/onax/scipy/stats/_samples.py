@@ -38,10 +38,26 @@ def _run_starts(new):
 
 @static_argnames("axis", "nan_policy", "keepdims")
 def mode(a, axis=0, nan_policy="propagate", keepdims=False):
-    """The most frequent value along an axis (the smallest of several) and its count; of all elements for axis None.
+    """Returns the most frequent value along an axis, and how often it occurs.
 
-    NaN counts as a value, the largest.  Raises NotImplementedError for nan_policy "omit" and "raise", ValueError for
-    another policy or an axis out of bounds.
+    Of several values it is the smallest.  NaN counts as a value, the largest.
+
+    Args:
+      a: an array.
+      axis: an int, or None for all elements; default 0.
+      nan_policy: "propagate".
+      keepdims: True: the axis remains, with length 1; default False.
+
+    Returns:
+      A named tuple (mode, count) of arrays of the shape of `a` without the axis.
+
+    Raises:
+      NotImplementedError: `nan_policy` is "omit" or "raise".
+      ValueError: another `nan_policy`, or an axis out of bounds.
+
+    Examples:
+      >>> onax.scipy.stats.mode(jnp.array([3, 1, 1, 2]))
+      ModeResult(mode=Array(1, dtype=int32), count=Array(2, dtype=int32))
     """
     a = ensure_arraylike("mode", a)
     if nan_policy not in ("propagate", "omit", "raise"):
@@ -73,11 +89,25 @@ def mode(a, axis=0, nan_policy="propagate", keepdims=False):
 
 @static_argnames("method", "axis", "nan_policy")
 def rankdata(a, method="average", *, axis=None, nan_policy="propagate"):
-    """The ranks of the elements from 1 on, along an axis or among all, as floats.
+    """Returns the ranks of elements, from 1 on.
 
-    Equal elements get the mean of their ranks ("average"), the lowest ("min"), the highest ("max"), one rank, followed
-    by the next integer ("dense"), or ranks in their order ("ordinal").  One NaN makes all ranks NaN.  Raises
-    ValueError for another method, NotImplementedError for nan_policy "omit" and "raise".
+    Args:
+      a: an array.
+      method: which rank equal elements get: "average" (the default), "min" or "max" of their ranks, "dense" (the same
+        as "min", with no gap behind them), or "ordinal" (different ranks, in their order).
+      axis: an int, or None for all elements, flattened; default None.
+      nan_policy: "propagate": one NaN makes all ranks NaN.
+
+    Returns:
+      Float array of the shape of `a`, or of shape (a.size,).
+
+    Raises:
+      ValueError: another method.
+      NotImplementedError: `nan_policy` is "omit" or "raise".
+
+    Examples:
+      >>> onax.scipy.stats.rankdata(jnp.array([3, 1, 1, 2]))
+      Array([4. , 1.5, 1.5, 3. ], dtype=float32)
     """
     a = ensure_arraylike("rankdata", a)
     if nan_policy not in ("propagate", "omit", "raise"):
@@ -122,10 +152,24 @@ def _ranks_of_sorted(new, method):
 
 @static_argnames("axis", "nan_policy", "keepdims")
 def sem(a, axis=0, ddof=1, nan_policy="propagate", *, keepdims=False):
-    """The standard error of the mean along an axis, or of all elements: the standard deviation over sqrt(count).
+    """Returns the standard error of the mean: the standard deviation over the root of the count.
 
-    `ddof` is subtracted from the count in the deviation; with nan_policy "omit" NaN are left out.  Raises ValueError
-    for nan_policy "raise" or another.
+    Args:
+      a: an array.
+      axis: an int, or None for all elements; default 0.
+      ddof: what is subtracted from the count in the deviation; default 1.
+      nan_policy: "propagate", or "omit": NaN are left out.
+      keepdims: True: the axis remains, with length 1; default False.
+
+    Returns:
+      Float array of the shape of `a` without the axis.
+
+    Raises:
+      ValueError: another `nan_policy`.
+
+    Examples:
+      >>> onax.scipy.stats.sem(jnp.array([1.0, 3.0]))
+      Array(1., dtype=float32)
     """
     (a,) = promote_args_inexact("sem", a)
     if nan_policy == "propagate":

@@ -8,7 +8,25 @@ from onax.scipy import special
 
 
 def logpdf(x, alpha):
-    """The logarithm of the density at x, along its first axis; x may lack its last component."""
+    """Returns the logarithm of the density of Dirichlet's distribution.
+
+    The density is the product of x[i]**(alpha[i] - 1), times gamma(sum(alpha)) / product of gamma(alpha[i]).
+
+    Args:
+      x: points, (k, ...) or (k - 1, ...): the last component may be missing.
+      alpha: the concentrations, (k,), positive.
+
+    Returns:
+      Float array of the shape ``x.shape[1:]``; -inf where `x` is no point of the simplex.
+
+    Raises:
+      ValueError: an `alpha` of another rank, or points of another length.
+
+    Examples:
+      >>> x, alpha = jnp.array([0.25, 0.75]), jnp.array([2.0, 1.0])
+      >>> round(float(onax.scipy.stats.dirichlet.logpdf(x, alpha)), 4)
+      -0.6931
+    """
     x, alpha = promote_dtypes_inexact(x, alpha)
     if alpha.ndim != 1:
         raise ValueError(f"`alpha` must be one-dimensional; got alpha.shape={alpha.shape}")
@@ -27,5 +45,21 @@ def logpdf(x, alpha):
 
 
 def pdf(x, alpha):
-    """The density."""
+    """Returns the density of Dirichlet's distribution, the exponential of `logpdf`.
+
+    Args:
+      x: points, (k, ...) or (k - 1, ...): the last component may be missing.
+      alpha: the concentrations, (k,), positive.
+
+    Returns:
+      Float array of the shape ``x.shape[1:]``; 0 where `x` is no point of the simplex.
+
+    Raises:
+      ValueError: an `alpha` of another rank, or points of another length.
+
+    Examples:
+      >>> x, alpha = jnp.array([0.25, 0.75]), jnp.array([2.0, 1.0])
+      >>> round(float(onax.scipy.stats.dirichlet.pdf(x, alpha)), 4)
+      0.5
+    """
     return jnp.exp(logpdf(x, alpha))

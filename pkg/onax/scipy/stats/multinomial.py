@@ -10,10 +10,25 @@ from onax.scipy.stats._common import keep_inside
 
 
 def logpmf(x, n, p):
-    """The logarithm of the probability of the counts x.
+    """Returns the logarithm of the probability of counts in the multinomial distribution.
 
-    Counts lie along the last axis; the result has the axes before it (JAX sums over all of them).  ValueError unless x
-    and n are integers.
+    Unlike JAX, which sums over all axes, it sums over the last one only.
+
+    Args:
+      x: counts, (..., k), integers.
+      n: the number of things, an integer or integers of shape (...).
+      p: the probabilities of the bins, (..., k).
+
+    Returns:
+      Float array of shape (...); -inf where the counts do not sum to n.
+
+    Raises:
+      ValueError: `x` or `n` are no integers.
+
+    Examples:
+      >>> p = jnp.array([0.25, 0.75])
+      >>> round(float(onax.scipy.stats.multinomial.logpmf(jnp.array([1, 2]), 3, p)), 4)
+      -0.863
     """
     (p,) = promote_args_inexact("multinomial.logpmf", p)
     x, n = ensure_arraylikes("multinomial.logpmf", x, n)
@@ -25,5 +40,22 @@ def logpmf(x, n, p):
 
 
 def pmf(x, n, p):
-    """The probability of the counts x."""
+    """Returns the probability of counts in the multinomial distribution, n! times the product of p[i]**x[i] / x[i]!.
+
+    Args:
+      x: counts, (..., k), integers.
+      n: the number of things, an integer or integers of shape (...).
+      p: the probabilities of the bins, (..., k).
+
+    Returns:
+      Float array of shape (...); 0 where the counts do not sum to n.
+
+    Raises:
+      ValueError: `x` or `n` are no integers.
+
+    Examples:
+      >>> p = jnp.array([0.25, 0.75])
+      >>> round(float(onax.scipy.stats.multinomial.pmf(jnp.array([1, 2]), 3, p)), 4)
+      0.4219
+    """
     return jnp.exp(logpmf(x, n, p))

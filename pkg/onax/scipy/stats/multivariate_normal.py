@@ -8,7 +8,26 @@ from onax.numpy._promotion import promote_dtypes_inexact
 
 
 def logpdf(x, mean, cov, allow_singular=None):
-    """The logarithm of the density; cov is a variance, or a matrix.  NotImplementedError for allow_singular."""
+    """Returns the logarithm of the density of the normal distribution of vectors.
+
+    Args:
+      x: points, (..., n).
+      mean: (..., n), or a number if points are numbers.
+      cov: covariances (..., n, n), positive definite, or a number, the variance of each component.
+      allow_singular: None; a singular covariance gives NaN.
+
+    Returns:
+      Float array of shape (...).
+
+    Raises:
+      ValueError: shapes that do not fit.
+      NotImplementedError: `allow_singular` is given.
+
+    Examples:
+      >>> logpdf = onax.scipy.stats.multivariate_normal.logpdf
+      >>> round(float(logpdf(jnp.zeros(2), jnp.zeros(2), jnp.eye(2))), 4)
+      -1.8379
+    """
     if allow_singular is not None:
         raise NotImplementedError("allow_singular argument of multivariate_normal.logpdf")
     x, mean, cov = promote_dtypes_inexact(x, mean, cov)
@@ -31,5 +50,22 @@ def logpdf(x, mean, cov, allow_singular=None):
 
 
 def pdf(x, mean, cov):
-    """The density."""
+    """Returns the density of the normal distribution of vectors, the exponential of `logpdf`.
+
+    Args:
+      x: points, (..., n).
+      mean: (..., n), or a number if points are numbers.
+      cov: covariances (..., n, n), positive definite, or a number, the variance of each component.
+
+    Returns:
+      Float array of shape (...).
+
+    Raises:
+      ValueError: shapes that do not fit.
+
+    Examples:
+      >>> pdf = onax.scipy.stats.multivariate_normal.pdf
+      >>> round(float(pdf(jnp.zeros(2), jnp.zeros(2), jnp.eye(2))), 4)
+      0.1592
+    """
     return jnp.exp(logpdf(x, mean, cov))
