@@ -94,8 +94,9 @@ tables: $(VENV)/.built  ## renews the generated tables
 	$(RUN) scripts/write_coverage.py
 	$(RUN) scripts/divergence_report.py --backends eager,jit,onnx-cpu --format markdown -o docs/divergences.md
 
-$(VENV)/.docs: $(VENV)/.built docs/requirements.txt
+$(VENV)/.docs: $(VENV)/.built docs/requirements.txt docs/requirements-interop.txt
 	$(RUN) -m pip install --quiet --requirement docs/requirements.txt
+	$(RUN) -m pip install --quiet --no-deps --requirement docs/requirements-interop.txt
 	touch $@
 
 docs: $(VENV)/.docs build/node/.installed  ## the site, in build/site: runs tutorials and gallery; every warning is an error

@@ -6,11 +6,14 @@ makes the reference of each public module from its docstrings.
 
 import importlib
 import inspect
+import os
 import re
 import shutil
 import sys
 from pathlib import Path
 from typing import NewType
+
+os.environ.setdefault("JAX_NUM_CPU_DEVICES", "8")  # before onax starts: a program of the gallery has a mesh of devices
 
 from onax.version import __version__
 
@@ -27,7 +30,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["requirements.txt", "gallery", "_browser", "_gallery/*.ipynb", "_gallery/*.py.md"]
+exclude_patterns = ["requirements*.txt", "gallery", "_browser", "_gallery/*.ipynb", "_gallery/*.py.md"]
 default_role = "code"
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}
 
