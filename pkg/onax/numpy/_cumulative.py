@@ -33,28 +33,84 @@ def _cumulative_reduction(name, a, axis, dtype, out, op, fill=None, widen=False)
 
 @staged("cumsum", static_argnames=("axis", "dtype"))
 def cumsum(a, axis=None, dtype=None, out=None):
-    """The running sum along an axis (None: flattened), in a's dtype unless given; bool counts as the default int.
+    """Returns the running sum along an axis.
 
-    NumPy would widen small integers.
+    Args:
+      a: array of numbers or bool.
+      axis: int; default: the flattened array.
+      dtype: dtype of sums and result; default: that of `a`, the default integer for bool.  Unlike NumPy, small integers
+        do not widen.
+      out: must be None.
+
+    Returns:
+      Array of the shape of `a`, or (a.size,) without an axis.
+
+    Examples:
+      >>> jnp.cumsum(jnp.array([[1, 2], [3, 4]]), axis=0)
+      Array([[1, 2],
+             [4, 6]], dtype=int32)
     """
     return _cumulative_reduction("cumsum", a, axis, dtype, out, lax.cumsum)
 
 
 @staged("cumprod", static_argnames=("axis", "dtype"))
 def cumprod(a, axis=None, dtype=None, out=None):
-    """The running product along an axis (None: flattened), in a's dtype unless given; bool as the default int."""
+    """Returns the running product along an axis.
+
+    Args:
+      a: array of numbers or bool.
+      axis: int; default: the flattened array.
+      dtype: dtype of products and result; default: that of `a`, the default integer for bool.  Unlike NumPy, small
+        integers do not widen.
+      out: must be None.
+
+    Returns:
+      Array of the shape of `a`, or (a.size,) without an axis.
+
+    Examples:
+      >>> jnp.cumprod(jnp.array([1, 2, 3, 4]))
+      Array([ 1,  2,  6, 24], dtype=int32)
+    """
     return _cumulative_reduction("cumprod", a, axis, dtype, out, lax.cumprod)
 
 
 @staged("nancumsum", static_argnames=("axis", "dtype"), compiled_from=FEW)
 def nancumsum(a, axis=None, dtype=None, out=None):
-    """The running sum, with NaN as 0."""
+    """Returns the running sum along an axis, in which NaN counts as 0.
+
+    Args:
+      a: array of numbers or bool.
+      axis: int; default: the flattened array.
+      dtype: dtype of sums and result; default: as for `cumsum`.
+      out: must be None.
+
+    Returns:
+      Array of the shape of `a`, or (a.size,) without an axis.
+
+    Examples:
+      >>> jnp.nancumsum(jnp.array([1.0, jnp.nan, 2.0]))
+      Array([1., 1., 3.], dtype=float32)
+    """
     return _cumulative_reduction("nancumsum", a, axis, dtype, out, lax.cumsum, fill=0)
 
 
 @staged("nancumprod", static_argnames=("axis", "dtype"), compiled_from=FEW)
 def nancumprod(a, axis=None, dtype=None, out=None):
-    """The running product, with NaN as 1."""
+    """Returns the running product along an axis, in which NaN counts as 1.
+
+    Args:
+      a: array of numbers or bool.
+      axis: int; default: the flattened array.
+      dtype: dtype of products and result; default: as for `cumprod`.
+      out: must be None.
+
+    Returns:
+      Array of the shape of `a`, or (a.size,) without an axis.
+
+    Examples:
+      >>> jnp.nancumprod(jnp.array([2.0, jnp.nan, 3.0]))
+      Array([2., 2., 6.], dtype=float32)
+    """
     return _cumulative_reduction("nancumprod", a, axis, dtype, out, lax.cumprod, fill=1)
 
 
@@ -94,13 +150,44 @@ def _cumulative_with_initial(name, x, axis, dtype, include_initial, function, st
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
-    """The running sum along an axis, which only vectors may omit; small integers widen.
+    """Returns the running sum along an axis, optionally with the initial 0.
 
-    include_initial puts a 0 in front.
+    Args:
+      x: array of numbers or bool.
+      axis: int, which only a vector may omit.
+      dtype: dtype of sums and result; default: as for `sum`, in which small integers widen.
+      include_initial: whether a 0 is put in front.
+
+    Returns:
+      Array of the shape of `x`, with the axis one longer where include_initial.
+
+    Raises:
+      ValueError: `axis` is missing for an array of rank other than 1, or `x` is a scalar.
+
+    Examples:
+      >>> jnp.cumulative_sum(jnp.array([1, 2, 3]), include_initial=True)
+      Array([0, 1, 3, 6], dtype=int32)
     """
     return _cumulative_with_initial("cumulative_sum", x, axis, dtype, include_initial, _cumsum_with_promotion, 0)
 
 
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
-    """The running product along an axis, which only vectors may omit.  include_initial puts a 1 in front."""
+    """Returns the running product along an axis, optionally with the initial 1.
+
+    Args:
+      x: array of numbers or bool.
+      axis: int, which only a vector may omit.
+      dtype: dtype of products and result; default: as for `prod`, in which small integers widen.
+      include_initial: whether a 1 is put in front.
+
+    Returns:
+      Array of the shape of `x`, with the axis one longer where include_initial.
+
+    Raises:
+      ValueError: `axis` is missing for an array of rank other than 1, or `x` is a scalar.
+
+    Examples:
+      >>> jnp.cumulative_prod(jnp.array([2, 3, 4]), include_initial=True)
+      Array([ 1,  2,  6, 24], dtype=int32)
+    """
     return _cumulative_with_initial("cumulative_prod", x, axis, dtype, include_initial, _cumprod_with_promotion, 1)

@@ -63,10 +63,25 @@ def _cholesky(a, upper, symmetrize_input):
 
 @static_argnames("upper", "symmetrize_input")
 def cholesky(a, *, upper=False, symmetrize_input=True):
-    """The triangular factor of Hermitian positive definite matrices a[..., n, n]: a = L L^H, or U^H U with `upper`.
+    """Returns the triangular factor of Hermitian positive definite matrices.
 
-    A matrix that is not positive definite gives NaN, where NumPy raises.  With symmetrize_input the mean of a and its
-    adjoint is factored.  Raises ValueError for other than square matrices.
+    Unlike NumPy, a matrix that is not positive definite gives NaN instead of an error.
+
+    Args:
+      a: array of shape (..., n, n); integers become floats.
+      upper: whether the upper factor U with a = U^H U is returned, instead of the lower L with a = L L^H.
+      symmetrize_input: whether (a + a^H) / 2 is decomposed; otherwise only one triangle is read.
+
+    Returns:
+      Array of shape (..., n, n), of a floating or complex dtype; the other triangle is 0.
+
+    Raises:
+      ValueError: the last two axes are not square.
+
+    Examples:
+      >>> jnp.linalg.cholesky(jnp.array([[4.0, 2.0], [2.0, 5.0]]))
+      Array([[2., 0.],
+             [1., 2.]], dtype=float32)
     """
     (a,) = promote_matrices("cholesky", a)
     return _cholesky(a, upper=upper, symmetrize_input=symmetrize_input)
@@ -114,10 +129,29 @@ def _take_along_last_axis(x, order):
 
 @static_argnames("full_matrices", "compute_uv", "hermitian", "subset_by_index")
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False, subset_by_index=None):
-    """Singular values of a[..., m, n], descending, with vectors: a = U diag(S) Vh; S alone without compute_uv.
+    """Returns the singular value decomposition a = U diag(S) Vh.
 
-    U is [..., m, m] and Vh [..., n, n], or with min(m, n) columns and rows without full_matrices.  `hermitian` goes by
-    eigenvalues.  Raises TypeError for fewer than two axes.
+    Args:
+      a: array of shape (..., m, n); k is the smaller of m and n.
+      full_matrices: whether U and Vh are square, (..., m, m) and (..., n, n), instead of (..., m, k) and (..., k, n).
+      compute_uv: whether U and Vh are computed.
+      hermitian: whether `a` is Hermitian, which allows `eigh` to be used.
+      subset_by_index: two ints (start, end), the range of singular values to return; only (0, k) on a CPU.
+
+    Returns:
+      Named tuple (U, S, Vh), S of shape (..., k), real and descending; S alone without compute_uv.
+
+    Raises:
+      TypeError: the rank of `a` is below 2.
+      ValueError: subset_by_index is given together with full_matrices.
+
+    Examples:
+      >>> u, s, vh = jnp.linalg.svd(jnp.array([[3.0, 0.0], [0.0, -4.0]]))
+      >>> s
+      Array([4., 3.], dtype=float32)
+      >>> jnp.round((u * s) @ vh, 4)
+      Array([[ 3.,  0.],
+             [ 0., -4.]], dtype=float32)
     """
     (a,) = promote_matrices("svd", a)
     if full_matrices and subset_by_index is not None:
@@ -131,7 +165,18 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, subset_by_index
 
 
 def svdvals(x, /):
-    """The singular values of x[..., m, n], descending."""
+    """Returns the singular values of matrices.
+
+    Args:
+      x: array of shape (..., m, n).
+
+    Returns:
+      Real array of shape (..., min(m, n)), descending.
+
+    Examples:
+      >>> jnp.linalg.svdvals(jnp.array([[3.0, 0.0], [0.0, -4.0]]))
+      Array([4., 3.], dtype=float32)
+    """
     (x,) = promote_matrices("svdvals", x)
     return _svd(x, full_matrices=True, compute_uv=False, hermitian=False, subset_by_index=None)
 
@@ -152,9 +197,24 @@ def _is_lower(name, side):
 
 @static_argnames("UPLO", "symmetrize_input")
 def eigh(a, UPLO=None, symmetrize_input=True):
-    """(eigenvalues, eigenvectors) of Hermitian matrices a[..., n, n]; eigenvalues ascend, vectors are the columns.
+    """Returns eigenvalues and eigenvectors of Hermitian matrices.
 
-    symmetrize_input takes the mean of a and its adjoint; otherwise the triangle that UPLO names counts.
+    Args:
+      a: array of shape (..., n, n).
+      UPLO: "L" or "U", the triangle that is read where symmetrize_input is False; default: "L".
+      symmetrize_input: whether (a + a^H) / 2 is decomposed.
+
+    Returns:
+      Named tuple (eigenvalues, eigenvectors): real ones of shape (..., n), ascending, and unit vectors in the columns
+      of an array of shape (..., n, n).
+
+    Raises:
+      ValueError: UPLO is neither "L" nor "U", or the matrices are not square.
+
+    Examples:
+      >>> values, vectors = jnp.linalg.eigh(jnp.array([[2.0, 0.0], [0.0, 1.0]]))
+      >>> values
+      Array([1., 2.], dtype=float32)
     """
     (a,) = promote_matrices("eigh", a)
     lower = _is_lower("eigh", UPLO)
@@ -168,13 +228,47 @@ def _eigvalsh(a, lower, symmetrize_input):
 
 @static_argnames("UPLO", "symmetrize_input")
 def eigvalsh(a, UPLO="L", *, symmetrize_input=True):
-    """The eigenvalues of Hermitian matrices, ascending; as `eigh` gives them."""
+    """Returns the eigenvalues of Hermitian matrices.
+
+    Args:
+      a: array of shape (..., n, n).
+      UPLO: "L" or "U", the triangle that is read where symmetrize_input is False.
+      symmetrize_input: whether (a + a^H) / 2 is used.
+
+    Returns:
+      Real array of shape (..., n), ascending.
+
+    Raises:
+      ValueError: UPLO is neither "L" nor "U", or the matrices are not square.
+
+    Examples:
+      >>> jnp.linalg.eigvalsh(jnp.array([[2.0, 0.0], [0.0, 1.0]]))
+      Array([1., 2.], dtype=float32)
+    """
     (a,) = promote_matrices("eigvalsh", a)
     return _eigvalsh(a, lower=_is_lower("eigvalsh", UPLO), symmetrize_input=symmetrize_input)
 
 
 def eig(a):
-    """(eigenvalues, eigenvectors) of square matrices, both complex; vectors, of length 1, are the columns."""
+    """Returns eigenvalues and right eigenvectors of square matrices.
+
+    Unlike NumPy's, both are complex even where all eigenvalues are real.
+
+    Args:
+      a: array of shape (..., n, n).
+
+    Returns:
+      Named tuple (eigenvalues, eigenvectors): complex ones of shape (..., n), in no particular order, and vectors of
+      length 1 in the columns of an array of shape (..., n, n).
+
+    Raises:
+      ValueError: the matrices are not square.
+
+    Examples:
+      >>> values, vectors = jnp.linalg.eig(jnp.array([[0.0, -1.0], [1.0, 0.0]]))
+      >>> jnp.sort(values.imag)
+      Array([-1.,  1.], dtype=float32)
+    """
     (a,) = promote_matrices("eig", a)
     return EigResult(*factors.eig(a, compute_left_eigenvectors=False))
 
@@ -186,7 +280,21 @@ def _eigvals(a):
 
 @static_argnames()
 def eigvals(a):
-    """The eigenvalues of square matrices, complex, in no particular order."""
+    """Returns the eigenvalues of square matrices.
+
+    Args:
+      a: array of shape (..., n, n).
+
+    Returns:
+      Complex array of shape (..., n), in no particular order.
+
+    Raises:
+      ValueError: the matrices are not square.
+
+    Examples:
+      >>> jnp.linalg.eigvals(jnp.array([[1.0, 2.0], [0.0, 3.0]]))
+      Array([1.+0.j, 3.+0.j], dtype=complex64)
+    """
     (a,) = promote_matrices("eigvals", a)
     return _eigvals(a)
 
@@ -202,10 +310,27 @@ def _qr(a, mode):
 
 @static_argnames("mode")
 def qr(a, mode="reduced"):
-    """(Q, R) with a = Q R, Q unitary and R upper triangular.
+    """Returns the decomposition a = Q R into a unitary and an upper triangular matrix.
 
-    mode: "reduced" (min(m, n) columns), "complete" (all m), "r" (R alone), "raw" (LAPACK's reflections, transposed,
-    and their factors).  Raises ValueError for another.
+    Args:
+      a: array of shape (..., m, n); k is the smaller of m and n.
+      mode: "reduced" (Q of shape (..., m, k), R of (..., k, n)), "complete" ((..., m, m), (..., m, n)), "r" (R alone)
+        or "raw" (the reflections, transposed, and their factors).
+
+    Returns:
+      Named tuple (Q, R), or R alone.
+
+    Raises:
+      ValueError: `mode` is unknown.
+
+    Examples:
+      >>> q, r = jnp.linalg.qr(jnp.array([[3.0, 1.0], [4.0, 2.0]]))
+      >>> jnp.round(jnp.abs(r), 4)
+      Array([[5. , 2.2],
+             [0. , 0.4]], dtype=float32)
+      >>> jnp.round(q @ r, 4)
+      Array([[3., 1.],
+             [4., 2.]], dtype=float32)
     """
     (a,) = promote_matrices("qr", a)
     if mode not in ("reduced", "r", "full", "complete", "raw"):

@@ -116,25 +116,92 @@ def _fft_core_2d(name, a, fft_type, s, axes, norm):
 
 
 def fft(a, n=None, axis=-1, norm=None):
-    """The discrete Fourier transform along an axis, cut or filled with zeros to n.
+    """Returns the discrete Fourier transform along one axis.
 
-    norm: "backward" (the default: nothing is divided), "forward" (divided by n), "ortho" (by its root).
+    Args:
+      a: array of numbers; bool and integers become float32.
+      n: int, the length of the transform: the axis is cut, or filled with zeros, to it; default: the length of the
+        axis.
+      axis: int.
+      norm: "backward" (default: no factor here, 1/n in the inverse), "ortho" (1/sqrt(n) in both) or "forward" (1/n
+        here).
+
+    Returns:
+      Complex array of the shape of `a`, with length n along `axis`: element k is the sum of a[j] exp(-2 pi i j k / n).
+
+    Raises:
+      ValueError: n is below 1, the axis is out of bounds, or `norm` is unknown.
+
+    Examples:
+      >>> jnp.fft.fft(jnp.array([1.0, 2.0, 3.0, 4.0]))
+      Array([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j], dtype=complex64)
     """
     return _fft_core_1d("fft", a, FftType.FFT, n, axis, norm)
 
 
 def ifft(a, n=None, axis=-1, norm=None):
-    """The inverse of `fft`, which divides by n by default."""
+    """Returns the inverse discrete Fourier transform along one axis.
+
+    Args:
+      a: array of numbers; bool and integers become float32.
+      n: int, the length to which the axis is cut or filled with zeros; default: the length of the axis.
+      axis: int.
+      norm: "backward" (default: the factor 1/n), "ortho" (1/sqrt(n)) or "forward" (no factor).
+
+    Returns:
+      Complex array of the shape of `a`, with length n along `axis`.
+
+    Raises:
+      ValueError: n is below 1, the axis is out of bounds, or `norm` is unknown.
+
+    Examples:
+      >>> jnp.fft.ifft(jnp.array([4.0, 0.0, 0.0, 0.0])).real
+      Array([1., 1., 1., 1.], dtype=float32)
+    """
     return _fft_core_1d("ifft", a, FftType.IFFT, n, axis, norm)
 
 
 def rfft(a, n=None, axis=-1, norm=None):
-    """The transform of real numbers along an axis: the first n // 2 + 1 numbers of `fft`."""
+    """Returns the discrete Fourier transform of real numbers along one axis, without its redundant half.
+
+    Args:
+      a: array of real numbers.
+      n: int, the length to which the axis is cut or filled with zeros; default: the length of the axis.
+      axis: int.
+      norm: "backward" (default), "ortho" or "forward", as for `fft`.
+
+    Returns:
+      Complex array with length n // 2 + 1 along `axis`: the first elements of what `fft` returns.
+
+    Raises:
+      ValueError: `a` is complex, n is below 1, the axis is out of bounds, or `norm` is unknown.
+
+    Examples:
+      >>> jnp.fft.rfft(jnp.array([1.0, 2.0, 3.0, 4.0]))
+      Array([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
+    """
     return _fft_core_1d("rfft", a, FftType.RFFT, n, axis, norm)
 
 
 def irfft(a, n=None, axis=-1, norm=None):
-    """The inverse of `rfft`: n real numbers, by default twice as many as the axis has less two."""
+    """Returns the inverse of `rfft` along one axis.
+
+    Args:
+      a: array of numbers: half of a spectrum that is Hermitian.
+      n: int, the length of the result; default: 2 (m - 1) for an axis of length m.  Give it when the length is odd.
+      axis: int.
+      norm: "backward" (default), "ortho" or "forward", as for `ifft`.
+
+    Returns:
+      Real array with length n along `axis`.
+
+    Raises:
+      ValueError: n is below 1, the axis is out of bounds, or `norm` is unknown.
+
+    Examples:
+      >>> jnp.fft.irfft(jnp.array([10.0, -2.0 + 2.0j, -2.0]))
+      Array([1., 2., 3., 4.], dtype=float32)
+    """
     return _fft_core_1d("irfft", a, FftType.IRFFT, n, axis, norm)
 
 
@@ -148,52 +215,234 @@ def _swap_direction(norm):
 
 
 def hfft(a, n=None, axis=-1, norm=None):
-    """The transform of numbers whose spectrum is real: n real numbers from the first half of the sequence."""
+    """Returns the Fourier transform of a signal whose spectrum is real, from the signal's first half.
+
+    Args:
+      a: array of numbers: the first half of a sequence that is Hermitian.
+      n: int, the length of the result; default: 2 (m - 1) for an axis of length m.
+      axis: int.
+      norm: "backward" (default: no factor), "ortho" or "forward".
+
+    Returns:
+      Real array with length n along `axis`.
+
+    Raises:
+      ValueError: n is below 1, the axis is out of bounds, or `norm` is unknown.
+
+    Examples:
+      >>> jnp.fft.hfft(jnp.array([1.0, 2.0, 3.0]))
+      Array([ 8., -2.,  0., -2.], dtype=float32)
+    """
     return irfft(conj(ensure_arraylike("jax.numpy.fft.hfft", a)), n, axis, _swap_direction(norm))
 
 
 def ihfft(a, n=None, axis=-1, norm=None):
-    """The inverse of `hfft`.  Takes lists too, as in JAX."""
+    """Returns the inverse of `hfft` along one axis.
+
+    Unlike the other transforms it accepts lists, as in JAX.
+
+    Args:
+      a: array of real numbers.
+      n: int, the length to which the axis is cut or filled with zeros; default: the length of the axis.
+      axis: int.
+      norm: "backward" (default: the factor 1/n), "ortho" or "forward".
+
+    Returns:
+      Complex array with length n // 2 + 1 along `axis`.
+
+    Raises:
+      ValueError: n is below 1, the axis is out of bounds, or `norm` is unknown.
+
+    Examples:
+      >>> jnp.fft.ihfft(jnp.array([9.0, -4.0, 1.0, -4.0]))
+      Array([0.5-0.j, 2. -0.j, 4.5-0.j], dtype=complex64)
+    """
     return conj(rfft(asarray(a), n, axis, _swap_direction(norm)))
 
 
 def fft2(a, s=None, axes=(-2, -1), norm=None):
-    """`fftn` over two axes."""
+    """Returns the discrete Fourier transform over two axes.
+
+    Args:
+      a: array of numbers of rank 2 or more.
+      s: two ints, the lengths to which the axes are cut or filled with zeros; default: their lengths.
+      axes: two ints.
+      norm: "backward" (default), "ortho" or "forward", as for `fft`.
+
+    Returns:
+      Complex array of the shape of `a`, with lengths `s` along `axes`.
+
+    Raises:
+      ValueError: there are not two axes, or as for `fftn`.
+
+    Examples:
+      >>> jnp.fft.fft2(jnp.eye(2))
+      Array([[2.+0.j, 0.+0.j],
+             [0.+0.j, 2.+0.j]], dtype=complex64)
+    """
     return _fft_core_2d("fft2", a, FftType.FFT, s, axes, norm)
 
 
 def ifft2(a, s=None, axes=(-2, -1), norm=None):
-    """`ifftn` over two axes."""
+    """Returns the inverse discrete Fourier transform over two axes.
+
+    Args:
+      a: array of numbers of rank 2 or more.
+      s: two ints, the lengths to which the axes are cut or filled with zeros; default: their lengths.
+      axes: two ints.
+      norm: "backward" (default: the factor one over the product of the lengths), "ortho" or "forward".
+
+    Returns:
+      Complex array of the shape of `a`, with lengths `s` along `axes`.
+
+    Raises:
+      ValueError: there are not two axes, or as for `ifftn`.
+
+    Examples:
+      >>> jnp.fft.ifft2(jnp.array([[2.0, 0.0], [0.0, 2.0]])).real
+      Array([[1., 0.],
+             [0., 1.]], dtype=float32)
+    """
     return _fft_core_2d("ifft2", a, FftType.IFFT, s, axes, norm)
 
 
 def rfft2(a, s=None, axes=(-2, -1), norm=None):
-    """`rfftn` over two axes."""
+    """Returns the discrete Fourier transform of real numbers over two axes, without its redundant half.
+
+    Args:
+      a: array of real numbers of rank 2 or more.
+      s: two ints, the lengths to which the axes are cut or filled with zeros; default: their lengths.
+      axes: two ints; the last one is halved.
+      norm: "backward" (default), "ortho" or "forward", as for `fft`.
+
+    Returns:
+      Complex array with length s[1] // 2 + 1 along the second of the axes.
+
+    Raises:
+      ValueError: there are not two axes, or as for `rfftn`.
+
+    Examples:
+      >>> jnp.fft.rfft2(jnp.ones((2, 4)))
+      Array([[8.+0.j, 0.+0.j, 0.+0.j],
+             [0.+0.j, 0.+0.j, 0.+0.j]], dtype=complex64)
+    """
     return _fft_core_2d("rfft2", a, FftType.RFFT, s, axes, norm)
 
 
 def irfft2(a, s=None, axes=(-2, -1), norm=None):
-    """`irfftn` over two axes."""
+    """Returns the inverse of `rfft2`.
+
+    Args:
+      a: array of numbers of rank 2 or more: half of a Hermitian spectrum.
+      s: two ints, the lengths of the result along the axes; default: those of `a`, the last one m becoming 2 (m - 1).
+      axes: two ints.
+      norm: "backward" (default), "ortho" or "forward", as for `ifft`.
+
+    Returns:
+      Real array with lengths `s` along `axes`.
+
+    Raises:
+      ValueError: there are not two axes, or as for `irfftn`.
+
+    Examples:
+      >>> jnp.fft.irfft2(jnp.array([[8.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+      Array([[1., 1., 1., 1.],
+             [1., 1., 1., 1.]], dtype=float32)
+    """
     return _fft_core_2d("irfft2", a, FftType.IRFFT, s, axes, norm)
 
 
 def fftn(a, s=None, axes=None, norm=None):
-    """The transform over several axes, all by default, each cut or filled with zeros to its size in s."""
+    """Returns the discrete Fourier transform over several axes.
+
+    Args:
+      a: array of numbers; bool and integers become float32.
+      s: ints, one for each axis: the lengths to which the axes are cut or filled with zeros; default: their lengths.
+      axes: ints; default: all axes, or the last len(s) ones where s is given.
+      norm: "backward" (default), "ortho" or "forward", as for `fft`.
+
+    Returns:
+      Complex array of the shape of `a`, with lengths `s` along `axes`.
+
+    Raises:
+      ValueError: `s` and `axes` differ in length, an axis is named twice or out of bounds, or `norm` is unknown.
+
+    Examples:
+      >>> jnp.fft.fftn(jnp.ones((2, 2)))
+      Array([[4.+0.j, 0.+0.j],
+             [0.+0.j, 0.+0.j]], dtype=complex64)
+    """
     return _fft_core("fftn", a, FftType.FFT, s, axes, norm)
 
 
 def ifftn(a, s=None, axes=None, norm=None):
-    """The inverse of `fftn`."""
+    """Returns the inverse discrete Fourier transform over several axes.
+
+    Args:
+      a: array of numbers; bool and integers become float32.
+      s: ints, one for each axis: the lengths to which the axes are cut or filled with zeros; default: their lengths.
+      axes: ints; default: all axes, or the last len(s) ones where s is given.
+      norm: "backward" (default: the factor one over the product of the lengths), "ortho" or "forward".
+
+    Returns:
+      Complex array of the shape of `a`, with lengths `s` along `axes`.
+
+    Raises:
+      ValueError: `s` and `axes` differ in length, an axis is named twice or out of bounds, or `norm` is unknown.
+
+    Examples:
+      >>> jnp.fft.ifftn(jnp.array([[4.0, 0.0], [0.0, 0.0]])).real
+      Array([[1., 1.],
+             [1., 1.]], dtype=float32)
+    """
     return _fft_core("ifftn", a, FftType.IFFT, s, axes, norm)
 
 
 def rfftn(a, s=None, axes=None, norm=None):
-    """`rfft` along the last of the axes, then `fft` along the others."""
+    """Returns the discrete Fourier transform of real numbers over several axes, without its redundant half.
+
+    It is `rfft` along the last of the axes, followed by `fft` along the others.
+
+    Args:
+      a: array of real numbers.
+      s: ints, one for each axis: the lengths to which the axes are cut or filled with zeros; default: their lengths.
+      axes: ints; default: all axes, or the last len(s) ones where s is given.
+      norm: "backward" (default), "ortho" or "forward", as for `fft`.
+
+    Returns:
+      Complex array with length s[-1] // 2 + 1 along the last of the axes.
+
+    Raises:
+      ValueError: `a` is complex, `s` and `axes` differ in length, an axis is out of bounds, or `norm` is unknown.
+
+    Examples:
+      >>> jnp.fft.rfftn(jnp.ones((2, 2)))
+      Array([[4.+0.j, 0.+0.j],
+             [0.+0.j, 0.+0.j]], dtype=complex64)
+    """
     return _fft_core("rfftn", a, FftType.RFFT, s, axes, norm)
 
 
 def irfftn(a, s=None, axes=None, norm=None):
-    """The inverse of `rfftn`."""
+    """Returns the inverse of `rfftn`.
+
+    Args:
+      a: array of numbers: half of a Hermitian spectrum.
+      s: ints, the lengths of the result along the axes; default: those of `a`, the last one m becoming 2 (m - 1).
+      axes: ints; default: all axes, or the last len(s) ones where s is given.
+      norm: "backward" (default), "ortho" or "forward", as for `ifft`.
+
+    Returns:
+      Real array with lengths `s` along `axes`.
+
+    Raises:
+      ValueError: `s` and `axes` differ in length, an axis is out of bounds, or `norm` is unknown.
+
+    Examples:
+      >>> jnp.fft.irfftn(jnp.array([[4.0, 0.0], [0.0, 0.0]]))
+      Array([[1., 1.],
+             [1., 1.]], dtype=float32)
+    """
     return _fft_core("irfftn", a, FftType.IRFFT, s, axes, norm)
 
 
@@ -214,7 +463,21 @@ def _check_count(name, n):
 
 
 def fftfreq(n, d=1.0, *, dtype=None, device=None):
-    """The frequencies that the numbers of `fft` belong to, for samples d apart: 0, 1, ..., -2, -1 over n d."""
+    """Returns the frequencies to which the elements of `fft` belong.
+
+    Args:
+      n: int, the length of the transform.
+      d: float, the distance of the samples.
+      dtype: a floating dtype; default: the default float.
+      device: the device or sharding to place the result on; default: the default device.
+
+    Returns:
+      Array of shape (n,): 0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1, divided by n d, in cycles per unit of `d`.
+
+    Examples:
+      >>> jnp.fft.fftfreq(4, d=0.5)
+      Array([ 0. ,  0.5, -1. , -0.5], dtype=float32)
+    """
     d, n = _check_spacing("fftfreq", d), _check_count("fftfreq", n)
     if np.ndim(n):
         raise ValueError(f"jax.numpy.fft.fftfreq: n must be a scalar; got {n}")
@@ -227,7 +490,21 @@ def fftfreq(n, d=1.0, *, dtype=None, device=None):
 
 
 def rfftfreq(n, d=1.0, *, dtype=None, device=None):
-    """The frequencies that the numbers of `rfft` belong to: 0, 1, ..., n / 2 over n d."""
+    """Returns the frequencies to which the elements of `rfft` belong.
+
+    Args:
+      n: int, the length of the transform.
+      d: float, the distance of the samples.
+      dtype: a floating dtype; default: the default float.
+      device: the device or sharding to place the result on; default: the default device.
+
+    Returns:
+      Array of shape (n // 2 + 1,): 0, 1, ..., n // 2, divided by n d, in cycles per unit of `d`.
+
+    Examples:
+      >>> jnp.fft.rfftfreq(4, d=0.5)
+      Array([0. , 0.5, 1. ], dtype=float32)
+    """
     d, n = _check_spacing("rfftfreq", d), _check_count("rfftfreq", n)
     dtype = _frequencies_dtype(dtype)
     return on_device(
@@ -245,10 +522,34 @@ def _shift(x, axes, sign):
 
 
 def fftshift(x, axes=None):
-    """x with frequency 0 moved from the front of the axes, all by default, to their middle."""
+    """Returns x with frequency 0 moved from the front of the axes to their middle.
+
+    Args:
+      x: array of any dtype.
+      axes: int or ints; default: all axes.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Examples:
+      >>> jnp.fft.fftshift(jnp.fft.fftfreq(4, d=0.25))
+      Array([-2., -1.,  0.,  1.], dtype=float32)
+    """
     return _shift(ensure_arraylike("jax.numpy.fft.fftshift", x), axes, 1)
 
 
 def ifftshift(x, axes=None):
-    """The inverse of `fftshift`."""
+    """Returns the inverse of `fftshift`: the middle of the axes moves to their front.
+
+    Args:
+      x: array of any dtype.
+      axes: int or ints; default: all axes.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Examples:
+      >>> jnp.fft.ifftshift(jnp.array([-2, -1, 0, 1]))
+      Array([ 0,  1, -2, -1], dtype=int32)
+    """
     return _shift(ensure_arraylike("jax.numpy.fft.ifftshift", x), axes, -1)

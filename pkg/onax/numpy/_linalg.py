@@ -25,11 +25,27 @@ from onax.numpy._ufuncs import constant_like, multiply, sqrt
 
 @staged("norm", ("ord", "axis", "keepdims"), compiled_from=1)
 def norm(x, ord=None, axis=None, keepdims=False):
-    """The norm of a vector or matrix, or of all along one axis or two.
+    """Returns a norm of vectors or matrices.
 
-    Vectors: the ord-th root of the sum of |x|**ord, also inf, -inf and 0 (the number of nonzeros).
-    Matrices: 'fro' (the default), 1, -1, inf, -inf; of singular values 'nuc' (their sum), 2, -2.
-    Without axis and ord: of the flattened array.
+    Args:
+      x: array of numbers; one axis or two are measured.
+      ord: for vectors a number p, inf or -inf (default: 2); for matrices "fro" (default), "nuc", inf, -inf, 1, -1, 2 or
+        -2.
+      axis: int for vectors, two ints for matrices; default: the whole array, of rank 1 or 2 where `ord` is given.
+      keepdims: whether the measured axes stay, with length 1.
+
+    Returns:
+      Array of a real floating dtype, without the measured axes.
+
+    Raises:
+      ValueError: `ord` is no norm of vectors (matrices), or there are more than two axes.
+
+    Examples:
+      >>> x = jnp.array([[3.0, 4.0], [6.0, 8.0]])
+      >>> jnp.linalg.norm(x, axis=1)
+      Array([ 5., 10.], dtype=float32)
+      >>> jnp.linalg.norm(x, ord=jnp.inf)
+      Array(14., dtype=float32)
     """
     (x,) = promote_args_inexact("jnp.linalg.norm", x)
     if axis is None:
@@ -111,15 +127,42 @@ def _norm_by_singular_values(x, order, axis, keepdims):
 
 @static_argnames("keepdims", "ord")
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
-    """The norm of each matrix in the last two axes."""
+    """Returns the norm of each matrix in the last two axes.
+
+    Args:
+      x: array of numbers of shape (..., m, n).
+      keepdims: whether the last two axes stay, with length 1.
+      ord: "fro" (default), "nuc", inf, -inf, 1, -1, 2 or -2.
+
+    Returns:
+      Array of shape (...), of a real floating dtype.
+
+    Raises:
+      ValueError: `ord` is no norm of matrices.
+
+    Examples:
+      >>> jnp.linalg.matrix_norm(jnp.array([[3.0, 0.0], [0.0, 4.0]]))
+      Array(5., dtype=float32)
+    """
     return norm(x, ord=ord, keepdims=keepdims, axis=(-2, -1))
 
 
 @static_argnames("keepdims")
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
-    """The norm of the vectors along the axes; without `axis`, of the flattened array.
+    """Returns the norm of the vectors along the axes.
 
-    The results of integers are integers for ord 1, inf and -inf, and their squares wrap.
+    Args:
+      x: array of numbers.
+      axis: int or ints, which count as one axis together; default: all.
+      keepdims: whether these axes stay, with length 1.
+      ord: a number p, inf or -inf: the p-th root of the sum of |x|**p; 0 counts the elements that are not 0.
+
+    Returns:
+      Array of a real floating dtype, without the axes.
+
+    Examples:
+      >>> jnp.linalg.vector_norm(jnp.array([[3.0, 4.0], [5.0, 12.0]]), axis=1)
+      Array([ 5., 13.], dtype=float32)
     """
     check_arraylike("jnp.linalg.vector_norm", x)
     keeps_dtype = ord is None or (isinstance(ord, (int, float)) and ord in (1, 2, np.inf, -np.inf))
@@ -135,7 +178,24 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
 
 
 def multi_dot(arrays, *, precision=None):
-    """The product of several matrices (vectors at the ends) in the cheapest order."""
+    """Returns the product of several matrices, multiplied in the cheapest order.
+
+    The order depends on shapes alone and is found by dynamic programming over the parenthesizations.
+
+    Args:
+      arrays: sequence of two or more arrays of rank 2; the first and the last may be vectors.
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+
+    Returns:
+      Array of rank 2 (1 or 0 where vectors stand at the ends).
+
+    Raises:
+      ValueError: there are fewer than two arrays.
+
+    Examples:
+      >>> jnp.linalg.multi_dot([jnp.ones((2, 3)), jnp.ones((3, 4)), jnp.ones(4)])
+      Array([12., 12.], dtype=float32)
+    """
     operands = list(arrays)
     check_arraylike("jnp.linalg.multi_dot", *operands)
     if len(operands) < 2:
@@ -169,22 +229,93 @@ def multi_dot(arrays, *, precision=None):
 
 
 def matmul(x1, x2, /, *, precision=None, preferred_element_type=None):
-    """The matrix product; see `jnp.matmul`."""
+    """Returns the matrix product of two arrays, as `jnp.matmul`.
+
+    Args:
+      x1: array of shape (..., n, k) or (k,).
+      x2: array of shape (..., k, m) or (k,); leading axes broadcast.
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the promoted operands.
+
+    Returns:
+      Array of shape (..., n, m), without the axes that a vector lacks.
+
+    Raises:
+      ValueError: an operand is a scalar.
+      TypeError: the lengths k differ.
+
+    Examples:
+      >>> jnp.linalg.matmul(jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.array([1.0, 1.0]))
+      Array([3., 7.], dtype=float32)
+    """
     return _products.matmul(x1, x2, precision=precision, preferred_element_type=preferred_element_type)
 
 
 def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
-    """The scalar product of vectors along an axis; see `jnp.vecdot`."""
+    """Returns the scalar product of vectors along an axis, as `jnp.vecdot`.
+
+    Args:
+      x1: array of numbers, which is conjugated.
+      x2: array of numbers; the other axes broadcast.
+      axis: int, the axis of the vectors in both.
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the promoted operands.
+
+    Returns:
+      Array without that axis.
+
+    Raises:
+      ValueError: the lengths of the axis differ.
+
+    Examples:
+      >>> jnp.linalg.vecdot(jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.array([1.0, 1.0]))
+      Array([3., 7.], dtype=float32)
+    """
     return _products.vecdot(x1, x2, axis=axis, precision=precision, preferred_element_type=preferred_element_type)
 
 
 def tensordot(x1, x2, /, *, axes=2, precision=None, preferred_element_type=None, out_sharding=None):
-    """The sum of products over pairs of axes; see `jnp.tensordot`."""
+    """Returns sums of products over pairs of axes, as `jnp.tensordot`.
+
+    Args:
+      x1: array of numbers.
+      x2: array of numbers.
+      axes: int n for the last n axes of x1 with the first n of x2, or two sequences of axes.
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the promoted operands.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array whose axes are the other axes of x1, then those of x2.
+
+    Raises:
+      TypeError: the lengths of paired axes differ.
+
+    Examples:
+      >>> jnp.linalg.tensordot(jnp.ones((2, 3)), jnp.ones((3, 4)), axes=1).shape
+      (2, 4)
+    """
     return _products.tensordot(x1, x2, axes=axes, precision=precision, preferred_element_type=preferred_element_type)
 
 
 def outer(x1, x2, /):
-    """The products of all elements of two vectors.  Raises ValueError for other ranks."""
+    """Returns the products of all pairs of elements of two vectors.
+
+    Args:
+      x1: array of shape (m,).
+      x2: array of shape (n,).
+
+    Returns:
+      Array of shape (m, n), of the promoted dtype.
+
+    Raises:
+      ValueError: an operand is not a vector.
+
+    Examples:
+      >>> jnp.linalg.outer(jnp.array([1, 2]), jnp.array([1, 10, 100]))
+      Array([[  1,  10, 100],
+             [  2,  20, 200]], dtype=int32)
+    """
     x1, x2 = ensure_arraylikes("jnp.linalg.outer", x1, x2)
     if x1.ndim != 1 or x2.ndim != 1:
         raise ValueError(f"Input arrays must be one-dimensional, but they are {x1.ndim=} {x2.ndim=}")
@@ -192,7 +323,23 @@ def outer(x1, x2, /):
 
 
 def cross(x1, x2, /, *, axis=-1):
-    """The vector product along an axis of length 3.  Raises ValueError for other lengths."""
+    """Returns the vector product along an axis of length 3.
+
+    Args:
+      x1: array of numbers with length 3 along `axis`.
+      x2: array of numbers with length 3 along `axis`; the other axes broadcast.
+      axis: int.
+
+    Returns:
+      Array of the broadcast shape and promoted dtype.
+
+    Raises:
+      ValueError: the axis has another length.
+
+    Examples:
+      >>> jnp.linalg.cross(jnp.array([1, 0, 0]), jnp.array([0, 1, 0]))
+      Array([0, 0, 1], dtype=int32)
+    """
     x1, x2 = ensure_arraylikes("jnp.linalg.outer", x1, x2)
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError(
@@ -203,10 +350,35 @@ def cross(x1, x2, /, *, axis=-1):
 
 
 def diagonal(x, /, *, offset=0):
-    """The diagonals of the matrices in the last two axes."""
+    """Returns the diagonals of the matrices in the last two axes.
+
+    Args:
+      x: array of shape (..., m, n).
+      offset: int; above the main diagonal where positive.
+
+    Returns:
+      Array of shape (..., k) with k the length of the diagonal.
+
+    Examples:
+      >>> jnp.linalg.diagonal(jnp.array([[1, 2], [3, 4]]))
+      Array([1, 4], dtype=int32)
+    """
     return _gathering.diagonal(x, offset=offset, axis1=-2, axis2=-1)
 
 
 def trace(x, /, *, offset=0, dtype=None):
-    """The sums of the diagonals of the matrices in the last two axes."""
+    """Returns the sums of the diagonals of the matrices in the last two axes.
+
+    Args:
+      x: array of shape (..., m, n).
+      offset: int; above the main diagonal where positive.
+      dtype: dtype of the sum; default: as for `jnp.sum`.
+
+    Returns:
+      Array of shape (...).
+
+    Examples:
+      >>> jnp.linalg.trace(jnp.array([[1, 2], [3, 4]]))
+      Array(5, dtype=int32)
+    """
     return _gathering.trace(x, offset=offset, axis1=-2, axis2=-1, dtype=dtype)

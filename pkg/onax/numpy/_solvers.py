@@ -149,10 +149,23 @@ def _map_over_leading_axes(function, lead, operands, cores):
 
 @static_argnames()
 def solve(a, b):
-    """The solution x of a x = b for square a[..., n, n]: b is a vector [n], or [..., n, k]; leading axes broadcast.
+    """Returns the solution x of the linear equations a x = b.
 
-    By elimination with partial pivoting; a singular matrix gives inf and NaN.  Raises ValueError for shapes that do
-    not fit.
+    Unlike NumPy, a singular matrix gives inf or NaN instead of an error.
+
+    Args:
+      a: array of shape (..., n, n).
+      b: array of shape (n,), or (..., n, k); leading axes broadcast.
+
+    Returns:
+      Array of the shape of `b` after broadcasting, of the promoted floating or complex dtype.
+
+    Raises:
+      ValueError: `a` is not square, or `b` does not fit.
+
+    Examples:
+      >>> jnp.linalg.solve(jnp.array([[2.0, 0.0], [1.0, 1.0]]), jnp.array([4.0, 3.0]))
+      Array([2., 1.], dtype=float32)
     """
     check_arraylike("jnp.linalg.solve", a, b)
     a, b = promote_dtypes_inexact(a, b)
@@ -186,7 +199,24 @@ def _inv(a):
 
 @static_argnames()
 def inv(a):
-    """The inverse of square matrices a[..., n, n]; inf and NaN for singular ones.  ValueError for other shapes."""
+    """Returns the inverses of square matrices.
+
+    Unlike NumPy, a singular matrix gives inf or NaN instead of an error.
+
+    Args:
+      a: array of shape (..., n, n).
+
+    Returns:
+      Array of shape (..., n, n), of a floating or complex dtype.
+
+    Raises:
+      ValueError: the matrices are not square.
+
+    Examples:
+      >>> jnp.linalg.inv(jnp.array([[2.0, 0.0], [0.0, 4.0]]))
+      Array([[0.5 , 0.  ],
+             [0.  , 0.25]], dtype=float32)
+    """
     check_arraylike("jnp.linalg.inv", a)
     a = ensure_arraylike("inv", a)
     require_square("inv", a)
@@ -272,9 +302,22 @@ def _slogdet(a, method):
 
 @static_argnames("method")
 def slogdet(a, *, method=None):
-    """(sign, logabsdet) of the determinants of a[..., n, n]: det = sign * exp(logabsdet).
+    """Returns sign and logarithm of the absolute value of determinants.
 
-    method: "lu" (the default) or "qr".  A singular matrix gives sign 0 and -inf.
+    Args:
+      a: array of shape (..., n, n).
+      method: "lu" (default) or "qr", the decomposition that is used.
+
+    Returns:
+      Named tuple (sign, logabsdet), arrays of shape (...), with det(a) = sign * exp(logabsdet); (0, -inf) for singular
+      matrices.
+
+    Raises:
+      ValueError: the matrices are not square, or `method` is unknown.
+
+    Examples:
+      >>> jnp.linalg.slogdet(jnp.array([[0.0, 2.0], [1.0, 0.0]]))
+      SlogdetResult(sign=Array(-1., dtype=float32), logabsdet=Array(0.6931472, dtype=float32))
     """
     check_arraylike("jnp.linalg.slogdet", a)
     (a,) = promote_dtypes_inexact(a)
@@ -340,7 +383,21 @@ def _determinant(a):
 
 @static_argnames()
 def det(a):
-    """The determinants of square matrices a[..., n, n].  ValueError for other shapes."""
+    """Returns the determinants of square matrices.
+
+    Args:
+      a: array of shape (..., n, n).
+
+    Returns:
+      Array of shape (...), of a floating or complex dtype.
+
+    Raises:
+      ValueError: the matrices are not square.
+
+    Examples:
+      >>> jnp.linalg.det(jnp.array([[1.0, 2.0], [3.0, 4.0]]))
+      Array(-2., dtype=float32)
+    """
     return _determinant(*promote_matrices("det", a))
 
 
@@ -378,9 +435,26 @@ def _pinv_jvp(rtol, hermitian, primals, tangents):
 
 @static_argnames("hermitian")
 def pinv(a, rtol=None, hermitian=False, *, rcond=None):
-    """The Moore-Penrose inverse of a[..., m, n]; singular values below rtol times the largest count as 0.
+    """Returns the Moore-Penrose inverses of matrices.
 
-    rtol defaults to 10 max(m, n) eps; rcond is its older name.  Raises ValueError if both are given.
+    The derivative is that of Golub and Pereyra (1973), for matrices of constant rank.
+
+    Args:
+      a: array of shape (..., m, n).
+      rtol: singular values up to rtol times the largest count as 0; default: 10 max(m, n) eps.
+      hermitian: whether `a` is Hermitian, which allows `eigh` to be used.
+      rcond: an older name of rtol.
+
+    Returns:
+      Array of shape (..., n, m).
+
+    Raises:
+      ValueError: both rtol and rcond are given.
+
+    Examples:
+      >>> jnp.linalg.pinv(jnp.array([[2.0, 0.0], [0.0, 0.0]]))
+      Array([[0.5, 0. ],
+             [0. , 0. ]], dtype=float32)
     """
     check_arraylike("jnp.linalg.pinv", a)
     (a,) = promote_dtypes_inexact(a)
@@ -414,9 +488,21 @@ def _cond(x, p):
 
 @static_argnames("p")
 def cond(x, p=None):
-    """The condition number of x[..., m, n]: by default the ratio of the largest and smallest singular value.
+    """Returns the condition numbers of matrices.
 
-    p: None, 2, -2, or an order of `norm` for square matrices.  Raises ValueError for no matrix, or an empty one.
+    Args:
+      x: array of shape (..., m, n); square unless p is None, 2 or -2.
+      p: a norm as for `matrix_norm`; default: 2, the ratio of the largest and the smallest singular value.
+
+    Returns:
+      Real array of shape (...): the norm of x times the norm of its inverse; inf for singular matrices.
+
+    Raises:
+      ValueError: the rank of `x` is below 2.
+
+    Examples:
+      >>> jnp.linalg.cond(jnp.array([[4.0, 0.0], [0.0, 2.0]]))
+      Array(2., dtype=float32)
     """
     x = ensure_arraylike("cond", x)
     if x.ndim < 2:
@@ -439,9 +525,23 @@ def _matrix_rank(m, rtol, hermitian):
 
 @static_argnames("hermitian")
 def matrix_rank(M, rtol=None, *, hermitian=False, tol=None):
-    """How many singular values of M[..., m, n] exceed rtol, by default max(m, n) eps times the largest.
+    """Returns the number of singular values above a threshold.
 
-    rtol is compared as it is, as in JAX; tol is its older name.  Of fewer than two axes: whether any element is not 0.
+    Args:
+      M: array of shape (..., m, n).
+      rtol: the threshold over the largest singular value; default: max(m, n) eps.
+      hermitian: whether `M` is Hermitian, which allows `eigh` to be used.
+      tol: the threshold itself; an older parameter.
+
+    Returns:
+      Integer array of shape (...).
+
+    Raises:
+      ValueError: both rtol and tol are given.
+
+    Examples:
+      >>> jnp.linalg.matrix_rank(jnp.array([[1.0, 2.0], [2.0, 4.0]]))
+      Array(1, dtype=int32)
     """
     check_arraylike("jnp.linalg.matrix_rank", M)
     if tol is not None:
@@ -482,11 +582,29 @@ def _lstsq(a, b, rcond, numpy_resid):
 
 
 def lstsq(a, b, rcond=None, *, numpy_resid=False):
-    """(x, residuals, rank, s): least squares of a x = b for a[m, n] and b[m] or b[m, k].
+    """Returns the least-squares solution of a x = b.
 
-    Singular values s below rcond times the largest count as 0 (by default max(m, n) eps).  residuals are the sums of
-    squares; with numpy_resid empty where NumPy leaves them out.  Raises TypeError for other ranks, ValueError for
-    lengths that do not agree.
+    Where several x fit equally well, it is the one of least norm.
+
+    Args:
+      a: array of shape (m, n).
+      b: array of shape (m,) or (m, k).
+      rcond: singular values up to rcond times the largest count as 0; default: eps max(m, n).
+      numpy_resid: whether residuals are empty for m <= n or a deficient rank, as NumPy's, which does not work under
+        `jit`.
+
+    Returns:
+      Tuple (x, residuals, rank, s): x of shape (n,) or (n, k), the sums of squares of b - a x, the rank of `a`, and its
+      singular values.
+
+    Raises:
+      ValueError: the shapes do not fit.
+
+    Examples:
+      >>> a = jnp.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+      >>> x, residuals, rank, s = jnp.linalg.lstsq(a, jnp.array([1.0, 3.0, 5.0]))
+      >>> jnp.round(x, 3)
+      Array([1., 2.], dtype=float32)
     """
     check_arraylike("jnp.linalg.lstsq", a, b)
     a, b = promote_dtypes_inexact(a, b)
@@ -510,7 +628,22 @@ def lstsq(a, b, rcond=None, *, numpy_resid=False):
 
 
 def tensorinv(a, ind=2):
-    """The inverse of a as a matrix from its last axes to its first `ind`, whose sizes have one product."""
+    """Returns the inverse of `a` as a map from its last axes to its first ones.
+
+    Args:
+      a: array whose first `ind` lengths have the same product as the others.
+      ind: positive int.
+
+    Returns:
+      Array of shape a.shape[ind:] + a.shape[:ind]; tensordot(tensorinv(a, ind), a, ind) is the identity.
+
+    Raises:
+      ValueError: ind is not positive, or the products differ.
+
+    Examples:
+      >>> jnp.linalg.tensorinv(2.0 * jnp.eye(4).reshape(4, 2, 2), ind=1).shape
+      (2, 2, 4)
+    """
     (a,) = ensure_arraylikes("jnp.linalg.tensorinv", a)
     ind = operator.index(ind)
     if ind <= 0:
@@ -526,7 +659,20 @@ def tensorinv(a, ind=2):
 
 
 def tensorsolve(a, b, axes=None):
-    """The x with tensordot(a, x, x.ndim) = b; `axes` of a go to the end first."""
+    """Returns the x with tensordot(a, x, x.ndim) = b.
+
+    Args:
+      a: array of shape b.shape + x.shape, both with the same product of lengths.
+      b: array.
+      axes: ints, axes of `a` that are moved to its end first; default: none.
+
+    Returns:
+      Array of shape a.shape[b.ndim:].
+
+    Examples:
+      >>> jnp.linalg.tensorsolve(2.0 * jnp.eye(4).reshape(2, 2, 4), jnp.ones((2, 2)))
+      Array([0.5, 0.5, 0.5, 0.5], dtype=float32)
+    """
     a, b = ensure_arraylikes("jnp.linalg.tensorsolve", a, b)
     if axes is not None:
         a = moveaxis(a, axes, tuple(range(a.ndim - len(axes), a.ndim)))
@@ -548,7 +694,23 @@ def tensorsolve(a, b, axes=None):
 
 @staged("matrix_power", ("n",), compiled_from=1)
 def matrix_power(a, n):
-    """The n-th power of square matrices by repeated squaring, for n < 0 of the inverse."""
+    """Returns powers of square matrices, by repeated squaring.
+
+    Args:
+      a: array of shape (..., n, n).
+      n: int; negative powers are those of the inverse.
+
+    Returns:
+      Array of shape (..., n, n).
+
+    Raises:
+      TypeError: the matrices are not square, or n is not an int.
+
+    Examples:
+      >>> jnp.linalg.matrix_power(jnp.array([[1, 1], [0, 1]]), 3)
+      Array([[1, 3],
+             [0, 1]], dtype=int32)
+    """
     a = ensure_arraylike("jnp.linalg.matrix_power", a)
     if a.ndim < 2:
         raise TypeError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")

@@ -76,7 +76,23 @@ def argsort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False,
 
 @staged("lexsort", static_argnames=("axis",))
 def lexsort(keys, axis=-1):
-    """The indices that sort by several keys of one shape; the last key is the primary one.  keys may be an array."""
+    """Returns the indices that sort by several keys, the last of which is the primary one.
+
+    Args:
+      keys: sequence of arrays of one shape, or an array whose slices are the keys.
+      axis: int, the axis of a key along which indices sort.
+
+    Returns:
+      Integer array of the shape of a key.
+
+    Raises:
+      TypeError: there are no keys.
+      ValueError: shapes of keys differ.
+
+    Examples:
+      >>> jnp.lexsort((jnp.array([3, 1, 2]), jnp.array([1, 1, 0])))
+      Array([2, 1, 0], dtype=int32)
+    """
     keys = ensure_arraylikes("lexsort", *keys)
     if not keys:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
@@ -93,7 +109,18 @@ def lexsort(keys, axis=-1):
 
 @staged("sort_complex")
 def sort_complex(a):
-    """a sorted along its last axis, as complex numbers."""
+    """Returns an array sorted along its last axis, as complex numbers.
+
+    Args:
+      a: array of numbers; complex ones are ordered by real part, then by imaginary part.
+
+    Returns:
+      Complex array of the shape of `a`.
+
+    Examples:
+      >>> jnp.sort_complex(jnp.array([2.0, 1.0]))
+      Array([1.+0.j, 2.+0.j], dtype=complex64)
+    """
     out = lax.sort(ensure_arraylike("sort_complex", a))
     return lax.convert_element_type(out, dtypes.to_complex_dtype(out.dtype))
 
@@ -122,9 +149,25 @@ def _prepare_partition(name, a, kth, axis):
 
 @staged("partition", static_argnames=("kth", "axis"))
 def partition(a, kth, axis=-1):
-    """a with the kth smallest element along an axis in its place, smaller ones before it and larger ones after.
+    """Returns an array in which the kth smallest element along an axis stands in its place.
 
-    Which NaN counts as what is not specified; complex numbers raise NotImplementedError.
+    Unlike NumPy, `kth` is one int; the smaller elements stand before it and the larger ones behind it, in unspecified
+    order.
+
+    Args:
+      a: array of real numbers.
+      kth: int, an index along the axis.
+      axis: int.
+
+    Returns:
+      Array of the shape and dtype of `a`.
+
+    Raises:
+      NotImplementedError: `a` is complex.
+
+    Examples:
+      >>> jnp.partition(jnp.array([4, 1, 3, 2]), 1)[1]
+      Array(2, dtype=int32)
     """
     a, axis, kth = _prepare_partition("partition", a, kth, axis)
     bottom, _ = _smallest_k(a, kth + 1)
@@ -134,7 +177,23 @@ def partition(a, kth, axis=-1):
 
 @staged("argpartition", static_argnames=("kth", "axis"))
 def argpartition(a, kth, axis=-1):
-    """The indices of the elements of `partition(a, kth, axis)`, each index once."""
+    """Returns the indices of the elements of `partition(a, kth, axis)`.
+
+    Args:
+      a: array of real numbers.
+      kth: int, an index along the axis.
+      axis: int.
+
+    Returns:
+      Integer array of the shape of `a`, which holds each index along the axis once.
+
+    Raises:
+      NotImplementedError: `a` is complex.
+
+    Examples:
+      >>> jnp.argpartition(jnp.array([4, 1, 3, 2]), 1)[1]
+      Array(3, dtype=int32)
+    """
     a, axis, kth = _prepare_partition("argpartition", a, kth, axis)
     _, bottom = _smallest_k(a, kth + 1)
     grids = [lax.broadcasted_iota(np.int32, bottom.shape, i) for i in range(a.ndim - 1)]
