@@ -47,7 +47,18 @@ from onax._native.tree import is_tree_node as _is_tree_node
 
 
 def is_tree_node(typ):
-    """Whether objects of exactly this class are containers; False for anything but a class."""
+    """Returns whether objects of exactly this class are containers.
+
+    Args:
+      typ: a class; False for anything else.
+
+    Returns:
+      A bool.
+
+    Examples:
+      >>> onax.tree_util.is_tree_node(list), onax.tree_util.is_tree_node(int)
+      (True, False)
+    """
     return isinstance(typ, type) and _is_tree_node(typ)
 
 

@@ -52,7 +52,15 @@ class _Key:
 
 @api_class
 class SequenceKey(_Key):
-    """Entry `idx` of a tuple or list."""
+    """A step of a path into a tuple or list.
+
+    Args:
+      idx: the index of the child.
+
+    Examples:
+      >>> onax.tree_util.keystr((onax.tree_util.SequenceKey(1),))
+      '[1]'
+    """
 
     __slots__ = __match_args__ = ("idx",)
 
@@ -67,7 +75,15 @@ class SequenceKey(_Key):
 
 @api_class
 class DictKey(_Key):
-    """Entry `key` of a dictionary."""
+    """A step of a path into a dictionary.
+
+    Args:
+      key: the key of the child.
+
+    Examples:
+      >>> onax.tree_util.keystr((onax.tree_util.DictKey("a"),))
+      "['a']"
+    """
 
     __slots__ = __match_args__ = ("key",)
 
@@ -80,7 +96,15 @@ class DictKey(_Key):
 
 @api_class
 class GetAttrKey(_Key):
-    """Attribute `name` of an object."""
+    """A step of a path into an object with named children.
+
+    Args:
+      name: the name of the attribute.
+
+    Examples:
+      >>> onax.tree_util.keystr((onax.tree_util.GetAttrKey("weight"),))
+      '.weight'
+    """
 
     __slots__ = __match_args__ = ("name",)
 
@@ -95,7 +119,15 @@ class GetAttrKey(_Key):
 
 @api_class
 class FlattenedIndexKey(_Key):
-    """Child number `key` of an object that does not name its children."""
+    """A step of a path into a registered class that does not name its children.
+
+    Args:
+      key: the number of the child.
+
+    Examples:
+      >>> onax.tree_util.keystr((onax.tree_util.FlattenedIndexKey(0),))
+      '[<flat index 0>]'
+    """
 
     __slots__ = __match_args__ = ("key",)
 
@@ -109,7 +141,21 @@ class FlattenedIndexKey(_Key):
 
 
 def keystr(keys, *, simple=False, separator=""):
-    """The path as text: `['a'][1].w`, or only the values (`a/1/w` with separator '/') when `simple`."""
+    """Returns the text of a path.
+
+    Args:
+      keys: a path, a sequence of keys.
+      simple: True: names and indices alone; default False.
+      separator: what stands between two keys; default "".
+
+    Returns:
+      A str.
+
+    Examples:
+      >>> [(path, leaf)] = onax.tree.leaves_with_path({"a": [5]})
+      >>> onax.tree_util.keystr(path), onax.tree_util.keystr(path, simple=True, separator="/")
+      ("['a'][0]", 'a/0')
+    """
     keys = [str(k.value) if simple and isinstance(k, _Key) else str(k) for k in keys]
     return separator.join(keys)
 
@@ -153,7 +199,21 @@ def _named_children(tree):
 
 
 def flatten_one_level_with_keys(tree):
-    """((key, child) pairs, data) of the root container; ValueError for a leaf."""
+    """Returns the children of a container with their keys, and its static data.
+
+    Args:
+      tree: a container.
+
+    Returns:
+      ((key, child) pairs, data).
+
+    Raises:
+      ValueError: `tree` is a leaf.
+
+    Examples:
+      >>> onax.tree_util.flatten_one_level_with_keys({"a": 1})
+      (((DictKey(key='a'), 1),), ('a',))
+    """
     return _named_children(tree)
 
 
@@ -170,7 +230,20 @@ def _walk(path, tree, stop, out):
 
 
 def tree_leaves_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
-    """(path, leaf) pairs, in the order of `tree_leaves`."""
+    """Returns the leaves of a tree, each with its path.
+
+    Args:
+      tree: a tree of containers.
+      is_leaf: a function (node) -> bool; where it is true the node is a leaf.  Default None.
+      is_leaf_takes_path: True: `is_leaf` gets (path, node); default False.
+
+    Returns:
+      A list of (path, leaf) pairs; a path is a tuple of keys.
+
+    Examples:
+      >>> onax.tree.leaves_with_path({"a": [5]})
+      [((DictKey(key='a'), SequenceKey(idx=0)), 5)]
+    """
     out = []
     _walk((), tree, _with_path_argument(is_leaf, is_leaf_takes_path), out)
     return out
@@ -186,7 +259,21 @@ def _with_path_argument(is_leaf, takes_path):
 
 
 def tree_flatten_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
-    """((path, leaf) pairs, structure) of a tree; `is_leaf` gets (path, x) if `is_leaf_takes_path`."""
+    """Returns the leaves of a tree, each with its path, and its structure.
+
+    Args:
+      tree: a tree of containers.
+      is_leaf: a function (node) -> bool; where it is true the node is a leaf.  Default None.
+      is_leaf_takes_path: True: `is_leaf` gets (path, node); default False.
+
+    Returns:
+      (list of (path, leaf) pairs, PyTreeDef).
+
+    Examples:
+      >>> pairs, structure = onax.tree.flatten_with_path((5, 6))
+      >>> [onax.tree_util.keystr(path) for path, leaf in pairs]
+      ['[0]', '[1]']
+    """
     if is_leaf is None:
         return tree_leaves_with_path(tree), tree_structure(tree)
     verdicts = []  # so that `is_leaf` is called once for each node
@@ -203,16 +290,48 @@ def tree_flatten_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
 
 
 def tree_map_with_path(f, tree, *rest, is_leaf=None, is_leaf_takes_path=False):
-    """The tree of f(path, leaf, *corresponding subtrees of rest)."""
+    """Returns the tree of a function's results on paths and leaves.
+
+    Args:
+      f: a function (path, leaf, *corresponding subtrees of `rest`) -> result.
+      tree: a tree of containers.
+      rest: trees of the structure of `tree`, or with subtrees in the places of its leaves.
+      is_leaf: a function (node) -> bool; where it is true the node is a leaf.  Default None.
+      is_leaf_takes_path: True: `is_leaf` gets (path, node); default False.
+
+    Returns:
+      A tree of the structure of `tree`.
+
+    Raises:
+      ValueError: the structures do not fit.
+
+    Examples:
+      >>> onax.tree.map_with_path(lambda path, x: f"{onax.tree_util.keystr(path)}={x}", {"a": [5]})
+      {'a': ["['a'][0]=5"]}
+    """
     pairs, treedef = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     columns = [treedef.flatten_up_to(r) for r in rest]
     return treedef.unflatten([f(path, leaf, *more) for (path, leaf), *more in zip(pairs, *columns)])
 
 
 def tree_map(f, tree, *rest, is_leaf=None):
-    """The tree of f(leaf, *corresponding subtrees of rest).
+    """Returns the tree of a function's results on leaves.
 
-    Every tree of `rest` must have `tree`'s structure, or extend it below its leaves; ValueError otherwise.
+    Args:
+      f: a function (leaf, *corresponding subtrees of `rest`) -> result.
+      tree: a tree of containers.
+      rest: trees of the structure of `tree`, or with subtrees in the places of its leaves.
+      is_leaf: a function (node) -> bool; where it is true the node is a leaf.  Default None.
+
+    Returns:
+      A tree of the structure of `tree`.
+
+    Raises:
+      ValueError: the structures do not fit.
+
+    Examples:
+      >>> onax.tree.map(lambda x, y: x + y, {"a": 1, "b": (2, 3)}, {"a": 10, "b": (20, 30)})
+      {'a': 11, 'b': (22, 33)}
     """
     leaves, treedef = tree_flatten(tree, is_leaf)
     if leaves and not callable(f):

@@ -11,6 +11,7 @@ from onax._ground.source import api_boundary
 from onax._native import tree as native
 from onax._native.tree import (
     PyTreeDef,
+    flatten_one_level,
     register_dataclass_node,
     register_pytree_node,
     tree_flatten,
@@ -33,7 +34,22 @@ _unspecified = _Unspecified()
 
 
 def all_leaves(iterable, is_leaf=None):
-    """Whether every entry of `iterable` is a leaf; TypeError for a value that is not iterable."""
+    """Returns whether no entry of an iterable is a container.
+
+    Args:
+      iterable: an iterable of values.
+      is_leaf: a function (node) -> bool; where it is true the node is a leaf.  Default None.
+
+    Returns:
+      A bool.
+
+    Raises:
+      TypeError: the value is not iterable.
+
+    Examples:
+      >>> onax.tree_util.all_leaves([1, 2.0, "a"]), onax.tree_util.all_leaves([1, (2, 3)])
+      (True, False)
+    """
     if not (hasattr(type(iterable), "__iter__") or hasattr(type(iterable), "__getitem__")):
         raise TypeError(f"all_leaves: {iterable!r} is not iterable")
     entries = list(iterable)
@@ -67,15 +83,56 @@ default_registry = PyTreeRegistry()
 
 
 def register_pytree_node_class(cls):
-    """Class decorator: makes the class a container through its methods tree_flatten and tree_unflatten."""
+    """Registers a class as a container through its methods, as a decorator.
+
+    Args:
+      cls: a class with ``tree_flatten(self) -> (children, data)`` and a class method ``tree_unflatten(cls, data,
+        children)``.
+
+    Returns:
+      The class.
+
+    Examples:
+      >>> @onax.tree_util.register_pytree_node_class
+      ... class Box:
+      ...     def __init__(self, value):
+      ...         self.value = value
+      ...     def tree_flatten(self):
+      ...         return (self.value,), None
+      ...     @classmethod
+      ...     def tree_unflatten(cls, data, children):
+      ...         return cls(*children)
+      >>> onax.tree.map(lambda x: x + 1, Box(1)).value
+      2
+    """
     register_pytree_node(cls, lambda x: x.tree_flatten(), cls.tree_unflatten)
     return cls
 
 
 def register_pytree_with_keys(nodetype, flatten_with_keys, unflatten_func, flatten_func=None):
-    """Makes a class a container whose children have keys.
+    """Registers a class as a container whose children have keys in paths.
 
-    `flatten_with_keys(x)` gives ((key, child) pairs, data).
+    Args:
+      nodetype: the class.
+      flatten_with_keys: a function (container) -> ((key, child) pairs, data).
+      unflatten_func: a function (data, children) -> container.
+      flatten_func: a function (container) -> (children, data), which is quicker; default None, from
+        `flatten_with_keys`.
+
+    Returns:
+      None.
+
+    Raises:
+      ValueError: the class is registered already.
+
+    Examples:
+      >>> class Box:
+      ...     def __init__(self, value):
+      ...         self.value = value
+      >>> key = onax.tree_util.GetAttrKey("value")
+      >>> onax.tree_util.register_pytree_with_keys(Box, lambda b: (((key, b.value),), None), lambda _, c: Box(*c))
+      >>> onax.tree.leaves_with_path(Box(1))
+      [((GetAttrKey(name='value'),), 1)]
     """
     if flatten_func is None:
 
@@ -87,23 +144,80 @@ def register_pytree_with_keys(nodetype, flatten_with_keys, unflatten_func, flatt
 
 
 def register_pytree_with_keys_class(cls):
-    """Class decorator: makes the class a container through its tree_flatten_with_keys and tree_unflatten."""
+    """Registers a class as a container with keys through its methods, as a decorator.
+
+    Args:
+      cls: a class with ``tree_flatten_with_keys(self) -> ((key, child) pairs, data)`` and a class method
+        ``tree_unflatten(cls, data, children)``.
+
+    Returns:
+      The class.
+
+    Examples:
+      >>> @onax.tree_util.register_pytree_with_keys_class
+      ... class Box:
+      ...     def __init__(self, value):
+      ...         self.value = value
+      ...     def tree_flatten_with_keys(self):
+      ...         return ((onax.tree_util.GetAttrKey("value"), self.value),), None
+      ...     @classmethod
+      ...     def tree_unflatten(cls, data, children):
+      ...         return cls(*children)
+      >>> onax.tree.leaves_with_path(Box(1))
+      [((GetAttrKey(name='value'),), 1)]
+    """
     flatten = (lambda x: x.tree_flatten()) if hasattr(cls, "tree_flatten") else None
     register_pytree_with_keys(cls, lambda x: x.tree_flatten_with_keys(), cls.tree_unflatten, flatten)
     return cls
 
 
 def register_static(cls):
-    """Class decorator: makes every object of the class a container without children whose static data is the object."""
+    """Registers a class whose objects are static: containers without children, compared by equality.
+
+    Args:
+      cls: a class with `__hash__` and `__eq__`.
+
+    Returns:
+      The class.
+
+    Examples:
+      >>> @onax.tree_util.register_static
+      ... class Name(str):
+      ...     pass
+      >>> onax.tree.leaves([Name("a"), 1])
+      [1]
+    """
     register_pytree_node(cls, lambda x: ((), x), lambda x, _: x)
     return cls
 
 
 def register_dataclass(nodetype, data_fields=None, meta_fields=None, drop_fields=()):
-    """Makes a class a container, `data_fields` its children, `meta_fields` its static data; returns the class.
+    """Registers a class as a container of its fields.
 
-    For a dataclass both may be left out: a field is static if its metadata says `static=True`.  Together with
-    `drop_fields` they must name all fields that its constructor takes; TypeError or ValueError otherwise.
+    For a dataclass both lists may be left out: a field is static if its metadata says ``static=True``.
+
+    Args:
+      nodetype: the class.
+      data_fields: the names of the fields that are children.
+      meta_fields: the names of the fields that are static data.
+      drop_fields: the names of the fields that flattening leaves out; default none.
+
+    Returns:
+      The class.
+
+    Raises:
+      TypeError: the lists are missing, and the class is not a dataclass.
+      ValueError: the lists do not name all fields that the constructor takes.
+
+    Examples:
+      >>> import dataclasses
+      >>> @dataclasses.dataclass
+      ... class Layer:
+      ...     weight: object
+      ...     name: str
+      >>> Layer = onax.tree_util.register_dataclass(Layer, data_fields=["weight"], meta_fields=["name"])
+      >>> onax.tree.map(lambda x: 2 * x, Layer(3, "dense"))
+      Layer(weight=6, name='dense')
     """
     fields = getattr(nodetype, "__dataclass_fields__", None)
     if data_fields is None or meta_fields is None:
@@ -148,25 +262,88 @@ def _check_fields(fields, stated, drop_fields):
 
 
 def static(**kwargs):
-    """A dataclass field that is static: `dataclasses.field` with metadata that register_dataclass reads."""
+    """Returns a dataclass field that is static in trees, for `register_dataclass`.
+
+    Args:
+      kwargs: arguments of `dataclasses.field`, such as `default`.
+
+    Returns:
+      A field whose metadata says ``static=True``.
+
+    Examples:
+      >>> import dataclasses
+      >>> @onax.tree_util.register_dataclass
+      ... @dataclasses.dataclass
+      ... class Layer:
+      ...     weight: object
+      ...     name: str = onax.tree.static(default="dense")
+      >>> onax.tree.leaves(Layer(1.0))
+      [1.0]
+    """
     metadata = {**(kwargs.pop("metadata", None) or {}), "static": True}
     return dataclasses.field(metadata=metadata, **kwargs)
 
 
 def tree_all(tree, *, is_leaf=None):
-    """Whether every leaf is true."""
+    """Returns whether all leaves are true.
+
+    Args:
+      tree: a tree of containers.
+      is_leaf: a function (node) -> bool; where it is true the node is a leaf.  Default None.
+
+    Returns:
+      A bool.
+
+    Examples:
+      >>> onax.tree.all([True, (True, {"a": False})])
+      False
+    """
     return all(tree_leaves(tree, is_leaf))
 
 
 def tree_reduce(function, tree, initializer=_unspecified, is_leaf=None):
-    """Folds the leaves from the left; TypeError for no leaves and no initializer."""
+    """Returns the leaves combined from the left, as `functools.reduce` does.
+
+    Args:
+      function: a function (accumulator, leaf) -> accumulator.
+      tree: a tree of containers.
+      initializer: the first accumulator; by default the first leaf.
+      is_leaf: a function (node) -> bool; where it is true the node is a leaf.  Default None.
+
+    Returns:
+      The last accumulator.
+
+    Raises:
+      TypeError: there are no leaves and no initializer.
+
+    Examples:
+      >>> onax.tree.reduce(lambda a, b: a + b, {"x": 1, "y": (2, 3)})
+      6
+    """
     if initializer is _unspecified:
         return functools.reduce(function, tree_leaves(tree, is_leaf))
     return functools.reduce(function, tree_leaves(tree, is_leaf), initializer)
 
 
 def tree_reduce_associative(operation, tree, *, identity=_unspecified, is_leaf=None):
-    """Combines the leaves in a balanced tree; raises TypeError for no leaves and no identity."""
+    """Returns the leaves combined in pairs, and the results in pairs again, which rounds less than `tree_reduce`.
+
+    Args:
+      operation: an associative function (a, b) -> c.
+      tree: a tree of containers.
+      identity: the result for a tree without leaves.
+      is_leaf: a function (node) -> bool; where it is true the node is a leaf.  Default None.
+
+    Returns:
+      The combination of all leaves.
+
+    Raises:
+      TypeError: there are no leaves and no identity.
+
+    Examples:
+      >>> onax.tree.reduce_associative(lambda a, b: a + b, [1, 2, (3, 4)])
+      10
+    """
     leaves = tree_leaves(tree, is_leaf)
     if not leaves:
         if identity is _unspecified:
@@ -183,9 +360,23 @@ def _combine(operation, leaves):
 
 
 def tree_transpose(outer_treedef, inner_treedef, pytree_to_transpose):
-    """Exchanges the outer and the inner structure of a tree; an inner structure of None is inferred.
+    """Returns a tree of trees with the outer and the inner structure exchanged.
 
-    Raises TypeError if the tree is not `outer` of `inner`.
+    Args:
+      outer_treedef: the outer structure.
+      inner_treedef: the inner structure; None: that of the first subtree.
+      pytree_to_transpose: a tree of the outer structure, each leaf of which is a tree of the inner one.
+
+    Returns:
+      A tree of the inner structure whose leaves are trees of the outer one.
+
+    Raises:
+      TypeError: the tree has another structure.
+
+    Examples:
+      >>> structure = onax.tree.structure
+      >>> onax.tree.transpose(structure([0, 0]), structure({"a": 0}), [{"a": 1}, {"a": 2}])
+      {'a': [1, 2]}
     """
     _check_treedefs("tree_transpose", outer_treedef, *(() if inner_treedef is None else (inner_treedef,)))
     leaves, treedef = tree_flatten(pytree_to_transpose)
@@ -198,12 +389,40 @@ def tree_transpose(outer_treedef, inner_treedef, pytree_to_transpose):
 
 
 def tree_broadcast(prefix_tree, full_tree, is_leaf=None):
-    """`full_tree` with each leaf replaced by the leaf of `prefix_tree` above it."""
+    """Returns a tree of the structure of another, each leaf the one above it in a prefix of the tree.
+
+    Args:
+      prefix_tree: a tree whose structure is a prefix of that of `full_tree`.
+      full_tree: a tree.
+      is_leaf: a function (node) -> bool; where it is true the node is a leaf.  Default None.
+
+    Returns:
+      A tree of the structure of `full_tree`.
+
+    Raises:
+      ValueError: the structures do not fit.
+
+    Examples:
+      >>> onax.tree.broadcast((1, 2), ({"a": 0, "b": 0}, 0))
+      ({'a': 1, 'b': 1}, 2)
+    """
     return tree_structure(full_tree).unflatten(broadcast_prefix(prefix_tree, full_tree, is_leaf))
 
 
 def build_tree(treedef, xs):
-    """The tree of structure `treedef` from nested iterables of its shape."""
+    """Returns the tree of a structure, from nested iterables of the same shape.
+
+    Args:
+      treedef: a PyTreeDef.
+      xs: nested iterables of the shape of the structure.
+
+    Returns:
+      A tree.
+
+    Examples:
+      >>> onax.tree_util.build_tree(onax.tree.structure({"a": (0, 0)}), [[1, 2]])
+      {'a': (1, 2)}
+    """
     return treedef.from_iterable_tree(xs)
 
 
@@ -214,20 +433,53 @@ def _check_treedefs(name, *treedefs):
 
 
 def treedef_tuple(treedefs):
-    """The structure of a tuple of trees of the given structures."""
+    """Returns the structure of a tuple of trees.
+
+    Args:
+      treedefs: an iterable of structures.
+
+    Returns:
+      A PyTreeDef.
+
+    Examples:
+      >>> onax.tree_util.treedef_tuple([onax.tree.structure(0), onax.tree.structure([0])])
+      PyTreeDef((*, [*]))
+    """
     treedefs = list(treedefs)
     _check_treedefs("treedef_tuple", *treedefs)
     return PyTreeDef.from_node_data_and_children(default_registry, (tuple, None), treedefs)
 
 
 def treedef_is_leaf(treedef):
-    """Whether the structure is one node: a leaf, or an empty container."""
+    """Returns whether a structure is a single node: a leaf, or an empty container.
+
+    Args:
+      treedef: a PyTreeDef.
+
+    Returns:
+      A bool.
+
+    Examples:
+      >>> onax.tree_util.treedef_is_leaf(onax.tree.structure(0))
+      True
+    """
     _check_treedefs("treedef_is_leaf", treedef)
     return treedef.num_nodes == 1
 
 
 def treedef_children(treedef):
-    """The structures directly below the root, as a list."""
+    """Returns the structures of the children of a structure's root.
+
+    Args:
+      treedef: a PyTreeDef.
+
+    Returns:
+      A list of PyTreeDefs.
+
+    Examples:
+      >>> onax.tree_util.treedef_children(onax.tree.structure((0, [0])))
+      [PyTreeDef(*), PyTreeDef([*])]
+    """
     _check_treedefs("treedef_children", treedef)
     return treedef.children()
 
@@ -252,9 +504,20 @@ class _Shim:
 
 
 class Partial(functools.partial):
-    """functools.partial as a container: its arguments are children, its function is static.
+    """A `functools.partial` that is a container: its arguments are children, its function is static.
 
-    A function that is itself a partial is static with all its arguments.
+    Args:
+      function that is itself a partial is static with all its arguments.
+      func: a function.
+      args: its first arguments, trees.
+      kw: its keyword arguments, trees.
+
+    Examples:
+      >>> add = onax.tree_util.Partial(jnp.add, 1.0)
+      >>> onax.tree.leaves(add)
+      [1.0]
+      >>> onax.jit(lambda f, x: f(x))(add, 2.0)
+      Array(3., dtype=float32, weak_type=True)
     """
 
     __module__ = "onax.tree_util"
@@ -322,3 +585,108 @@ __all__ = [
     "treedef_is_leaf",
     "treedef_tuple",
 ]
+
+# ---- documentation of compiled functions, which stands here so that their module stays short
+
+tree_flatten.__doc__ = """Returns the leaves of a tree and its structure.
+
+    Args:
+      tree: a tree of containers.
+      is_leaf: a function (node) -> bool; where it is true the node is a leaf.  Default None.
+
+    Returns:
+      (leaves, structure): a list, and a PyTreeDef.
+
+    Examples:
+      >>> leaves, structure = onax.tree.flatten({"b": 2, "a": (1, None)})
+      >>> leaves
+      [1, 2]
+      >>> structure
+      PyTreeDef({'a': (*, None), 'b': *})
+    """
+
+tree_unflatten.__doc__ = """Returns the tree that has a structure and leaves; the inverse of `tree_flatten`.
+
+    Args:
+      treedef: a PyTreeDef.
+      leaves: an iterable of as many leaves as the structure has.
+
+    Returns:
+      A tree.
+
+    Raises:
+      TypeError: `treedef` is not a PyTreeDef.
+      ValueError: another number of leaves.
+
+    Examples:
+      >>> onax.tree.unflatten(onax.tree.structure({"a": 0, "b": 0}), [1, 2])
+      {'a': 1, 'b': 2}
+    """
+
+tree_leaves.__doc__ = """Returns the leaves of a tree.
+
+    Args:
+      tree: a tree of containers.
+      is_leaf: a function (node) -> bool; where it is true the node is a leaf.  Default None.
+
+    Returns:
+      A list, in the order of the containers; dictionaries are sorted by key.
+
+    Examples:
+      >>> onax.tree.leaves({"b": 2, "a": (1, None)})
+      [1, 2]
+    """
+
+tree_structure.__doc__ = """Returns the structure of a tree.
+
+    Args:
+      tree: a tree of containers.
+      is_leaf: a function (node) -> bool; where it is true the node is a leaf.  Default None.
+
+    Returns:
+      A PyTreeDef.
+
+    Examples:
+      >>> onax.tree.structure([1, (2, 3)])
+      PyTreeDef([*, (*, *)])
+    """
+
+flatten_one_level.__doc__ = """Returns the children of a container, and its static data.
+
+    Args:
+      tree: a container.
+
+    Returns:
+      (children, data): an iterable, and what the class was registered to keep; None for tuples and lists.
+
+    Raises:
+      ValueError: `tree` is a leaf.
+
+    Examples:
+      >>> onax.tree_util.flatten_one_level([1, (2, 3)])
+      ([1, (2, 3)], None)
+    """
+
+register_pytree_node.__doc__ = """Registers a class as a container of trees.
+
+    Args:
+      nodetype: the class; its subclasses are not registered with it.
+      flatten_func: a function (container) -> (children, data); the data is static: it has a hash and an equality.
+      unflatten_func: a function (data, children) -> container.
+      flatten_with_keys_func: a function (container) -> ((key, child) pairs, data); default None: keys are numbers.
+
+    Returns:
+      None.
+
+    Raises:
+      TypeError: the functions cannot be called.
+      ValueError: the class is registered already.
+
+    Examples:
+      >>> class Pair:
+      ...     def __init__(self, a, b):
+      ...         self.a, self.b = a, b
+      >>> onax.tree_util.register_pytree_node(Pair, lambda p: ((p.a, p.b), None), lambda _, ab: Pair(*ab))
+      >>> onax.tree.leaves(Pair(1, [2, 3]))
+      [1, 2, 3]
+    """

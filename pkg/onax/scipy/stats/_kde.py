@@ -16,13 +16,12 @@ from onax.scipy.linalg import cho_factor, cho_solve
 
 @register_pytree_node_class
 class gaussian_kde:
-    """
+    """A density estimate of samples: a normal distribution around each of them.
 
     The attributes `covariance`, `inv_cov` and `neff` hold the covariance of these distributions, its inverse and the
     effective number of samples.  It is a pytree.
 
     Args:
-      density estimate of samples: a normal distribution around each of them.
       dataset: (n,) or (d, n): n samples of dimension d, real numbers.
       bw_method: the width of the distributions: "scott" (the default), "silverman", a number, or a function of this
         object.
