@@ -20,7 +20,24 @@ def _canonical_bit_axis(axis, ndim):
 
 @staged("packbits", static_argnames=("axis", "bitorder"))
 def packbits(a, axis=None, bitorder="big"):
-    """Packs eight bools (elements that are nonzero) along an axis (None: flattened) into one uint8; pads with zeros."""
+    """Returns bits, eight packed into each uint8.
+
+    Args:
+      a: array of bools or integers; nonzero elements are ones.
+      axis: int; default: the flattened array.
+      bitorder: "big" (the first bit is the highest) or "little".
+
+    Returns:
+      uint8 array, of length ceil(n / 8) along the axis; missing bits are 0.
+
+    Raises:
+      TypeError: `a` is not of an integer or bool dtype.
+      ValueError: bitorder is unknown.
+
+    Examples:
+      >>> jnp.packbits(jnp.array([1, 0, 1]))
+      Array([160], dtype=uint8)
+    """
     a = ensure_arraylike("packbits", a)
     if not (dtypes.is_integer(a.dtype) or a.dtype == np.bool_):
         raise TypeError("Expected an input array of integer or boolean data type")
@@ -43,7 +60,25 @@ def packbits(a, axis=None, bitorder="big"):
 
 @staged("unpackbits", ("axis", "count", "bitorder"), compiled_from=None)
 def unpackbits(a, axis=None, count=None, bitorder="big"):
-    """Unpacks uint8 numbers into elements 0 and 1 along an axis (None: flattened); `count` limits their number."""
+    """Returns the bits of uint8 numbers as elements 0 and 1.
+
+    Args:
+      a: uint8 array.
+      axis: int; default: the flattened array.
+      count: int, the number of bits to return (negative: how many to drop at the end); default: all.
+      bitorder: "big" (the highest bit first) or "little".
+
+    Returns:
+      uint8 array, eight times as long along the axis, or of length `count`.
+
+    Raises:
+      TypeError: `a` is not of dtype uint8.
+      ValueError: bitorder is unknown.
+
+    Examples:
+      >>> jnp.unpackbits(jnp.array([5], jnp.uint8))
+      Array([0, 0, 0, 0, 0, 1, 0, 1], dtype=uint8)
+    """
     a = ensure_arraylike("unpackbits", a)
     if a.dtype != np.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
@@ -68,6 +103,20 @@ def unpackbits(a, axis=None, count=None, bitorder="big"):
 
 @staged("bitwise_count")
 def bitwise_count(x, /):
-    """The number of one-bits in |x|, as uint8."""
+    """Returns the number of one-bits in the absolute value of integers.
+
+    Args:
+      x: integer array.
+
+    Returns:
+      uint8 array of the shape of `x`.
+
+    Raises:
+      TypeError: `x` is not of an integer or bool dtype.
+
+    Examples:
+      >>> jnp.bitwise_count(jnp.array([7, -8]))
+      Array([3, 1], dtype=uint8)
+    """
     (x,) = promote_args_numeric("bitwise_count", x)
     return lax.convert_element_type(lax.population_count(absolute(x)), np.uint8)

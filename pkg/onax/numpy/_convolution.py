@@ -46,11 +46,24 @@ def _conv(x, y, *, mode, op, precision, preferred_element_type):
 
 @staged("convolve", static_argnames=("mode", "precision", "preferred_element_type"), compiled_from=FEW)
 def convolve(a, v, mode="full", *, precision=None, preferred_element_type=None):
-    """The sums of a[k] * v[n - k] of two vectors: all ("full"), as many as the longer has ("same"), or those where
-    the vectors overlap completely ("valid").
+    """Returns the convolution of two vectors.
 
-    The result is inexact, unless preferred_element_type says otherwise.  Raises ValueError for ranks other than 1,
-    empty vectors and another mode.
+    Args:
+      a: vector of n numbers.
+      v: vector of m numbers.
+      mode: "full" (all n + m - 1 elements), "same" (the middle max(n, m)) or "valid" (those without ends).
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result; default: the promoted inexact dtype.
+
+    Returns:
+      Array of rank 1: element k is the sum of a[j] v[k - j].
+
+    Raises:
+      ValueError: ranks are not 1, a vector is empty, or the mode is unknown.
+
+    Examples:
+      >>> jnp.convolve(jnp.array([1.0, 2.0, 3.0]), jnp.array([0.0, 1.0]))
+      Array([0., 1., 2., 3.], dtype=float32)
     """
     a, v = ensure_arraylikes("convolve", a, v)
     return _conv(a, v, mode=mode, op="convolve", precision=precision, preferred_element_type=preferred_element_type)
@@ -58,10 +71,24 @@ def convolve(a, v, mode="full", *, precision=None, preferred_element_type=None):
 
 @staged("correlate", static_argnames=("mode", "precision", "preferred_element_type"), compiled_from=FEW)
 def correlate(a, v, mode="valid", *, precision=None, preferred_element_type=None):
-    """The sums of a[n + k] * conj(v[k]) of two vectors: "full", "same" or "valid" as for `convolve`.
+    """Returns the cross-correlation of two vectors.
 
-    The result is inexact, unless preferred_element_type says otherwise.  Raises ValueError for ranks other than 1,
-    empty vectors and another mode.
+    Args:
+      a: vector of n numbers.
+      v: vector of m numbers, which is conjugated.
+      mode: "valid" (default), "same" or "full", as for `convolve`.
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result; default: the promoted inexact dtype.
+
+    Returns:
+      Array of rank 1: sums of a[j + k] conj(v[j]).
+
+    Raises:
+      ValueError: ranks are not 1, a vector is empty, or the mode is unknown.
+
+    Examples:
+      >>> jnp.correlate(jnp.array([1.0, 2.0, 3.0]), jnp.array([0.0, 1.0]))
+      Array([2., 3.], dtype=float32)
     """
     a, v = ensure_arraylikes("correlate", a, v)
     return _conv(a, v, mode=mode, op="correlate", precision=precision, preferred_element_type=preferred_element_type)

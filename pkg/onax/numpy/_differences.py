@@ -34,7 +34,25 @@ def _subtract(x, y):
 
 @staged("diff", static_argnames=("n", "axis"))
 def diff(a, n=1, axis=-1, prepend=None, append=None):
-    """The n-th difference of neighbours along an axis; `prepend` and `append` are joined first."""
+    """Returns differences of neighbours along an axis.
+
+    Args:
+      a: array of rank 1 or more; for bool, whether neighbours differ.
+      n: int, how often the difference is taken.
+      axis: int.
+      prepend: array or scalar that is joined in front along the axis.
+      append: array or scalar that is joined behind along the axis.
+
+    Returns:
+      Array shorter by n along the axis, of the dtype of `a`.
+
+    Raises:
+      ValueError: n is negative, or `a` is a scalar.
+
+    Examples:
+      >>> jnp.diff(jnp.array([1, 4, 9, 16]))
+      Array([3, 5, 7], dtype=int32)
+    """
     a = ensure_arraylike("diff", a)
     n = operator.index(n)
     if n == 0:
@@ -68,7 +86,20 @@ def _slice(x, bounds):
 
 @staged("ediff1d")
 def ediff1d(ary, to_end=None, to_begin=None):
-    """The differences of neighbours of the flattened array, with given values before and after."""
+    """Returns the differences of neighbours of the flattened array.
+
+    Args:
+      ary: array of n elements.
+      to_end: values behind the differences.
+      to_begin: values before the differences.
+
+    Returns:
+      Array of rank 1, of the dtype of `ary`: n - 1 differences and the given values.
+
+    Examples:
+      >>> jnp.ediff1d(jnp.array([1, 4, 9]), to_end=0)
+      Array([3, 5, 0], dtype=int32)
+    """
     ary = ravel(ensure_arraylike("ediff1d", ary))
     out = lax.sub(_slice(ary, [(1, None)]), _slice(ary, [(0, -1)]))
     if to_begin is not None:
@@ -80,7 +111,21 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 @staged("trapezoid", static_argnames=("axis",), compiled_from=FEW)
 def trapezoid(y, x=None, dx=1.0, axis=-1):
-    """The integral along an axis by the trapezoidal rule, at points x or with spacing dx."""
+    """Returns an integral along an axis by the trapezoidal rule.
+
+    Args:
+      y: array of values.
+      x: points, a vector or an array of the shape of `y`; default: points `dx` apart.
+      dx: number, the distance of points where `x` is None.
+      axis: int.
+
+    Returns:
+      Inexact array without the axis.
+
+    Examples:
+      >>> jnp.trapezoid(jnp.array([1.0, 2.0, 3.0]), dx=0.5)
+      Array(2., dtype=float32)
+    """
     check_arraylike("trapezoid", *tree_leaves(dx))
     axis = single_axis(axis)
     if x is None:
@@ -121,10 +166,24 @@ def _slice_last_axis(x, start, stop):
 
 @staged("gradient", static_argnames=("axis", "edge_order"), compiled_from=FEW)
 def gradient(f, *varargs, axis=None, edge_order=None):
-    """Central differences along the axes (one-sided at the ends), divided by spacings or point distances.
+    """Returns derivatives along the axes: central differences, one-sided at the ends.
 
-    varargs: nothing (spacing 1), one number, or one number or vector of points an axis.  One array for a single axis,
-    else a list.
+    Args:
+      f: array with at least two elements along each axis.
+      *varargs: nothing (spacing 1), one number, or for each axis a number or the vector of its points.
+      axis: int or ints; default: all axes.
+      edge_order: must be None; ends are of first order.
+
+    Returns:
+      Inexact array of the shape of `f`, or a list with one for each axis.
+
+    Raises:
+      ValueError: an axis is shorter than 2.
+      TypeError: the number of spacings does not fit.
+
+    Examples:
+      >>> jnp.gradient(jnp.array([1.0, 4.0, 9.0, 16.0]))
+      Array([3., 4., 6., 7.], dtype=float32)
     """
     if edge_order is not None:
         raise NotImplementedError("The 'edge_order' argument to jnp.gradient is not supported.")
@@ -187,9 +246,23 @@ def _gradient_along_axis(f, axis, spacing):
 
 @staged("unwrap", static_argnames=("axis",), compiled_from=FEW)
 def unwrap(p, discont=None, axis=-1, period=2 * np.pi):
-    """p with multiples of the period added along an axis, so that neighbours differ by at most half of it.
+    """Returns an array in which jumps along an axis are removed by adding multiples of a period.
 
-    Differences up to discont are left alone, if that is more.  Raises ValueError for complex numbers.
+    Args:
+      p: array of real numbers.
+      discont: number; differences up to it stay, if it is above period / 2; default: period / 2.
+      axis: int.
+      period: number; default: 2 pi.
+
+    Returns:
+      Array of the shape of `p`, inexact unless both `p` and the period are integers.
+
+    Raises:
+      ValueError: `p` is complex.
+
+    Examples:
+      >>> jnp.unwrap(jnp.array([0, 1, 2, 0, 1]), period=3)
+      Array([0, 1, 2, 3, 4], dtype=int32)
     """
     p = ensure_arraylike("unwrap", p)
     if dtypes.is_complex(p.dtype):

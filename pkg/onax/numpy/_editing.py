@@ -24,7 +24,28 @@ def _refuse_in_place(name, inplace):
 
 
 def fill_diagonal(a, val, wrap=False, *, inplace=True):
-    """a with val, repeated as needed, on its main diagonal; inplace=False is required."""
+    """Returns an array with values on its main diagonal.
+
+    Unlike NumPy's, which writes to `a`, this function returns the new array: inplace=False is required.
+
+    Args:
+      a: array of rank 2 or more whose axes have one length, where the rank is above 2.
+      val: scalar, or array whose elements are repeated as needed.
+      wrap: whether the diagonal begins anew below, in a tall matrix.
+      inplace: must be False.
+
+    Returns:
+      Array of the shape and dtype of `a`.
+
+    Raises:
+      NotImplementedError: inplace is True.
+      ValueError: the rank is below 2, or lengths of more than two axes differ.
+
+    Examples:
+      >>> jnp.fill_diagonal(jnp.zeros((2, 2)), 5.0, inplace=False)
+      Array([[5., 0.],
+             [0., 5.]], dtype=float32)
+    """
     if inplace:
         raise NotImplementedError("JAX arrays are immutable, must use inplace=False")
     if wrap:
@@ -46,9 +67,26 @@ def fill_diagonal(a, val, wrap=False, *, inplace=True):
 
 
 def put(a, ind, v, mode=None, *, inplace=True):
-    """a with the values v, repeated as needed, at the indices `ind` of the flattened array; inplace=False is required.
+    """Returns an array with values at indices into the flattened array.
 
-    mode: None drops indices out of bounds, "clip" clamps them, "wrap" takes them modulo the size.
+    Unlike NumPy's, which writes to `a`, this function returns the new array: inplace=False is required.
+
+    Args:
+      a: array.
+      ind: integers.
+      v: values, repeated as needed.
+      mode: for indices out of bounds: None drops them, "clip" clamps them, "wrap" takes them modulo the size.
+      inplace: must be False.
+
+    Returns:
+      Array of the shape and dtype of `a`.
+
+    Raises:
+      ValueError: inplace is True, or the mode is unknown.
+
+    Examples:
+      >>> jnp.put(jnp.zeros(4), jnp.array([0, 2]), jnp.array([5.0, 7.0]), inplace=False)
+      Array([5., 0., 7., 0.], dtype=float32)
     """
     _refuse_in_place("put", inplace)
     check_arraylike("put", a, ind, v)
@@ -73,7 +111,30 @@ def put(a, ind, v, mode=None, *, inplace=True):
 
 @staged("put_along_axis", static_argnames=("axis", "inplace", "mode"))
 def put_along_axis(arr, indices, values, axis, inplace=True, *, mode=None):
-    """arr with values written at `indices` along an axis; inplace=False is required."""
+    """Returns an array with values written at indices along an axis.
+
+    Unlike NumPy's, which writes to `arr`, this function returns the new array: inplace=False is required.
+
+    Args:
+      arr: array.
+      indices: integer array of the rank of `arr`; the other axes broadcast.
+      values: array that broadcasts to the shape of the indices.
+      axis: int; None flattens `arr`.
+      inplace: must be False.
+      mode: for indices out of bounds, as for `arr.at[...]`: "drop" (default), "clip" or "promise_in_bounds".
+
+    Returns:
+      Array of the shape and dtype of `arr`.
+
+    Raises:
+      ValueError: inplace is True, or ranks do not fit.
+
+    Examples:
+      >>> x = jnp.zeros((2, 3))
+      >>> jnp.put_along_axis(x, jnp.array([[0], [2]]), jnp.array([[1.0], [2.0]]), axis=1, inplace=False)
+      Array([[1., 0., 0.],
+             [0., 0., 2.]], dtype=float32)
+    """
     _refuse_in_place("put_along_axis", inplace)
     arr, indices, values = (ensure_arraylike("put_along_axis", x) for x in (arr, indices, values))
     shape = arr.shape
@@ -98,7 +159,26 @@ def put_along_axis(arr, indices, values, axis, inplace=True, *, mode=None):
 
 
 def place(arr, mask, vals, *, inplace=True):
-    """arr with vals, in order and repeated, where mask is True; inplace=False is required."""
+    """Returns an array with values in order where a mask holds.
+
+    Unlike NumPy's, which writes to `arr`, this function returns the new array: inplace=False is required.
+
+    Args:
+      arr: array.
+      mask: bool array of the size of `arr`.
+      vals: values, repeated as needed.
+      inplace: must be False.
+
+    Returns:
+      Array of the shape and dtype of `arr`.
+
+    Raises:
+      ValueError: inplace is True, the sizes differ, or there are no values.
+
+    Examples:
+      >>> jnp.place(jnp.zeros(4), jnp.array([True, False, True, True]), jnp.array([1.0, 2.0]), inplace=False)
+      Array([1., 0., 2., 1.], dtype=float32)
+    """
     _refuse_in_place("place", inplace)
     check_arraylike("place", arr, mask, vals)
     arr, mask, vals = (ensure_arraylike("place", x) for x in (arr, mask, vals))
@@ -132,7 +212,21 @@ def _static_indices(obj, n, axis):
 
 
 def delete(arr, obj, axis=None, *, assume_unique_indices=False):
-    """arr without the slices at the indices `obj` along an axis (None: elements of arr flattened)."""
+    """Returns an array without the slices at indices along an axis.
+
+    Args:
+      arr: array.
+      obj: int, slice, or array of ints or bools; arrays that are not unique ints must be concrete.
+      axis: int; default: the elements of the flattened array.
+      assume_unique_indices: whether the indices are known to be distinct and nonnegative; they may be traced then.
+
+    Returns:
+      Array of the dtype of `arr`, shorter along the axis.
+
+    Examples:
+      >>> jnp.delete(jnp.array([1, 2, 3, 4]), jnp.array([0, 2]))
+      Array([2, 4], dtype=int32)
+    """
     check_arraylike("delete", arr, 0 if isinstance(obj, slice) else obj)
     if not isinstance(obj, slice):
         kind = dtypes.dtype(obj)
@@ -155,7 +249,21 @@ def delete(arr, obj, axis=None, *, assume_unique_indices=False):
 
 
 def insert(arr, obj, values, axis=None):
-    """arr with values inserted before the indices `obj` along an axis (None: arr flattened)."""
+    """Returns an array with values inserted before indices along an axis.
+
+    Args:
+      arr: array.
+      obj: int, slice, or array of ints.
+      values: what to insert; broadcasts against the slices.
+      axis: int; default: the flattened array.
+
+    Returns:
+      Array of the dtype of `arr`, longer along the axis.
+
+    Examples:
+      >>> jnp.insert(jnp.array([1, 2, 3]), 1, 9)
+      Array([1, 9, 2, 3], dtype=int32)
+    """
     check_arraylike("insert", arr, 0 if isinstance(obj, slice) else obj, values)
     arr, values = ensure_arraylike("insert", arr), ensure_arraylike("insert", values)
     if axis is None:
@@ -200,7 +308,20 @@ def _canonical_trim_axes(axis, ndim):
 
 
 def trim_zeros(filt, trim="fb", axis=None):
-    """filt without leading ('f') and trailing ('b') zeros along its axes.  Concrete only."""
+    """Returns an array without zeros at its ends.
+
+    Args:
+      filt: array; it must be concrete.
+      trim: "f" for the front, "b" for the back, "fb" for both.
+      axis: int or ints to trim; default: all axes.
+
+    Returns:
+      Array of the dtype of `filt`.
+
+    Examples:
+      >>> jnp.trim_zeros(jnp.array([0, 0, 1, 2, 0]))
+      Array([1, 2], dtype=int32)
+    """
     check_arraylike("trim_zeros", filt)
     if not isinstance(trim, str):
         raise TypeError(f"trim_zeros: trim must be a string of 'f' and 'b', got {trim!r}")

@@ -22,11 +22,29 @@ def einsum(
     subscripts, /, *operands, out=None, optimize="auto", precision=None, preferred_element_type=None,
     _dot_general=lax.dot_general, out_sharding=None,
 ):  # fmt: skip
-    """The sum of products that the subscripts name, such as 'ij,jk->ik'; '...' stands for leading axes that broadcast.
+    """Returns sums of products of arrays in Einstein's notation.
 
-    Without '->' the result has the names that occur once, in alphabetical order.  The form
-    `einsum(a, [0, 1], b, [1, 2], [0, 2])` is understood too.  `optimize` chooses the order for three operands and more,
-    as opt_einsum takes it.  Raises ValueError for subscripts that do not fit the operands.
+    The form `einsum(a, [0, 1], b, [1, 2], [0, 2])`, with ints as names of axes, is understood too.
+
+    Args:
+      subscripts: a string such as 'ij,jk->ik'; '...' stands for leading axes that broadcast.  Without '->' the result
+        has the names that occur once, in alphabetical order.
+      *operands: arrays, one for each group of names.
+      out: must be None.
+      optimize: how to choose the order of products of three or more operands, as opt_einsum takes it; default: "auto".
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the promoted operands.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array with the axes that the subscripts name.
+
+    Raises:
+      ValueError: the subscripts do not fit the operands.
+
+    Examples:
+      >>> jnp.einsum("ij,j->i", jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.array([1.0, 1.0]))
+      Array([3., 7.], dtype=float32)
     """
     if out_sharding is not None:
         options = {"precision": precision, "preferred_element_type": preferred_element_type}
@@ -253,6 +271,19 @@ def _contract_two(pair, names_in, contracted, result, product):
 
 
 def einsum_path(subscripts, /, *operands, optimize="auto"):
-    """The order in which `einsum` contracts, and opt_einsum's report on it."""
+    """Returns the order in which `einsum` multiplies its operands, with a report.
+
+    Args:
+      subscripts: a string, as for `einsum`.
+      *operands: arrays, of which only the shapes count.
+      optimize: how to choose the order, as opt_einsum takes it; default: "auto".
+
+    Returns:
+      Tuple (list with the positions of the operands of each product, opt_einsum's report).
+
+    Examples:
+      >>> jnp.einsum_path("ij,jk,kl->il", jnp.ones((2, 3)), jnp.ones((3, 4)), jnp.ones((4, 5)))[0]
+      [(0, 1), (0, 1)]
+    """
     subscripts, operands = _normalize_subscripts(subscripts, operands)
     return opt_einsum.contract_path(subscripts, *operands, optimize=_order(optimize, len(operands)))

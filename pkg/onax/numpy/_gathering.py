@@ -132,9 +132,29 @@ def take_in_bounds(a, indices, axis):
 
 @staged("take_along_axis", static_argnames=("axis", "mode", "fill_value", "wrap_negative_indices"))
 def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None, *, wrap_negative_indices=None):
-    """Takes elements of arr at `indices`, an array of the same rank, along an axis; the other axes broadcast.
+    """Returns the elements at indices along an axis, one index for each element.
 
-    `mode` as for `take`, or a GatherScatterMode.
+    Args:
+      arr: array.
+      indices: integer array of the rank of `arr`; the other axes broadcast.  Negative ones count from the end.
+      axis: int; None flattens `arr`.
+      mode: "fill" (default: out-of-bounds gives NaN or the lowest integer), "clip", "promise_in_bounds" or a
+        `GatherScatterMode`.
+      fill_value: the value for indices out of bounds in mode "fill".
+      wrap_negative_indices: whether negative indices count from the end; default: True.
+
+    Returns:
+      Array of the dtype of `arr` and the broadcast shape of both.
+
+    Raises:
+      ValueError: the ranks differ.
+      TypeError: the indices are not integers.
+
+    Examples:
+      >>> x = jnp.array([[3, 1, 2], [6, 5, 4]])
+      >>> jnp.take_along_axis(x, jnp.argsort(x, axis=1), axis=1)
+      Array([[1, 2, 3],
+             [4, 5, 6]], dtype=int32)
     """
     a, indices = ensure_arraylike("take_along_axis", arr), ensure_arraylike("take_along_axis", indices)
     if not dtypes.is_integer(indices.dtype):
@@ -201,7 +221,20 @@ def _gather_along(a, indices, axis, mode, fill_value):
 
 @staged("diagonal", static_argnames=("offset", "axis1", "axis2"))
 def diagonal(a, offset=0, axis1=0, axis2=1):
-    """The elements a[..., i, i + offset] of two axes, as a new last axis."""
+    """Returns the diagonals of two axes as a new last axis.
+
+    Args:
+      a: array of rank 2 or more.
+      offset: int; above the main diagonal where positive.
+      axis1, axis2: ints, the two axes.
+
+    Returns:
+      Array of the other axes and one of the length of the diagonal; a copy, unlike NumPy's.
+
+    Examples:
+      >>> jnp.diagonal(jnp.array([[1, 2], [3, 4]]))
+      Array([1, 4], dtype=int32)
+    """
     a = ensure_arraylike("diagonal", a)
     if a.ndim < 2:
         raise ValueError("diagonal requires an array of at least two dimensions.")
@@ -236,7 +269,25 @@ def _gather_pairs(a, i, j):
 
 
 def diag(v, k=0):
-    """The k-th diagonal of a matrix, or the matrix with a vector as its k-th diagonal."""
+    """Returns a diagonal of a matrix, or the matrix that has a vector as its diagonal.
+
+    Args:
+      v: array of rank 1 or 2.
+      k: int, the diagonal; above the main one where positive.
+
+    Returns:
+      Array of rank 2 for a vector, of rank 1 for a matrix.
+
+    Raises:
+      ValueError: `v` has another rank.
+
+    Examples:
+      >>> jnp.diag(jnp.array([1, 2]))
+      Array([[1, 0],
+             [0, 2]], dtype=int32)
+      >>> jnp.diag(jnp.array([[1, 2], [3, 4]]), k=1)
+      Array([2], dtype=int32)
+    """
     return _diag(v, operator.index(k))
 
 
@@ -257,7 +308,21 @@ def _diag(v, k):
 
 
 def diagflat(v, k=0):
-    """The matrix with the elements of v, flattened, as its k-th diagonal."""
+    """Returns the matrix that has the elements of an array as its diagonal.
+
+    Args:
+      v: array of n elements, which is flattened.
+      k: int, the diagonal; above the main one where positive.
+
+    Returns:
+      Array of shape (n + |k|, n + |k|).
+
+    Examples:
+      >>> jnp.diagflat(jnp.array([[1, 2]]), k=1)
+      Array([[0, 1, 0],
+             [0, 0, 2],
+             [0, 0, 0]], dtype=int32)
+    """
     v = ensure_arraylike("diagflat", v)
     return diag(lax.convert_element_type(ravel(v), v.dtype), k)
 
@@ -276,19 +341,68 @@ def _triangle(name, m, k, keep_lower):
 
 @staged("tril", static_argnames=("k",))
 def tril(m, k=0):
-    """m with zeros above its k-th diagonal."""
+    """Returns matrices with zeros above a diagonal.
+
+    Args:
+      m: array of shape (..., n, k).
+      k: int, the diagonal; above the main one where positive.
+
+    Returns:
+      Array of the shape and dtype of `m`.
+
+    Raises:
+      ValueError: the rank is below 2.
+
+    Examples:
+      >>> jnp.tril(jnp.ones((3, 3)))
+      Array([[1., 0., 0.],
+             [1., 1., 0.],
+             [1., 1., 1.]], dtype=float32)
+    """
     return _triangle("tril", m, k, True)
 
 
 @staged("triu", static_argnames=("k",))
 def triu(m, k=0):
-    """m with zeros below its k-th diagonal."""
+    """Returns matrices with zeros below a diagonal.
+
+    Args:
+      m: array of shape (..., n, k).
+      k: int, the diagonal; above the main one where positive.
+
+    Returns:
+      Array of the shape and dtype of `m`.
+
+    Raises:
+      ValueError: the rank is below 2.
+
+    Examples:
+      >>> jnp.triu(jnp.ones((3, 3)), k=1)
+      Array([[0., 1., 1.],
+             [0., 0., 1.],
+             [0., 0., 0.]], dtype=float32)
+    """
     return _triangle("triu", m, k, False)
 
 
 @staged("trace", static_argnames=("axis1", "axis2", "dtype"))
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
-    """The sum of a diagonal of two axes, in the dtype of `sum`."""
+    """Returns the sums of the diagonals of two axes.
+
+    Args:
+      a: array of rank 2 or more.
+      offset: int; above the main diagonal where positive.
+      axis1, axis2: ints, the two axes.
+      dtype: dtype of the sum; default: as for `sum`.
+      out: must be None.
+
+    Returns:
+      Array of the other axes.
+
+    Examples:
+      >>> jnp.trace(jnp.array([[1, 2], [3, 4]]))
+      Array(5, dtype=int32)
+    """
     a = ensure_arraylike("trace", a)
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.trace is not supported.")
@@ -321,9 +435,23 @@ def _choose(a, choices, mode):
 
 
 def choose(a, choices, out=None, mode="raise"):
-    """Selects, for each element k of a, the element of choices[k]; all arrays broadcast.
+    """Returns, for each element k of a, the element of choices[k].
 
-    mode: "raise" (a must be concrete), "wrap" or "clip" for numbers out of range.
+    Args:
+      a: integer array.
+      choices: sequence of n arrays, or an array whose slices they are; all broadcast against `a`.
+      out: must be None.
+      mode: for numbers outside of 0 to n - 1: "raise" (default; `a` must be concrete), "wrap" or "clip".
+
+    Returns:
+      Array of the broadcast shape, of the promoted dtype of the choices.
+
+    Raises:
+      ValueError: a number is out of range in mode "raise", or the mode is unknown.
+
+    Examples:
+      >>> jnp.choose(jnp.array([0, 1, 0]), [jnp.array([1, 2, 3]), jnp.array([10, 20, 30])])
+      Array([ 1, 20,  3], dtype=int32)
     """
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.choose is not supported.")

@@ -27,9 +27,23 @@ from onax.numpy._where import where
 
 
 def histogram_bin_edges(a, bins=10, range=None, weights=None):
-    """The edges of `bins` equal bins between the smallest and the largest element, or over `range`.
+    """Returns the edges of the bins of a histogram.
 
-    A vector `bins` gives the edges.  NumPy's names of bin rules raise NotImplementedError; weights are ignored.
+    Args:
+      a: array of real numbers.
+      bins: int, the number of equal bins, or a vector of edges, which is returned.
+      range: two numbers, the first and last edge; default: the smallest and largest element.
+      weights: accepted as in NumPy, without effect.
+
+    Returns:
+      Floating array of shape (bins + 1,).
+
+    Raises:
+      NotImplementedError: `bins` is the name of one of NumPy's rules.
+
+    Examples:
+      >>> jnp.histogram_bin_edges(jnp.array([0.0, 3.0, 4.0]), bins=4)
+      Array([0., 1., 2., 3., 4.], dtype=float32)
     """
     if isinstance(bins, str):
         raise NotImplementedError("string values for `bins` not implemented.")
@@ -69,9 +83,26 @@ def _bin_indices(x, edges):
 
 
 def histogram(a, bins=10, range=None, weights=None, density=None):
-    """How many elements lie in each bin (or the sum of their weights), as floats, and the edges of the bins.
+    """Returns how many elements lie in each bin, and the edges of the bins.
 
-    bins is a number or a vector of edges.  density divides by the widths and the total.
+    Unlike NumPy, counts are floats.
+
+    Args:
+      a: array of real numbers, which is flattened.
+      bins: int, the number of equal bins, or a vector of edges.
+      range: two numbers, the first and last edge; default: the smallest and largest element.
+      weights: array of the shape of `a`, whose sums replace counts.
+      density: whether counts are divided by their total and the widths of the bins.
+
+    Returns:
+      Tuple (counts of shape (bins,), edges of shape (bins + 1,)).  The last bin includes its right edge.
+
+    Raises:
+      ValueError: the shapes of weights and `a` differ.
+
+    Examples:
+      >>> jnp.histogram(jnp.array([0.0, 1.0, 1.5, 4.0]), bins=2)
+      (Array([3., 1.], dtype=float32), Array([0., 2., 4.], dtype=float32))
     """
     if weights is None:
         a, _ = ensure_arraylikes("histogram", a, bins)
@@ -93,7 +124,25 @@ def histogram(a, bins=10, range=None, weights=None, density=None):
 
 
 def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
-    """`histogramdd` of two coordinates: counts, the edges along x, and those along y."""
+    """Returns how many points lie in each cell of a grid in the plane.
+
+    Args:
+      x: vector of n coordinates.
+      y: vector of n coordinates.
+      bins: int, pair of ints, vector of edges, or pair of such vectors.
+      range: pair of pairs, the first and last edges along x and along y.
+      weights: vector of n weights, whose sums replace counts.
+      density: whether counts are divided by their total and the areas of the cells.
+
+    Returns:
+      Tuple (counts of shape (bins of x, bins of y), edges along x, edges along y).
+
+    Examples:
+      >>> counts, _, _ = jnp.histogram2d(jnp.array([0.0, 1.0]), jnp.array([0.0, 2.0]), bins=2)
+      >>> counts
+      Array([[1, 0],
+             [0, 1]], dtype=int32)
+    """
     x, y = ensure_arraylikes("histogram2d", x, y)
     count = len(bins) if hasattr(bins, "__len__") else 1
     if count not in (1, 2):
@@ -104,9 +153,26 @@ def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
 
 
 def histogramdd(sample, bins=10, range=None, weights=None, density=None):
-    """How many points, the rows of sample (n, d), lie in each box of a grid, and the list of edges along each axis.
+    """Returns how many points lie in each cell of a grid.
 
-    bins and range may be one for each axis.
+    Args:
+      sample: array of shape (n, d), or a sequence of d vectors: n points.
+      bins: int, or for each of the d axes an int or a vector of edges.
+      range: for each axis a pair, the first and last edge, or None.
+      weights: vector of n weights, whose sums replace counts.
+      density: whether counts are divided by their total and the volumes of the cells.
+
+    Returns:
+      Tuple (counts of rank d, list of d vectors of edges).
+
+    Raises:
+      ValueError: `bins`, `range` or `weights` do not fit the points.
+
+    Examples:
+      >>> counts, edges = jnp.histogramdd(jnp.array([[0.0, 0.0], [1.0, 2.0]]), bins=2)
+      >>> counts
+      Array([[1, 0],
+             [0, 1]], dtype=int32)
     """
     if weights is None:
         (sample,) = promote_dtypes_inexact(ensure_arraylike("histogramdd", sample))
@@ -145,9 +211,27 @@ def histogramdd(sample, bins=10, range=None, weights=None, density=None):
 
 
 def bincount(x, weights=None, minlength=0, *, length=None, out_sharding=None):
-    """How often each number from 0 occurs in x (negative ones count as 0), or the sum of their weights.
+    """Returns how often each number from 0 on occurs.
 
-    `length`, which a traced x needs, fixes the number of counts; larger numbers are dropped.
+    Unlike NumPy, negative numbers count as 0.
+
+    Args:
+      x: integer vector.
+      weights: vector of the length of `x`, whose sums replace counts.
+      minlength: int, the smallest number of counts.
+      length: int, the number of counts, needed under `jit`; larger numbers are dropped.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array of shape (max(x) + 1,) or as `minlength` or `length` says; integer, or of the dtype of the weights.
+
+    Raises:
+      ValueError: the vector has another rank.
+      TypeError: x is not of an integer dtype.
+
+    Examples:
+      >>> jnp.bincount(jnp.array([0, 2, 2]), length=4)
+      Array([1, 0, 2, 0], dtype=int32)
     """
     x = ensure_arraylike("bincount", x)
     if not dtypes.is_integer(x.dtype) and x.dtype != np.bool_:

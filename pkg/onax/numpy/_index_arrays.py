@@ -15,7 +15,20 @@ from onax.numpy._where import where as _choose
 
 
 def diag_indices(n, ndim=2):
-    """Index arrays of the main diagonal of an array with `ndim` axes of length n: a tuple."""
+    """Returns index arrays of the main diagonal.
+
+    Args:
+      n: int, the length of each axis.
+      ndim: int, the number of axes.
+
+    Returns:
+      Tuple of ndim integer arrays of shape (n,).
+
+    Examples:
+      >>> jnp.zeros((2, 2)).at[jnp.diag_indices(2)].set(1.0)
+      Array([[1., 0.],
+             [0., 1.]], dtype=float32)
+    """
     n = concrete_or_error(operator.index, n, "'n' argument of jnp.diag_indices()")
     ndim = concrete_or_error(operator.index, ndim, "'ndim' argument of jnp.diag_indices()")
     if n < 0:
@@ -26,7 +39,21 @@ def diag_indices(n, ndim=2):
 
 
 def diag_indices_from(arr):
-    """`diag_indices` for an array whose axes have one length."""
+    """Returns index arrays of the main diagonal of an array.
+
+    Args:
+      arr: array of rank 2 or more whose axes have one length n.
+
+    Returns:
+      Tuple of arr.ndim integer arrays of shape (n,).
+
+    Raises:
+      ValueError: the rank is below 2, or lengths differ.
+
+    Examples:
+      >>> jnp.diag_indices_from(jnp.ones((2, 2)))
+      (Array([0, 1], dtype=int32), Array([0, 1], dtype=int32))
+    """
     arr = ensure_arraylike("diag_indices_from", arr)
     if arr.ndim < 2:
         raise ValueError("input array must be at least 2-d")
@@ -46,12 +73,38 @@ def _triangle_indices(rows, k, columns, lower):
 
 
 def tril_indices(n, k=0, m=None):
-    """Row and column numbers of the (n, m) matrix on and below the k-th diagonal."""
+    """Returns row and column indices on and below a diagonal.
+
+    Args:
+      n: int, the number of rows.
+      k: int, the diagonal; above the main one where positive.
+      m: int, the number of columns; default: n.
+
+    Returns:
+      Tuple of two integer arrays of rank 1.
+
+    Examples:
+      >>> jnp.tril_indices(2)
+      (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
+    """
     return _triangle_indices(operator.index(n), operator.index(k), m, True)
 
 
 def triu_indices(n, k=0, m=None):
-    """Row and column numbers of the (n, m) matrix on and above the k-th diagonal."""
+    """Returns row and column indices on and above a diagonal.
+
+    Args:
+      n: int, the number of rows.
+      k: int, the diagonal; above the main one where positive.
+      m: int, the number of columns; default: n.
+
+    Returns:
+      Tuple of two integer arrays of rank 1.
+
+    Examples:
+      >>> jnp.triu_indices(2)
+      (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
+    """
     return _triangle_indices(operator.index(n), operator.index(k), m, False)
 
 
@@ -65,19 +118,64 @@ def _matrix_shape(name, arr):
 
 
 def tril_indices_from(arr, k=0):
-    """`tril_indices` for a matrix."""
+    """Returns row and column indices on and below a diagonal of a matrix.
+
+    Args:
+      arr: array of rank 2.
+      k: int, the diagonal; above the main one where positive.
+
+    Returns:
+      Tuple of two integer arrays of rank 1.
+
+    Raises:
+      ValueError: the rank is not 2.
+
+    Examples:
+      >>> jnp.tril_indices_from(jnp.ones((2, 2)), k=-1)
+      (Array([1], dtype=int32), Array([0], dtype=int32))
+    """
     rows, columns = _matrix_shape("tril_indices_from", arr)
     return tril_indices(rows, k=k, m=columns)
 
 
 def triu_indices_from(arr, k=0):
-    """`triu_indices` for a matrix."""
+    """Returns row and column indices on and above a diagonal of a matrix.
+
+    Args:
+      arr: array of rank 2.
+      k: int, the diagonal; above the main one where positive.
+
+    Returns:
+      Tuple of two integer arrays of rank 1.
+
+    Raises:
+      ValueError: the rank is not 2.
+
+    Examples:
+      >>> jnp.triu_indices_from(jnp.ones((2, 2)), k=1)
+      (Array([0], dtype=int32), Array([1], dtype=int32))
+    """
     rows, columns = _matrix_shape("triu_indices_from", arr)
     return triu_indices(rows, k=k, m=columns)
 
 
 def ix_(*args):
-    """Index arrays that select the grid of the given rank-1 index arrays: a tuple."""
+    """Returns index arrays that select the grid spanned by vectors of indices.
+
+    Args:
+      *args: integer or bool arrays of rank 1; bool ones must be concrete.
+
+    Returns:
+      Tuple of integer arrays, one per vector, of a rank that is the number of vectors.
+
+    Raises:
+      ValueError: an array has another rank.
+
+    Examples:
+      >>> jnp.arange(6).reshape(2, 3)[jnp.ix_(jnp.array([0, 1]), jnp.array([0, 2]))]
+      Array([[0, 2],
+             [3, 5]], dtype=int32)
+    """
     n = len(args)
     out = []
     check_arraylike("ix_", *args)
@@ -92,13 +190,44 @@ def ix_(*args):
 
 
 def mask_indices(n, mask_func, k=0, *, size=None):
-    """The indices where `mask_func(ones((n, n)), k)` is nonzero."""
+    """Returns the indices that a function such as `triu` leaves nonzero in a square matrix.
+
+    Args:
+      n: int, the number of rows and columns.
+      mask_func: function of an (n, n) array and `k`.
+      k: the second argument of mask_func.
+      size: int, the number of indices; needed under `jit`.
+
+    Returns:
+      Tuple of two integer arrays of rank 1.
+
+    Examples:
+      >>> jnp.mask_indices(2, jnp.triu)
+      (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
+    """
     ones = lax.full((n, n), 1, dtypes.scalar_dtype(float))
     return nonzero(mask_func(ones, k), size=size)
 
 
 def unravel_index(indices, shape):
-    """The index tuple of each flat index into an array of this shape.  Indices out of bounds are clamped."""
+    """Returns the index tuples of indices into a flattened array.
+
+    Unlike NumPy, which raises, indices out of bounds are clamped.
+
+    Args:
+      indices: integer array.
+      shape: sequence of ints, the shape of the array.
+
+    Returns:
+      Tuple of len(shape) integer arrays of the shape of `indices`.
+
+    Raises:
+      TypeError: the indices are not integers.
+
+    Examples:
+      >>> jnp.unravel_index(jnp.array([1, 5]), (2, 3))
+      (Array([0, 1], dtype=int32), Array([1, 2], dtype=int32))
+    """
     check_arraylike("unravel_index", indices)
     indices = ensure_arraylike("unravel_index", indices)
     if np.ndim(shape) > 1:
@@ -118,7 +247,25 @@ def unravel_index(indices, shape):
 
 
 def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None):
-    """The index into the flattened array for each index tuple.  mode: "raise" (concrete only), "wrap" or "clip"."""
+    """Returns indices into a flattened array for index tuples.
+
+    Args:
+      multi_index: sequence of len(dims) integer arrays that broadcast.
+      dims: sequence of ints, the shape of the array.
+      mode: for indices out of bounds: "raise" (default; they must be concrete), "wrap" or "clip".
+      order: "C" for row-major, "F" for column-major.
+      dtype: dtype of the result; default: the default integer.
+
+    Returns:
+      Integer array of the broadcast shape.
+
+    Raises:
+      ValueError: an index is out of bounds in mode "raise", indices are not integers, or mode or order is unknown.
+
+    Examples:
+      >>> jnp.ravel_multi_index((jnp.array([0, 1]), jnp.array([1, 2])), (2, 3))
+      Array([1, 5], dtype=int32)
+    """
     if len(multi_index) != len(dims):
         raise ValueError(f"len(multi_index)={len(multi_index)} != len(dims)={len(dims)}")
     dims = tuple(operator.index(d) for d in dims)

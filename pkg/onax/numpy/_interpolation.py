@@ -15,10 +15,25 @@ from onax.numpy._where import where
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):
-    """Straight lines through the points (xp, fp), xp rising, at x.
+    """Returns the values of a piecewise linear function.
 
-    left, right: values outside (default: the end values; "extrapolate" continues the lines).  With a period, x and xp,
-    in any order, are taken modulo it, and nothing is outside.
+    Args:
+      x: array of points at which it is evaluated.
+      xp: vector of increasing points.
+      fp: vector of the values at xp.
+      left: value for x < xp[0]; default: fp[0].  "extrapolate" continues the first line.
+      right: value for x > xp[-1]; default: fp[-1].  "extrapolate" continues the last line.
+      period: number; x and xp, in any order, are taken modulo it, and nothing is outside.
+
+    Returns:
+      Inexact array of the shape of `x`.
+
+    Raises:
+      ValueError: xp and fp are not vectors of one length.
+
+    Examples:
+      >>> jnp.interp(jnp.array([0.5, 3.0]), jnp.array([0.0, 1.0, 2.0]), jnp.array([0.0, 10.0, 30.0]))
+      Array([ 5., 30.], dtype=float32)
     """
     check_arraylike("interp", x, xp, fp)
     if any(isinstance(end, str) and end != "extrapolate" for end in (left, right)):

@@ -19,7 +19,18 @@ def _full_bool(x, value):
 
 @static_argnames()
 def isnan(x, /):
-    """Whether each element is nan; never for integers."""
+    """Returns whether each element is NaN.
+
+    Args:
+      x: array of numbers; for complex ones, either part counts.
+
+    Returns:
+      bool array of the shape of `x`; False for integers.
+
+    Examples:
+      >>> jnp.isnan(jnp.array([1.0, jnp.nan]))
+      Array([False,  True], dtype=bool)
+    """
     if type(x) is not ArrayImpl:
         x = ensure_arraylike("isnan", x)
     return lax.ne(x, x)
@@ -27,7 +38,18 @@ def isnan(x, /):
 
 @static_argnames()
 def isfinite(x, /):
-    """Whether each element is neither nan nor infinite."""
+    """Returns whether each element is neither NaN nor infinite.
+
+    Args:
+      x: array of numbers; for complex ones, both parts count.
+
+    Returns:
+      bool array of the shape of `x`; True for integers.
+
+    Examples:
+      >>> jnp.isfinite(jnp.array([1.0, jnp.inf, jnp.nan]))
+      Array([ True, False, False], dtype=bool)
+    """
     x = ensure_arraylike("isfinite", x)
     if dtypes.is_float(x.dtype):
         return lax.is_finite(x)
@@ -38,7 +60,18 @@ def isfinite(x, /):
 
 @staged("isinf")
 def isinf(x, /):
-    """Whether each element is infinite; of complex ones, either part."""
+    """Returns whether each element is infinite.
+
+    Args:
+      x: array of numbers; for complex ones, either part counts.
+
+    Returns:
+      bool array of the shape of `x`; False for integers.
+
+    Examples:
+      >>> jnp.isinf(jnp.array([1.0, -jnp.inf]))
+      Array([False,  True], dtype=bool)
+    """
     x = ensure_arraylike("isinf", x)
     if dtypes.is_float(x.dtype):
         return lax.eq(lax.abs(x), x.dtype.type(np.inf))
@@ -62,31 +95,94 @@ def _is_infinity(name, x, out, infinity):
 
 
 def isposinf(x, /, out=None):
-    """Whether each element is +inf.  Raises ValueError for complex x."""
+    """Returns whether each element is positive infinity.
+
+    Args:
+      x: array of real numbers.
+      out: must be None.
+
+    Returns:
+      bool array of the shape of `x`.
+
+    Raises:
+      ValueError: `x` is complex.
+
+    Examples:
+      >>> jnp.isposinf(jnp.array([jnp.inf, -jnp.inf]))
+      Array([ True, False], dtype=bool)
+    """
     return _is_infinity("isposinf", x, out, np.inf)
 
 
 def isneginf(x, /, out=None):
-    """Whether each element is -inf.  Raises ValueError for complex x."""
+    """Returns whether each element is negative infinity.
+
+    Args:
+      x: array of real numbers.
+      out: must be None.
+
+    Returns:
+      bool array of the shape of `x`.
+
+    Raises:
+      ValueError: `x` is complex.
+
+    Examples:
+      >>> jnp.isneginf(jnp.array([jnp.inf, -jnp.inf]))
+      Array([False,  True], dtype=bool)
+    """
     return _is_infinity("isneginf", x, out, -np.inf)
 
 
 @staged("iscomplex")
 def iscomplex(x):
-    """Whether each element has an imaginary part other than 0."""
+    """Returns whether each element has an imaginary part other than 0.
+
+    Args:
+      x: array of numbers.
+
+    Returns:
+      bool array of the shape of `x`.
+
+    Examples:
+      >>> jnp.iscomplex(jnp.array([1 + 1j, 2 + 0j]))
+      Array([ True, False], dtype=bool)
+    """
     i = imag(x)
     return lax.ne(i, constant_like(i, 0))
 
 
 @staged("isreal")
 def isreal(x):
-    """Whether each element has imaginary part 0."""
+    """Returns whether each element has the imaginary part 0.
+
+    Args:
+      x: array of numbers.
+
+    Returns:
+      bool array of the shape of `x`.
+
+    Examples:
+      >>> jnp.isreal(jnp.array([1 + 1j, 2 + 0j]))
+      Array([False,  True], dtype=bool)
+    """
     i = imag(x)
     return lax.eq(i, constant_like(i, 0))
 
 
 def iscomplexobj(x):
-    """Whether x has a complex dtype."""
+    """Returns whether x is of a complex dtype.
+
+    Args:
+      x: array, scalar, or anything NumPy can convert.
+
+    Returns:
+      bool.
+
+    Examples:
+      >>> jnp.iscomplexobj(jnp.array([1 + 0j]))
+      True
+    """
     if x is None:
         return False
     if isinstance(x, ShapeDtypeStruct):
@@ -103,12 +199,34 @@ def iscomplexobj(x):
 
 
 def isrealobj(x):
-    """Whether x has no complex dtype."""
+    """Returns whether x is not of a complex dtype.
+
+    Args:
+      x: array, scalar, or anything NumPy can convert.
+
+    Returns:
+      bool.
+
+    Examples:
+      >>> jnp.isrealobj(jnp.array([1.0]))
+      True
+    """
     return not iscomplexobj(x)
 
 
 def isscalar(element):
-    """Whether element is a Python or NumPy scalar or an array of rank 0."""
+    """Returns whether a value is a scalar of Python or NumPy, or an array of rank 0.
+
+    Args:
+      element: any value.
+
+    Returns:
+      bool.
+
+    Examples:
+      >>> jnp.isscalar(3.0), jnp.isscalar(jnp.array(3.0)), jnp.isscalar([3.0])
+      (True, True, False)
+    """
     if np.isscalar(element):
         return True
     if is_arraylike(element):
@@ -117,13 +235,39 @@ def isscalar(element):
 
 
 def iterable(y):
-    """Whether y can be iterated over."""
+    """Returns whether a value can be iterated over.
+
+    Args:
+      y: any value.
+
+    Returns:
+      bool.
+
+    Examples:
+      >>> jnp.iterable([1, 2]), jnp.iterable(3)
+      (True, False)
+    """
     return np.iterable(y)
 
 
 @staged("isclose", static_argnames=("equal_nan",), compiled_from=FEW)
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether |a - b| <= atol + rtol * |b|, elementwise; infinities equal themselves only."""
+    """Returns whether elements of two arrays are equal within tolerances.
+
+    Args:
+      a: array of numbers.
+      b: array of numbers, which broadcasts against `a`.
+      rtol: number, the tolerance relative to |b|.
+      atol: number, the absolute tolerance.
+      equal_nan: whether NaN equals NaN.
+
+    Returns:
+      bool array: |a - b| <= atol + rtol |b|; infinities equal only themselves.
+
+    Examples:
+      >>> jnp.isclose(jnp.array([1.0, 2.0]), jnp.array([1.000001, 2.1]))
+      Array([ True, False], dtype=bool)
+    """
     a, b = promote_args("isclose", a, b)
     dtype = a.dtype
     if dtype == np.bool_ or dtypes.is_integer(dtype):
@@ -149,13 +293,40 @@ def _tolerance(value, dtype):
 
 @staged("allclose", static_argnames=("equal_nan",), compiled_from=FEW)
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether all elements are close, as `isclose` says: a bool array of rank 0."""
+    """Returns whether all elements of two arrays are equal within tolerances.
+
+    Args:
+      a: array of numbers.
+      b: array of numbers, which broadcasts against `a`.
+      rtol: number, the tolerance relative to |b|.
+      atol: number, the absolute tolerance.
+      equal_nan: whether NaN equals NaN.
+
+    Returns:
+      bool array of rank 0.
+
+    Examples:
+      >>> jnp.allclose(jnp.array([1.0, 2.0]), jnp.array([1.000001, 2.0]))
+      Array(True, dtype=bool)
+    """
     near = isclose(a, b, rtol, atol, equal_nan)
     return lax.reduce_and(near, tuple(range(near.ndim)))
 
 
 def array_equal(a1, a2, equal_nan=False):
-    """Whether the arrays have the same shape and elements."""
+    """Returns whether two arrays have the same shape and elements.
+
+    Args:
+      a1, a2: arrays of any dtypes.
+      equal_nan: whether NaN equals NaN.
+
+    Returns:
+      bool array of rank 0.
+
+    Examples:
+      >>> jnp.array_equal(jnp.array([1, 2]), jnp.array([1.0, 2.0]))
+      Array(True, dtype=bool)
+    """
     a1, a2 = _as_arrays(a1, a2)
     if a1.shape != a2.shape:
         return lax.full((), False, np.bool_)
@@ -166,7 +337,18 @@ def array_equal(a1, a2, equal_nan=False):
 
 
 def array_equiv(a1, a2):
-    """Whether the arrays are equal after broadcasting."""
+    """Returns whether two arrays are equal after broadcasting.
+
+    Args:
+      a1, a2: arrays of any dtypes.
+
+    Returns:
+      bool array of rank 0; False where the shapes do not broadcast.
+
+    Examples:
+      >>> jnp.array_equiv(jnp.array([1, 1]), jnp.array([[1, 1], [1, 1]]))
+      Array(True, dtype=bool)
+    """
     a1, a2 = _as_arrays(a1, a2)
     try:
         lax.broadcast_shapes(a1.shape, a2.shape)

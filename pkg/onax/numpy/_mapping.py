@@ -14,7 +14,22 @@ from onax.numpy._shaping import expand_dims
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
-    """func1d on all vectors of arr along an axis; the axes of its result replace that axis."""
+    """Returns the results of a function of vectors, applied along an axis.
+
+    Args:
+      func1d: function of a vector that returns an array; it is mapped by `vmap`.
+      axis: int.
+      arr: array.
+      *args: further positional arguments of func1d.
+      **kwargs: keyword arguments of func1d.
+
+    Returns:
+      Array in which the axes of a result replace the axis.
+
+    Examples:
+      >>> jnp.apply_along_axis(jnp.sum, 1, jnp.array([[1, 2], [3, 4]]))
+      Array([3, 7], dtype=int32)
+    """
     arr = ensure_arraylike("apply_along_axis", arr)
     axis = canonical_axis(axis, arr.ndim)
 
@@ -29,7 +44,23 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
 
 
 def apply_over_axes(func, a, axes):
-    """func(a, axis) for one axis after the other; a result that lost the axis gets it back with length 1."""
+    """Returns the result of a function applied over one axis after the other.
+
+    Args:
+      func: function `func(a, axis)` whose result has the rank of `a`, or one less.
+      a: array.
+      axes: sequence of ints.
+
+    Returns:
+      Array of the rank of `a`; an axis that the function removed has length 1.
+
+    Raises:
+      ValueError: a result has another rank.
+
+    Examples:
+      >>> jnp.apply_over_axes(jnp.sum, jnp.ones((2, 3)), (0, 1))
+      Array([[6.]], dtype=float32)
+    """
     a = ensure_arraylike("apply_over_axes", a)
     for axis in axes:
         b = func(a, axis)
@@ -43,11 +74,28 @@ def apply_over_axes(func, a, axes):
 
 
 def piecewise(x, condlist, funclist, *args, **kw):
-    """The value, at each element, of the last function (or constant) whose condition holds, or of the default.
+    """Returns values of the functions whose conditions hold, element by element.
 
-    funclist has as many entries as condlist, or one more for the default, which is 0 otherwise.  Functions take one
-    element and args and kw; where a function is not chosen it has no influence on derivatives.  Raises ValueError for
-    another number of functions.
+    A function that is not chosen for an element has no influence on its derivative.
+
+    Args:
+      x: array of points.
+      condlist: sequence of bool arrays of the shape of `x`; where several hold, the last one counts.
+      funclist: sequence of functions of one element, or constants: one for each condition, and optionally a default
+        (otherwise 0).
+      *args: further positional arguments of the functions.
+      **kw: keyword arguments of the functions.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Raises:
+      ValueError: the number of functions does not fit.
+
+    Examples:
+      >>> x = jnp.array([-2.0, 3.0])
+      >>> jnp.piecewise(x, [x < 0, x >= 0], [lambda v: -v, lambda v: 10 * v])
+      Array([ 2., 30.], dtype=float32)
     """
     x = ensure_arraylike("piecewise", x)
     if isinstance(condlist, (Array, np.ndarray)):
@@ -94,10 +142,23 @@ def _parse_signature(signature):
 
 
 def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
-    """pyfunc as a function that broadcasts, by mapping it over the leading axes of its arguments.
+    """Returns a function that broadcasts, made from one of scalars or small arrays by `vmap`.
 
-    `signature`, such as '(m,n),(n)->(m)', names the trailing axes pyfunc itself takes; without one it takes scalars.
-    `excluded` positions and names, and arguments that are None, are passed through as they are.
+    Args:
+      pyfunc: function of arrays.
+      excluded: set of positions and names of arguments that are passed on unchanged.
+      signature: a string such as '(m,n),(n)->(m)' that names the trailing axes of arguments and results; default:
+        scalars.
+
+    Returns:
+      Function of arrays whose leading axes broadcast.
+
+    Raises:
+      ValueError: shapes of arguments do not fit the signature (when it is called).
+
+    Examples:
+      >>> jnp.vectorize(jnp.dot, signature="(n),(n)->()")(jnp.ones((2, 3)), jnp.ones(3))
+      Array([3., 3.], dtype=float32)
     """
     for item in excluded:
         if not isinstance(item, (str, int)):

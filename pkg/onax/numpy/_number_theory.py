@@ -51,9 +51,20 @@ def _gcd(x1, x2):
 
 @static_argnames()
 def gcd(x1, x2):
-    """The greatest common divisor of integers, element by element, by Euclid's rule; gcd(0, 0) is 0.
+    """Returns the greatest common divisor of integers, by Euclid's algorithm.
 
-    Raises ValueError for other than integers.
+    Args:
+      x1, x2: integer arrays, which broadcast; gcd(0, 0) is 0.
+
+    Returns:
+      Integer array of the promoted dtype.
+
+    Raises:
+      ValueError: an array is not of an integer dtype.
+
+    Examples:
+      >>> jnp.gcd(jnp.array([12, 7]), 8)
+      Array([4, 1], dtype=int32)
     """
     return _gcd(*_promote_integers("gcd", x1, x2))
 
@@ -69,5 +80,19 @@ def _lcm(x1, x2):
 
 @static_argnames()
 def lcm(x1, x2):
-    """The least common multiple of integers, element by element; 0 where one is 0.  ValueError for other numbers."""
+    """Returns the least common multiple of integers.
+
+    Args:
+      x1, x2: integer arrays, which broadcast; the multiple is 0 where one is 0.
+
+    Returns:
+      Integer array of the promoted dtype.
+
+    Raises:
+      ValueError: an array is not of an integer dtype.
+
+    Examples:
+      >>> jnp.lcm(jnp.array([4, 7]), 6)
+      Array([12, 42], dtype=int32)
+    """
     return _lcm(*_promote_integers("lcm", x1, x2))

@@ -26,11 +26,27 @@ _OPTIONS = {
 
 
 def pad(array, pad_width, mode="constant", **kwargs):
-    """array with elements added at both ends of its axes.
+    """Returns an array with elements added at both ends of its axes.
 
-    pad_width: a number, (before, after), or one such pair an axis, or a dict from axes to them.  mode: "constant",
-    "edge", "empty" (zeros), "linear_ramp", "maximum", "mean", "median", "minimum", "reflect", "symmetric", "wrap", or a
-    function as NumPy takes it.  Raises NotImplementedError for other modes, ValueError for options of another mode.
+    Args:
+      array: array.
+      pad_width: int, pair (before, after), one such pair for each axis, or a dict from axes to ints or pairs.
+      mode: "constant", "edge", "empty" (zeros), "linear_ramp", "maximum", "mean", "median", "minimum", "reflect",
+        "symmetric", "wrap", or a function as NumPy takes it.
+      **kwargs: options of the mode: constant_values, end_values, stat_length, reflect_type.
+
+    Returns:
+      Array of the dtype of `array`.
+
+    Raises:
+      NotImplementedError: the mode is unknown.
+      ValueError: an option does not belong to the mode.
+
+    Examples:
+      >>> jnp.pad(jnp.array([1, 2, 3]), (1, 2), constant_values=9)
+      Array([9, 1, 2, 3, 9, 9], dtype=int32)
+      >>> jnp.pad(jnp.array([1, 2, 3]), 2, mode="reflect")
+      Array([3, 2, 1, 2, 3, 2, 1], dtype=int32)
     """
     array = ensure_arraylike("pad", array)
     widths = _pairs(_widths_from_dict(pad_width, array.ndim), array.ndim, "pad_width", np.integer)

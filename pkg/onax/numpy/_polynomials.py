@@ -46,19 +46,56 @@ def _pad_to_equal_length(name, a1, a2):
 
 @staged("polyadd")
 def polyadd(a1, a2):
-    """The sum of two polynomials."""
+    """Returns the sum of two polynomials.
+
+    Args:
+      a1, a2: vectors of coefficients, highest degree first.
+
+    Returns:
+      Vector of coefficients, of the longer length.
+
+    Examples:
+      >>> jnp.polyadd(jnp.array([1, 2]), jnp.array([1, 0, 0]))
+      Array([1, 1, 2], dtype=int32)
+    """
     return add(*_pad_to_equal_length("polyadd", a1, a2))
 
 
 @staged("polysub")
 def polysub(a1, a2):
-    """The difference of two polynomials."""
+    """Returns the difference of two polynomials.
+
+    Args:
+      a1, a2: vectors of coefficients, highest degree first.
+
+    Returns:
+      Vector of coefficients, of the longer length.
+
+    Examples:
+      >>> jnp.polysub(jnp.array([1, 2]), jnp.array([1, 0, 0]))
+      Array([-1,  1,  2], dtype=int32)
+    """
     return subtract(*_pad_to_equal_length("polysub", a1, a2))
 
 
 @staged("polyder", static_argnames=("m",), compiled_from=FEW)
 def polyder(p, m=1):
-    """The m-th derivative of a polynomial."""
+    """Returns a derivative of a polynomial.
+
+    Args:
+      p: vector of coefficients, highest degree first.
+      m: nonnegative int, the order of the derivative.
+
+    Returns:
+      Vector of coefficients of an inexact dtype, shorter by m.
+
+    Raises:
+      ValueError: m is negative.
+
+    Examples:
+      >>> jnp.polyder(jnp.array([1.0, 2.0, 3.0]))
+      Array([2., 2.], dtype=float32)
+    """
     (p,) = promote_dtypes_inexact(ensure_arraylike("polyder", p))
     m = concrete_or_error(operator.index, m, "'m' argument of jnp.polyder")
     if m < 0:
@@ -76,7 +113,24 @@ def polyder(p, m=1):
 
 @staged("vander", static_argnames=("N", "increasing"), compiled_from=FEW)
 def vander(x, N=None, increasing=False):
-    """The matrix whose columns are powers of x, N of them, falling unless increasing."""
+    """Returns a Vandermonde matrix, whose columns are powers of x.
+
+    Args:
+      x: vector of n numbers.
+      N: int, the number of columns; default: n.
+      increasing: whether powers rise from 0, instead of falling to 0.
+
+    Returns:
+      Array of shape (n, N), of the dtype of `x`.
+
+    Raises:
+      ValueError: `x` is no vector, or N is negative.
+
+    Examples:
+      >>> jnp.vander(jnp.array([2, 3]), 3)
+      Array([[4, 2, 1],
+             [9, 3, 1]], dtype=int32)
+    """
     x = ensure_arraylike("vander", x)
     if x.ndim != 1:
         raise ValueError("x must be a one-dimensional array")
@@ -104,9 +158,20 @@ def _poly(zeros):
 
 @static_argnames()
 def poly(seq_of_zeros):
-    """The coefficients of the polynomial with these zeros, or of a square matrix' characteristic polynomial.
+    """Returns the coefficients of a polynomial with given zeros, or of a characteristic polynomial.
 
-    Raises ValueError for other shapes.
+    Args:
+      seq_of_zeros: vector of n zeros, or matrix of shape (n, n).
+
+    Returns:
+      Vector of n + 1 coefficients, the first of which is 1.
+
+    Raises:
+      ValueError: the shape is neither of the two.
+
+    Examples:
+      >>> jnp.poly(jnp.array([1.0, 2.0]))
+      Array([ 1., -3.,  2.], dtype=float32)
     """
     check_arraylike("poly", seq_of_zeros)
     (zeros,) = promote_dtypes_inexact(seq_of_zeros)
@@ -120,7 +185,21 @@ def poly(seq_of_zeros):
 
 
 def polydiv(u, v, *, trim_leading_zeros=False):
-    """(quotient, remainder) of two polynomials; the remainder keeps its leading zeros unless they are to be trimmed."""
+    """Returns quotient and remainder of two polynomials.
+
+    Args:
+      u: vector of coefficients of the dividend, highest degree first.
+      v: vector of coefficients of the divisor; its first one is not 0.
+      trim_leading_zeros: whether leading zeros of the remainder are removed, as NumPy does; `u` and `v` are concrete
+        then.
+
+    Returns:
+      Tuple (quotient, remainder) of vectors of an inexact dtype.
+
+    Examples:
+      >>> jnp.polydiv(jnp.array([1.0, 3.0, 2.0]), jnp.array([1.0, 1.0]))
+      (Array([1., 2.], dtype=float32), Array([0., 0., 0.], dtype=float32))
+    """
     check_arraylike("polydiv", u, v)
     u, v = promote_dtypes_inexact(u, v)
     m, n = len(u) - 1, len(v) - 1
@@ -143,7 +222,23 @@ def _polyint(p, k, m):
 
 @static_argnames("m")
 def polyint(p, m=1, k=None):
-    """The m-th integral of a polynomial, with integration constants k (one for all, or m; 0 by default)."""
+    """Returns an integral of a polynomial.
+
+    Args:
+      p: vector of coefficients, highest degree first.
+      m: nonnegative int, how often to integrate.
+      k: integration constants, one for all or m of them; default: 0.
+
+    Returns:
+      Vector of coefficients of an inexact dtype, longer by m.
+
+    Raises:
+      ValueError: m is negative, or the number of constants does not fit.
+
+    Examples:
+      >>> jnp.polyint(jnp.array([2.0, 2.0]))
+      Array([1., 2., 0.], dtype=float32)
+    """
     m = concrete_or_error(operator.index, m, "'m' argument of jnp.polyint")
     k = 0 if k is None else k
     check_arraylike("polyint", p, k)
@@ -161,7 +256,20 @@ def polyint(p, m=1, k=None):
 
 
 def polymul(a1, a2, *, trim_leading_zeros=False):
-    """The product of two polynomials."""
+    """Returns the product of two polynomials.
+
+    Args:
+      a1, a2: vectors of coefficients, highest degree first.
+      trim_leading_zeros: whether leading zeros of the operands are removed first, as NumPy does; they are concrete
+        then.
+
+    Returns:
+      Vector of coefficients of an inexact dtype.
+
+    Examples:
+      >>> jnp.polymul(jnp.array([1.0, 1.0]), jnp.array([1.0, 2.0]))
+      Array([1., 3., 2.], dtype=float32)
+    """
     check_arraylike("polymul", a1, a2)
     a1, a2 = promote_dtypes_inexact(a1, a2)
     if trim_leading_zeros and (len(a1) > 1 or len(a2) > 1):
@@ -175,7 +283,20 @@ def polymul(a1, a2, *, trim_leading_zeros=False):
 
 @staged("polyval", static_argnames=("unroll",), compiled_from=FEW)
 def polyval(p, x, *, unroll=16):
-    """The values of a polynomial at x, by Horner's rule.  unroll: how many steps a loop's body contains."""
+    """Returns the values of a polynomial, by Horner's rule.
+
+    Args:
+      p: vector of coefficients, highest degree first.
+      x: array of points.
+      unroll: int, how many steps of the loop over coefficients are written out at a time.
+
+    Returns:
+      Array of the shape of `x`, of the promoted dtype.
+
+    Examples:
+      >>> jnp.polyval(jnp.array([1.0, 0.0, 2.0]), jnp.array([1.0, 3.0]))
+      Array([ 3., 11.], dtype=float32)
+    """
     check_arraylike("polyval", p, x)
     p, x = promote_dtypes(p, x)
     shape = lax.broadcast_shapes(p.shape[1:], x.shape)
@@ -207,10 +328,21 @@ def _empty_roots(p):
 
 
 def roots(p, *, strip_zeros=True):
-    """The zeros of a polynomial, complex.
+    """Returns the zeros of a polynomial, the eigenvalues of its companion matrix.
 
-    strip_zeros leaves out leading zeros, as NumPy does, whose number must then be known (not under jit); otherwise the
-    result has len(p) - 1 numbers, NaN for each leading zero.  Raises ValueError unless p is a vector.
+    Args:
+      p: vector of coefficients, highest degree first.
+      strip_zeros: whether leading zeros are removed, for which `p` must be concrete; otherwise each of them gives NaN.
+
+    Returns:
+      Complex vector, of len(p) - 1 zeros unless some are stripped, in no particular order.
+
+    Raises:
+      ValueError: `p` is no vector.
+
+    Examples:
+      >>> jnp.sort(jnp.roots(jnp.array([1.0, -3.0, 2.0])).real)
+      Array([1., 2.], dtype=float32)
     """
     check_arraylike("roots", p)
     (p,) = promote_dtypes_inexact(p)
@@ -239,11 +371,27 @@ def roots(p, *, strip_zeros=True):
 
 @staged("polyfit", static_argnames=("deg", "rcond", "full", "cov"))
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
-    """The coefficients of the polynomial of degree deg that fits y at x best, by least squares.
+    """Returns the coefficients of the polynomial that fits points best, by least squares.
 
-    y may have columns, each fitted.  w weighs the points.  full: also residuals, rank, singular values and rcond;
-    cov: also the covariance of the coefficients ("unscaled": not scaled by the residuals).  Raises TypeError or
-    ValueError for shapes that do not fit.
+    Args:
+      x: vector of n points.
+      y: vector of n values, or array of shape (n, k) whose columns are fitted one by one.
+      deg: int, the degree.
+      rcond: singular values up to rcond times the largest count as 0; default: n eps.
+      full: whether residuals, rank, singular values and rcond are returned too.
+      w: vector of n weights of the residuals.
+      cov: whether the covariance of the coefficients is returned too; "unscaled": not scaled by the residuals.
+
+    Returns:
+      Array of shape (deg + 1,) or (deg + 1, k), highest degree first, or a tuple that begins with it.
+
+    Raises:
+      TypeError: the shapes do not fit.
+      ValueError: deg is negative.
+
+    Examples:
+      >>> jnp.round(jnp.polyfit(jnp.array([0.0, 1.0, 2.0]), jnp.array([1.0, 3.0, 5.0]), 1), 3)
+      Array([2., 1.], dtype=float32)
     """
     check_arraylike("polyfit", x, y)
     deg = concrete_or_error(int, deg, "deg must be int")

@@ -134,7 +134,26 @@ def _stacked_matmul(a, b, precision, dtype, weak):
 
 @static_argnames("precision", "preferred_element_type")
 def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
-    """The sum of products over the last axis of a and the second to last (or only) axis of b; a product for scalars."""
+    """Returns the sum of products over the last axis of a and the second to last one of b.
+
+    Args:
+      a: array of shape (..., k), or a scalar.
+      b: array of shape (..., k, m) or (k,), or a scalar.
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the promoted operands.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array of shape a.shape[:-1] + b.shape without the axis of length k; a product for scalars.  Unlike in `matmul`,
+      leading axes do not broadcast: every pair of them is multiplied.
+
+    Raises:
+      TypeError: the lengths k differ.
+
+    Examples:
+      >>> jnp.dot(jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.array([1.0, 1.0]))
+      Array([3., 7.], dtype=float32)
+    """
     if out_sharding is not None:
         options = {"precision": precision, "preferred_element_type": preferred_element_type}
         return with_out_sharding(out_sharding, dot, a, b, **options)
@@ -152,7 +171,24 @@ def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None)
 
 @static_argnames("precision", "preferred_element_type")
 def vdot(a, b, *, precision=None, preferred_element_type=None):
-    """The scalar product of the flattened arrays, the first conjugated."""
+    """Returns the scalar product of two arrays, flattened, the first one conjugated.
+
+    Args:
+      a: array of n numbers.
+      b: array of n numbers.
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the promoted operands.
+
+    Returns:
+      Array of rank 0, of the promoted dtype.
+
+    Raises:
+      TypeError: the sizes differ.
+
+    Examples:
+      >>> jnp.vdot(jnp.array([1.0j, 2.0]), jnp.array([1.0j, 3.0]))
+      Array(7.+0.j, dtype=complex64)
+    """
     check_arraylike("vdot", a, b)
     if dtypes.is_complex(dtypes.dtype(a)):
         a = conjugate(a)
@@ -161,7 +197,24 @@ def vdot(a, b, *, precision=None, preferred_element_type=None):
 
 @static_argnames("precision", "preferred_element_type")
 def inner(a, b, *, precision=None, preferred_element_type=None):
-    """The sum of products over the last axes; a product for scalars."""
+    """Returns the sum of products over the last axes of two arrays.
+
+    Args:
+      a: array of shape (..., k), or a scalar.
+      b: array of shape (..., k), or a scalar.
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the promoted operands.
+
+    Returns:
+      Array of shape a.shape[:-1] + b.shape[:-1]; a product where one is a scalar.
+
+    Raises:
+      TypeError: the lengths k differ.
+
+    Examples:
+      >>> jnp.inner(jnp.array([1, 2, 3]), jnp.array([1, 0, 1]))
+      Array(4, dtype=int32)
+    """
     a, b = ensure_arraylikes("inner", a, b)
     if a.ndim == 0 or b.ndim == 0:
         dtype = None if preferred_element_type is None else dtypes.check_user_dtype(preferred_element_type, "inner")
@@ -172,7 +225,24 @@ def inner(a, b, *, precision=None, preferred_element_type=None):
 
 @static_argnames()
 def outer(a, b, out=None):
-    """The products of all elements of a with all of b, both flattened: a matrix."""
+    """Returns the products of all pairs of elements of two arrays.
+
+    Args:
+      a: array of m numbers, which is flattened.
+      b: array of n numbers, which is flattened.
+      out: must be None.
+
+    Returns:
+      Array of shape (m, n), of the promoted dtype.
+
+    Raises:
+      NotImplementedError: `out` is given.
+
+    Examples:
+      >>> jnp.outer(jnp.array([1, 2]), jnp.array([1, 10, 100]))
+      Array([[  1,  10, 100],
+             [  2,  20, 200]], dtype=int32)
+    """
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.outer is not supported.")
     check_arraylike("outer", a, b)
@@ -182,7 +252,26 @@ def outer(a, b, out=None):
 
 
 def tensordot(a, b, axes=2, *, precision=None, preferred_element_type=None, out_sharding=None):
-    """The sum of products over pairs of axes: the last n of a with the first n of b, or two lists of axes."""
+    """Returns sums of products over pairs of axes of two arrays.
+
+    Args:
+      a: array of numbers.
+      b: array of numbers.
+      axes: int n for the last n axes of a with the first n of b, or two sequences of axes (or two ints) to pair.
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the promoted operands.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array whose axes are the other axes of a, then those of b.
+
+    Raises:
+      TypeError: the lengths of paired axes differ, or `axes` has another form.
+
+    Examples:
+      >>> jnp.tensordot(jnp.ones((2, 3, 4)), jnp.ones((4, 3)), axes=((1, 2), (1, 0)))
+      Array([12., 12.], dtype=float32)
+    """
     if out_sharding is not None:
         options = {"precision": precision, "preferred_element_type": preferred_element_type}
         return with_out_sharding(out_sharding, tensordot, a, b, axes, **options)
@@ -212,7 +301,19 @@ def _tensordot_axes(a, b, axes):
 
 @staged("kron", compiled_from=None)
 def kron(a, b):
-    """The Kronecker product: b once for each element of a, multiplied by it."""
+    """Returns the Kronecker product: b once for each element of a, multiplied by it.
+
+    Args:
+      a: array of numbers.
+      b: array of numbers; the one of lower rank gets axes of length 1 in front.
+
+    Returns:
+      Array whose lengths are the products of those of a and b.
+
+    Examples:
+      >>> jnp.kron(jnp.array([1, 10]), jnp.array([1, 2]))
+      Array([ 1,  2, 10, 20], dtype=int32)
+    """
     check_arraylike("kron", a, b)
     a, b = promote_dtypes(a, b)
     rank = max(a.ndim, b.ndim)
@@ -223,7 +324,25 @@ def kron(a, b):
 
 @staged("cross", static_argnames=("axisa", "axisb", "axisc", "axis"))
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """The vector product along axes of length 3 (or 2: third component 0, and a scalar for two such)."""
+    """Returns the vector product along axes of length 3 or 2.
+
+    Args:
+      a: array of numbers with length 3 or 2 along `axisa`; a third component that is missing counts as 0.
+      b: array of numbers with length 3 or 2 along `axisb`; the other axes broadcast.
+      axisa, axisb: ints, the axes of the vectors.
+      axisc: int, the axis of the vectors in the result.
+      axis: int that replaces the three others.
+
+    Returns:
+      Array of the broadcast shape; without the axis of vectors, and only the third component, where both lengths are 2.
+
+    Raises:
+      ValueError: an axis has another length.
+
+    Examples:
+      >>> jnp.cross(jnp.array([1, 0, 0]), jnp.array([0, 1, 0]))
+      Array([0, 0, 1], dtype=int32)
+    """
     check_arraylike("cross", a, b)
     a, b = promote_dtypes(a, b)
     if axis is not None:
@@ -267,7 +386,25 @@ def _component(x, i):
 
 
 def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
-    """The scalar product of the vectors along an axis, the first conjugated; other axes broadcast."""
+    """Returns the scalar product of the vectors along an axis, the first conjugated.
+
+    Args:
+      x1: array of numbers, which is conjugated.
+      x2: array of numbers; the other axes broadcast.
+      axis: int, the axis of the vectors in both.
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the promoted operands.
+
+    Returns:
+      Array without that axis.
+
+    Raises:
+      ValueError: the lengths of the axis differ.
+
+    Examples:
+      >>> jnp.vecdot(jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.array([1.0, 1.0]))
+      Array([3., 7.], dtype=float32)
+    """
     x1, x2 = ensure_arraylikes("vecdot", x1, x2)
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError(f"axes must match; got shapes {x1.shape} and {x2.shape} with axis={axis}")
@@ -303,7 +440,22 @@ def _check_core(name, operands, dimensions):
 
 @staged("matvec")
 def matvec(x1, x2, /):
-    """The product of matrices x1 (..., m, n) and vectors x2 (..., n); leading axes broadcast."""
+    """Returns the products of matrices and vectors.
+
+    Args:
+      x1: array of shape (..., m, n).
+      x2: array of shape (..., n); leading axes broadcast.
+
+    Returns:
+      Array of shape (..., m), of the promoted dtype.
+
+    Raises:
+      ValueError: the shapes do not fit.
+
+    Examples:
+      >>> jnp.matvec(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
+      Array([3, 7], dtype=int32)
+    """
     x1, x2 = ensure_arraylikes("matvec", x1, x2)
     _check_core("matvec", (x1, x2), ("mn", "n"))
     if x2.ndim == 1:
@@ -314,7 +466,22 @@ def matvec(x1, x2, /):
 
 @staged("vecmat")
 def vecmat(x1, x2, /):
-    """The product of conjugated vectors x1 (..., n) and matrices x2 (..., n, m); leading axes broadcast."""
+    """Returns the products of conjugated vectors and matrices.
+
+    Args:
+      x1: array of shape (..., n), which is conjugated.
+      x2: array of shape (..., n, m); leading axes broadcast.
+
+    Returns:
+      Array of shape (..., m), of the promoted dtype.
+
+    Raises:
+      ValueError: the shapes do not fit.
+
+    Examples:
+      >>> jnp.vecmat(jnp.array([1, 1]), jnp.array([[1, 2], [3, 4]]))
+      Array([4, 6], dtype=int32)
+    """
     x1, x2 = ensure_arraylikes("vecmat", x1, x2)
     _check_core("vecmat", (x1, x2), ("n", "nm"))
     if x1.ndim == 1:

@@ -34,10 +34,29 @@ _OPTIONS = ("axis", "overwrite_input", "keepdims", "method")
 def quantile(
     a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
 ):  # fmt: skip
-    """The q-quantiles of a along the axes (None: all); NaN where there is a NaN.
+    """Returns quantiles of the elements along the axes.
 
-    Raises ValueError for complex a, an unknown method, or q of rank 2 and more; NotImplementedError for weights with a
-    method other than inverted_cdf.
+    Args:
+      a: array of real numbers.
+      q: number or vector of numbers in [0, 1].
+      axis: int or ints; default: all axes.
+      out: must be None.
+      overwrite_input: must be False.
+      method: "linear" (default), "lower", "higher", "midpoint", "nearest" or "inverted_cdf": how to choose between
+        neighbours.
+      keepdims: whether the reduced axes stay, with length 1.
+      weights: array that broadcasts against `a`, for "inverted_cdf".
+
+    Returns:
+      Floating array: the axes of q, then those of `a` that are not reduced; NaN where there is a NaN.
+
+    Raises:
+      ValueError: `a` is complex, the method is unknown, or q has a rank above 1.
+      NotImplementedError: weights are given for another method.
+
+    Examples:
+      >>> jnp.quantile(jnp.array([1.0, 2.0, 3.0, 4.0]), 0.5)
+      Array(2.5, dtype=float32)
     """
     return _quantile("quantile", a, q, axis, out, overwrite_input, method, keepdims, weights, skip_nan=False)
 
@@ -46,7 +65,28 @@ def quantile(
 def nanquantile(
     a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
 ):  # fmt: skip
-    """The q-quantiles of the elements that are not NaN, along the axes; NaN where all elements are NaN."""
+    """Returns quantiles of those elements along the axes that are not NaN.
+
+    Args:
+      a: array of real numbers.
+      q: number or vector of numbers in [0, 1].
+      axis: int or ints; default: all axes.
+      out: must be None.
+      overwrite_input: must be False.
+      method: as for `quantile`.
+      keepdims: whether the reduced axes stay, with length 1.
+      weights: array that broadcasts against `a`, for "inverted_cdf".
+
+    Returns:
+      Floating array: the axes of q, then those of `a` that are not reduced; NaN where all elements are NaN.
+
+    Raises:
+      ValueError: `a` is complex, the method is unknown, or q has a rank above 1.
+
+    Examples:
+      >>> jnp.nanquantile(jnp.array([1.0, jnp.nan, 3.0]), jnp.array([0.0, 0.5]))
+      Array([1., 2.], dtype=float32)
+    """
     return _quantile("nanquantile", a, q, axis, out, overwrite_input, method, keepdims, weights, skip_nan=True)
 
 
@@ -225,7 +265,22 @@ def _inverted_cdf(a, q, axis, keepdims, skip_nan, weights):
 
 @staged("median", static_argnames=("axis", "overwrite_input", "keepdims"), compiled_from=FEW)
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """The middle element along the axes (None: all), or the mean of the two in the middle; NaN where there is a NaN."""
+    """Returns the middle element along the axes, or the mean of the two in the middle.
+
+    Args:
+      a: array of real numbers.
+      axis: int or ints; default: all axes.
+      out: must be None.
+      overwrite_input: must be False.
+      keepdims: whether the reduced axes stay, with length 1.
+
+    Returns:
+      Floating array without the reduced axes; NaN where there is a NaN.
+
+    Examples:
+      >>> jnp.median(jnp.array([[3.0, 1.0, 2.0], [6.0, 4.0, 5.0]]), axis=1)
+      Array([2., 5.], dtype=float32)
+    """
     a = ensure_arraylike("median", a)
     return quantile(
         a, 0.5, axis=axis, out=out, overwrite_input=overwrite_input, keepdims=keepdims, method="midpoint"
@@ -234,7 +289,22 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 
 @staged("nanmedian", static_argnames=("axis", "overwrite_input", "keepdims"), compiled_from=FEW)
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """The median of the elements that are not NaN, along the axes."""
+    """Returns the median of those elements along the axes that are not NaN.
+
+    Args:
+      a: array of real numbers.
+      axis: int or ints; default: all axes.
+      out: must be None.
+      overwrite_input: must be False.
+      keepdims: whether the reduced axes stay, with length 1.
+
+    Returns:
+      Floating array without the reduced axes; NaN where all elements are NaN.
+
+    Examples:
+      >>> jnp.nanmedian(jnp.array([3.0, jnp.nan, 1.0]))
+      Array(2., dtype=float32)
+    """
     a = ensure_arraylike("nanmedian", a)
     return nanquantile(
         a, 0.5, axis=axis, out=out, overwrite_input=overwrite_input, keepdims=keepdims, method="midpoint"
@@ -252,7 +322,29 @@ def percentile(
     a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None,
     out_sharding=None,
 ):  # fmt: skip
-    """The quantiles at q percent along the axes (None: all)."""
+    """Returns percentiles of the elements along the axes: `quantile` at q / 100.
+
+    Args:
+      a: array of real numbers.
+      q: number or vector of numbers in [0, 100].
+      axis: int or ints; default: all axes.
+      out: must be None.
+      overwrite_input: must be False.
+      method: as for `quantile`.
+      keepdims: whether the reduced axes stay, with length 1.
+      weights: array that broadcasts against `a`, for "inverted_cdf".
+      out_sharding: accepted for JAX's signature.
+
+    Returns:
+      Floating array: the axes of q, then those of `a` that are not reduced; NaN where there is a NaN.
+
+    Raises:
+      ValueError: `a` is complex, the method is unknown, or q has a rank above 1.
+
+    Examples:
+      >>> jnp.percentile(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 50, 75]))
+      Array([1. , 2. , 2.5], dtype=float32)
+    """
     refuse_sharding("percentile", out_sharding)
     a, q, weights = _percent_to_quantile("percentile", a, q, weights)
     return quantile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
@@ -262,6 +354,24 @@ def percentile(
 def nanpercentile(
     a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
 ):  # fmt: skip
-    """The quantiles at q percent of the elements that are not NaN, along the axes."""
+    """Returns percentiles of those elements along the axes that are not NaN.
+
+    Args:
+      a: array of real numbers.
+      q: number or vector of numbers in [0, 100].
+      axis: int or ints; default: all axes.
+      out: must be None.
+      overwrite_input: must be False.
+      method: as for `quantile`.
+      keepdims: whether the reduced axes stay, with length 1.
+      weights: array that broadcasts against `a`, for "inverted_cdf".
+
+    Returns:
+      Floating array: the axes of q, then those of `a` that are not reduced; NaN where all elements are NaN.
+
+    Examples:
+      >>> jnp.nanpercentile(jnp.array([1.0, jnp.nan, 3.0]), 50)
+      Array(2., dtype=float32)
+    """
     a, q, weights = _percent_to_quantile("nanpercentile", a, q, weights)
     return nanquantile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)

@@ -14,10 +14,25 @@ from onax.numpy._shaping import ravel
 
 
 def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None):
-    """Each slice of a along the axis (None: each element of a flattened) `repeats` times in a row.
+    """Returns each slice along an axis several times in a row.
 
-    `repeats` is a number or one number a slice.  With `total_repeat_length`, which a traced `repeats` needs, the
-    result has that length: cut off, or filled with the last slice.
+    Args:
+      a: array.
+      repeats: int, or vector with one int for each slice.
+      axis: int; default: the elements of the flattened array.
+      total_repeat_length: int, the length of the result, needed where `repeats` is traced: it is cut off, or filled
+        with the last slice.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array of the dtype of `a`, longer along the axis.
+
+    Raises:
+      ValueError: the number of repeats does not fit.
+
+    Examples:
+      >>> jnp.repeat(jnp.array([1, 2, 3]), jnp.array([1, 0, 2]))
+      Array([1, 3, 3], dtype=int32)
     """
     check_arraylike("repeat", a, 0 if isinstance(repeats, (dims.SymbolicDim, np.ndarray)) else repeats)
     a = ensure_arraylike("repeat", a)

@@ -72,18 +72,61 @@ can_cast = np.can_cast
 
 
 def issubdtype(arg1, arg2):
-    """Whether dtype arg1 is arg2 or of the kind arg2; knows bfloat16 and its relatives as floating."""
+    """Returns whether one dtype is another or of its kind.
+
+    Unlike NumPy's, it counts bfloat16 and the float8 dtypes as floating.
+
+    Args:
+      arg1: dtype, or anything that means one.
+      arg2: dtype, or an abstract type such as `jnp.floating`.
+
+    Returns:
+      bool.
+
+    Examples:
+      >>> jnp.issubdtype(jnp.bfloat16, jnp.floating)
+      True
+    """
     return dtypes.issubdtype(arg1, arg2)
 
 
 def isdtype(dtype, kind):
-    """Whether dtype is of a kind: 'bool', 'signed integer', 'unsigned integer', 'integral', 'real floating',
-    'complex floating', 'numeric', a dtype, or a tuple of these."""
+    """Returns whether a dtype is of a kind.
+
+    Args:
+      dtype: dtype, or anything that means one.
+      kind: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric", a
+        dtype, or a tuple of these.
+
+    Returns:
+      bool.
+
+    Raises:
+      ValueError: the kind is unknown.
+
+    Examples:
+      >>> jnp.isdtype(jnp.int8, "integral")
+      True
+    """
     return dtypes.isdtype(dtype, kind)
 
 
 def promote_types(a, b):
-    """The dtype to which values of dtypes a and b promote, by JAX's lattice; x64 off does not truncate it."""
+    """Returns the dtype to which values of two dtypes promote.
+
+    Unlike NumPy's, an integer and a float give that float: JAX's lattice decides.
+
+    Args:
+      a: dtype, or anything that means one; Python's types int, float and complex are weak.
+      b: the same.
+
+    Returns:
+      np.dtype; 64 bits stay though x64 is off.
+
+    Examples:
+      >>> jnp.promote_types(jnp.int32, jnp.float16)
+      dtype('float16')
+    """
     for x in (a, b):
         if isinstance(x, np.ndarray):
             raise TypeError("promote_types: Cannot construct a dtype from an array of NumPy; pass its dtype")
@@ -91,7 +134,18 @@ def promote_types(a, b):
 
 
 def result_type(*args):
-    """The dtype of an operation on the arguments (arrays, scalars, dtypes)."""
+    """Returns the dtype that an operation on the arguments would have.
+
+    Args:
+      *args: arrays, scalars or dtypes; Python scalars are weak.
+
+    Returns:
+      np.dtype.
+
+    Examples:
+      >>> jnp.result_type(jnp.ones(2, jnp.bfloat16), 1.0)
+      dtype(bfloat16)
+    """
     return dtypes.result_type(*map(_default_to_float, args))
 
 

@@ -144,12 +144,39 @@ def _unravel(indices, shape, index):
 
 
 def flatnonzero(a, *, size=None, fill_value=None):
-    """The indices of the nonzero elements of the flattened array."""
+    """Returns the indices of the nonzero elements of the flattened array.
+
+    Args:
+      a: array.
+      size: the static length of the result; needed under `jit`.  A longer result is cut off, a shorter one filled up.
+      fill_value: the index that fills up to `size`; default: 0.
+
+    Returns:
+      Integer array of rank 1.
+
+    Examples:
+      >>> jnp.flatnonzero(jnp.array([[0, 5], [7, 0]]))
+      Array([1, 2], dtype=int32)
+    """
     return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
 
 
 def argwhere(a, *, size=None, fill_value=None):
-    """The indices of the nonzero elements as rows."""
+    """Returns the indices of the nonzero elements, one per row.
+
+    Args:
+      a: array of rank r.
+      size: int, the number of rows; needed under `jit`.
+      fill_value: the index that fills up to `size`; default: 0.
+
+    Returns:
+      Integer array of shape (number of nonzero elements, r).
+
+    Examples:
+      >>> jnp.argwhere(jnp.array([[0, 5], [7, 0]]))
+      Array([[0, 1],
+             [1, 0]], dtype=int32)
+    """
     a = ensure_arraylike("argwhere", a)
     indices = nonzero(a if a.ndim else ravel(a), size=size, fill_value=fill_value)
     if a.ndim == 0:
@@ -158,12 +185,46 @@ def argwhere(a, *, size=None, fill_value=None):
 
 
 def extract(condition, arr, *, size=None, fill_value=0):
-    """The elements of arr where condition is nonzero, as a vector; with `size`, cut off or filled up."""
+    """Returns the elements where a condition is nonzero, as a vector.
+
+    Args:
+      condition: array with as many elements as `arr`.
+      arr: array.
+      size: the static length of the result; needed under `jit`.  A longer result is cut off, a shorter one filled up.
+      fill_value: the value that fills up to `size`.
+
+    Returns:
+      Array of rank 1, of the dtype of `arr`.
+
+    Examples:
+      >>> jnp.extract(jnp.array([True, False, True]), jnp.array([1, 2, 3]))
+      Array([1, 3], dtype=int32)
+    """
     return compress(ravel(condition), ravel(arr), size=size, fill_value=fill_value)
 
 
 def compress(condition, a, axis=None, *, size=None, fill_value=0, out=None):
-    """The slices of a along an axis (None: elements of a flattened) where the vector condition is True."""
+    """Returns the slices along an axis where a condition holds.
+
+    Args:
+      condition: bool vector; where it is shorter than the axis, the rest counts as False.
+      a: array.
+      axis: int; default: the elements of the flattened array.
+      size: int, the number of slices; needed under `jit`.
+      fill_value: the value that fills up to `size`.
+      out: must be None.
+
+    Returns:
+      Array of the dtype and rank of `a` (rank 1 without an axis).
+
+    Raises:
+      ValueError: the condition is no vector.
+
+    Examples:
+      >>> jnp.compress(jnp.array([True, False, True]), jnp.array([[1, 2, 3], [4, 5, 6]]), axis=1)
+      Array([[1, 3],
+             [4, 6]], dtype=int32)
+    """
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.compress is not supported.")
     check_arraylike("compress", condition, a, fill_value)
@@ -283,9 +344,23 @@ def _binary_search(a, v, side):
 
 @staged("digitize", ("right", "method"), compiled_from=None)
 def digitize(x, bins, right=False, *, method=None):
-    """The index of the bin that each element of x falls into; bins are edges in increasing or decreasing order.
+    """Returns the index of the bin into which each element falls.
 
-    right says that bins include their right edge.
+    Args:
+      x: array of real numbers.
+      bins: vector of edges that increase or decrease.
+      right: whether bins include their right edge instead of their left one.
+      method: how to search, as for `searchsorted`; the result is the same.
+
+    Returns:
+      Integer array of the shape of `x`, from 0 to len(bins).
+
+    Raises:
+      ValueError: `bins` is no vector.
+
+    Examples:
+      >>> jnp.digitize(jnp.array([0.5, 1.0, 3.5]), jnp.array([1.0, 2.0, 3.0]))
+      Array([0, 1, 3], dtype=int32)
     """
     x, bins = ensure_arraylikes("digitize", x, bins)
     if bins.ndim != 1:
@@ -355,13 +430,45 @@ def argmin(a, axis=None, out=None, keepdims=None):
 
 
 def nanargmax(a, axis=None, out=None, keepdims=None):
-    """The index of the first largest element that is not nan; -1 where all are nan (NumPy raises)."""
+    """Returns the index of the first largest element that is not NaN.
+
+    Unlike NumPy, which raises, the index is -1 where all elements are NaN.
+
+    Args:
+      a: array of real numbers.
+      axis: int; default: the flattened array.
+      out: must be None.
+      keepdims: whether the axis stays, with length 1.
+
+    Returns:
+      Integer array without the axis.
+
+    Examples:
+      >>> jnp.nanargmax(jnp.array([1.0, jnp.nan, 3.0]))
+      Array(2, dtype=int32)
+    """
     no_out("nanargmax", out)
     return _nanargmax(a, None if axis is None else operator.index(axis), bool(keepdims))
 
 
 def nanargmin(a, axis=None, out=None, keepdims=None):
-    """The index of the first smallest element that is not nan; -1 where all are nan (NumPy raises)."""
+    """Returns the index of the first smallest element that is not NaN.
+
+    Unlike NumPy, which raises, the index is -1 where all elements are NaN.
+
+    Args:
+      a: array of real numbers.
+      axis: int; default: the flattened array.
+      out: must be None.
+      keepdims: whether the axis stays, with length 1.
+
+    Returns:
+      Integer array without the axis.
+
+    Examples:
+      >>> jnp.nanargmin(jnp.array([jnp.nan, 3.0, 1.0]))
+      Array(2, dtype=int32)
+    """
     no_out("nanargmin", out)
     return _nanargmin(a, None if axis is None else operator.index(axis), bool(keepdims))
 

@@ -50,13 +50,29 @@ def unique(
     ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, size=None,
     fill_value=None, sorted=True,
 ):  # fmt: skip
-    """The sorted distinct elements, or distinct slices along an axis; also, where asked for, in this order:
+    """Returns the sorted distinct elements of an array, or its distinct slices along an axis.
 
-    the indices of their first occurrences; the inverse indices (ar's shape, or the axis's length); the counts.
+    Under `jit` the number of results must be fixed by `size`.
 
-    size        the number of values to return; without it, ar must be concrete
-    fill_value  the value that pads missing ones (default: the smallest)
-    sorted      is accepted; results are sorted always
+    Args:
+      ar: array.
+      return_index: whether the indices of first occurrences are returned too.
+      return_inverse: whether the indices are returned that rebuild `ar` from the distinct values.
+      return_counts: whether the number of occurrences is returned too.
+      axis: int, along which slices are compared; default: the elements of the flattened array.
+      equal_nan: whether all NaN count as one value.
+      size: int, the number of values to return; default: as many as there are, for which `ar` must be concrete.
+      fill_value: the value that fills up to `size`; default: the smallest one.
+      sorted: accepted as in NumPy; the result is sorted always.
+
+    Returns:
+      Array of values, or a named tuple of values and what was asked for, in the order of the parameters.
+
+    Examples:
+      >>> jnp.unique(jnp.array([3, 1, 3]))
+      Array([1, 3], dtype=int32)
+      >>> jnp.unique(jnp.array([3, 1, 3]), size=3, return_counts=True)
+      (Array([1, 3, 1], dtype=int32), Array([1, 2, 0], dtype=int32))
     """
     a = ensure_arraylike("unique", ar)
     if size is None:
@@ -153,7 +169,20 @@ UniqueInverse = namedtuple("_UniqueInverseResult", "values inverse_indices")  # 
 
 
 def unique_all(x, /, *, size=None, fill_value=None):
-    """The distinct values (NaN are distinct), indices of their first occurrences, inverse indices, and counts."""
+    """Returns distinct values, indices of first occurrences, inverse indices and counts.
+
+    Args:
+      x: array, which is flattened; every NaN is a value of its own.
+      size: int, the number of values to return; needed under `jit`.
+      fill_value: the value that fills up to `size`; default: the smallest one.
+
+    Returns:
+      Named tuple (values, indices, inverse_indices, counts); inverse_indices has the shape of `x`.
+
+    Examples:
+      >>> jnp.unique_all(jnp.array([3, 1, 3])).inverse_indices
+      Array([1, 0, 1], dtype=int32)
+    """
     results = unique(
         ensure_arraylike("unique_all", x), True, True, True, equal_nan=False, size=size, fill_value=fill_value
     )  # fmt: skip
@@ -161,19 +190,58 @@ def unique_all(x, /, *, size=None, fill_value=None):
 
 
 def unique_counts(x, /, *, size=None, fill_value=None):
-    """The distinct values (NaN are distinct) and how often each occurs."""
+    """Returns distinct values and how often each occurs.
+
+    Args:
+      x: array, which is flattened; every NaN is a value of its own.
+      size: int, the number of values to return; needed under `jit`.
+      fill_value: the value that fills up to `size`; default: the smallest one.
+
+    Returns:
+      Named tuple (values, counts).
+
+    Examples:
+      >>> jnp.unique_counts(jnp.array([3, 1, 3])).counts
+      Array([1, 2], dtype=int32)
+    """
     x = ensure_arraylike("unique_counts", x)
     return UniqueCounts(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
 def unique_inverse(x, /, *, size=None, fill_value=None):
-    """The distinct values (NaN are distinct) and the inverse indices."""
+    """Returns distinct values and the indices that rebuild the array from them.
+
+    Args:
+      x: array, which is flattened; every NaN is a value of its own.
+      size: int, the number of values to return; needed under `jit`.
+      fill_value: the value that fills up to `size`; default: the smallest one.
+
+    Returns:
+      Named tuple (values, inverse_indices), the second of the shape of `x`.
+
+    Examples:
+      >>> jnp.unique_inverse(jnp.array([3, 1, 3])).inverse_indices
+      Array([1, 0, 1], dtype=int32)
+    """
     x = ensure_arraylike("unique_inverse", x)
     return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
 def unique_values(x, /, *, size=None, fill_value=None):
-    """The distinct values (NaN are distinct)."""
+    """Returns the distinct values of an array, sorted.
+
+    Args:
+      x: array, which is flattened; every NaN is a value of its own.
+      size: int, the number of values to return; needed under `jit`.
+      fill_value: the value that fills up to `size`; default: the smallest one.
+
+    Returns:
+      Array of shape (number of values,) or (size,), of the dtype of `x`.
+
+    Examples:
+      >>> jnp.unique_values(jnp.array([3, 1, 3]))
+      Array([1, 3], dtype=int32)
+    """
     return unique(ensure_arraylike("unique_values", x), equal_nan=False, size=size, fill_value=fill_value)
 
 
@@ -188,14 +256,41 @@ def _require_static(message, size, *operands):
 
 
 def union1d(ar1, ar2, *, size=None, fill_value=None):
-    """The distinct values of both arrays, flattened, in order."""
+    """Returns the sorted distinct values that occur in either array.
+
+    Args:
+      ar1, ar2: arrays, which are flattened.
+      size: int, the number of values to return; needed under `jit`.
+      fill_value: the value that fills up to `size`; default: the smallest one.
+
+    Returns:
+      Array of rank 1, of the promoted dtype.
+
+    Examples:
+      >>> jnp.union1d(jnp.array([1, 2]), jnp.array([2, 3]))
+      Array([1, 2, 3], dtype=int32)
+    """
     ar1, ar2 = ensure_arraylikes("union1d", ar1, ar2)
     size, ar1, ar2 = _require_static("The error arose in union1d()", size, ar1, ar2)
     return unique(concatenate([ar1, ar2], axis=None), size=size, fill_value=fill_value)
 
 
 def setdiff1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
-    """The distinct values of ar1 that ar2 does not hold; missing ones are fill_value (0)."""
+    """Returns the sorted distinct values of ar1 that do not occur in ar2.
+
+    Args:
+      ar1, ar2: arrays, which are flattened.
+      assume_unique: whether the values of each array are known to be distinct; then the order of ar1 stays.
+      size: int, the number of values to return; needed under `jit`.
+      fill_value: the value that fills up to `size`; default: 0.
+
+    Returns:
+      Array of rank 1, of the dtype of ar1.
+
+    Examples:
+      >>> jnp.setdiff1d(jnp.array([1, 2, 3]), jnp.array([2]))
+      Array([1, 3], dtype=int32)
+    """
     ar1, ar2 = ensure_arraylikes("setdiff1d", ar1, ar2)
     size, ar1 = _require_static("The error arose in setdiff1d()", size, ar1)
     a, b = ravel(ar1), ravel(ar2)
@@ -228,7 +323,21 @@ def _default_fill_value(a, mask, size):
 
 @static_argnames("size")
 def setxor1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
-    """The values that exactly one of the arrays holds."""
+    """Returns the sorted distinct values that occur in exactly one of two arrays.
+
+    Args:
+      ar1, ar2: arrays, which are flattened.
+      assume_unique: whether the values of each array are known to be distinct.
+      size: int, the number of values to return; needed under `jit`.
+      fill_value: the value that fills up to `size`; default: the smallest one.
+
+    Returns:
+      Array of rank 1, of the promoted dtype.
+
+    Examples:
+      >>> jnp.setxor1d(jnp.array([1, 2]), jnp.array([2, 3]))
+      Array([1, 3], dtype=int32)
+    """
     a, b = promote_dtypes(*map(ravel, ensure_arraylikes("setxor1d", ar1, ar2)))
     size, a, b = _require_static(_FIRST, size, a, b)
     values, present, _ = _merge_sorted(a, b, assume_unique)
@@ -273,9 +382,22 @@ def _neighbours_differ(values, present):
 
 @static_argnames("size")
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False, *, size=None, fill_value=None):
-    """The distinct values that both arrays hold; return_indices adds where each comes first in ar1 and in ar2.
+    """Returns the sorted distinct values that occur in both arrays.
 
-    Missing values are fill_value (default: the smallest), missing indices the arrays' sizes.
+    Args:
+      ar1, ar2: arrays, which are flattened.
+      assume_unique: whether the values of each array are known to be distinct.
+      return_indices: whether the indices of first occurrences in both arrays are returned too.
+      size: int, the number of values to return; needed under `jit`.
+      fill_value: the value that fills up to `size`; default: the smallest one.
+
+    Returns:
+      Array of rank 1, of the promoted dtype, or a tuple (values, indices in ar1, indices in ar2).  Indices that fill up
+      are the sizes of the arrays.
+
+    Examples:
+      >>> jnp.intersect1d(jnp.array([1, 2, 3]), jnp.array([3, 2, 5]))
+      Array([2, 3], dtype=int32)
     """
     a, b = promote_dtypes(*map(ravel, ensure_arraylikes("intersect1d", ar1, ar2)))
     size, a, b = _require_static(_FIRST, size, a, b)
@@ -300,7 +422,25 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False, *, size=Non
 
 @static_argnames("assume_unique", "invert", "method")
 def isin(element, test_elements, assume_unique=False, invert=False, *, method="auto"):
-    """Whether each element occurs among the test elements; `method` is checked and otherwise ignored."""
+    """Returns whether each element occurs among the test elements.
+
+    Args:
+      element: array.
+      test_elements: array, which is flattened.
+      assume_unique: accepted as in NumPy, without effect.
+      invert: whether the answer is negated.
+      method: "auto", "compare_all", "binary_search" or "sort", with the same results.
+
+    Returns:
+      bool array of the shape of `element`.
+
+    Raises:
+      ValueError: `method` is unknown.
+
+    Examples:
+      >>> jnp.isin(jnp.array([1, 2, 3]), jnp.array([2, 5]))
+      Array([False,  True, False], dtype=bool)
+    """
     check_arraylike("isin", element, test_elements)
     if method not in ("auto", "compare_all", "binary_search", "sort"):
         raise ValueError(f"{method=} not understood. Expected 'auto', 'compare_all', 'binary_search', 'sort'.")

@@ -25,7 +25,21 @@ def _i0_jvp(primals, tangents):
 
 @staged("i0", compiled_from=None)
 def i0(x):
-    """The modified Bessel function of the first kind and order 0.  Raises ValueError for complex numbers."""
+    """Returns the modified Bessel function of the first kind and order 0.
+
+    Args:
+      x: array of real numbers.
+
+    Returns:
+      Floating array of the shape of `x`.
+
+    Raises:
+      ValueError: `x` is complex.
+
+    Examples:
+      >>> jnp.round(jnp.i0(jnp.array([0.0, 1.0])), 4)
+      Array([1.    , 1.2661], dtype=float32)
+    """
     (x,) = promote_args_inexact("i0", x)
     if dtypes.is_complex(x.dtype):
         raise ValueError(f"Unsupported input type to jax.numpy.i0: {x.dtype}")
@@ -34,7 +48,20 @@ def i0(x):
 
 @staged("sinc", compiled_from=FEW)
 def sinc(x, /):
-    """sin(pi x) / (pi x), and 1 at 0, with derivatives of all orders there."""
+    """Returns the normalized sinc function sin(pi x) / (pi x).
+
+    It is 1 at 0, with the right derivatives of all orders.
+
+    Args:
+      x: array of numbers.
+
+    Returns:
+      Inexact array of the shape of `x`.
+
+    Examples:
+      >>> jnp.sinc(jnp.array([0.0, 0.5]))
+      Array([1.        , 0.63661975], dtype=float32)
+    """
     (x,) = promote_args_inexact("sinc", x)
     is_zero = lax.eq(x, constant_like(x, 0))
     pi_x = lax.mul(constant_like(x, np.pi), x)

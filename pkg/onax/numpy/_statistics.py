@@ -23,7 +23,30 @@ from onax.numpy._ufuncs import constant_like
 
 @staged("cov", ("rowvar", "bias", "ddof", "dtype"), compiled_from=None)
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, dtype=None):
-    """The covariance matrix of variables in rows (rowvar) or columns of m, and of y joined to it."""
+    """Returns the covariance matrix of variables.
+
+    Args:
+      m: array of shape (n,) or (variables, observations).
+      y: more variables of the same form, which are joined to m.
+      rowvar: whether variables lie in rows; otherwise in columns.
+      bias: whether sums are divided by the number of observations n instead of n - 1.
+      ddof: int that replaces the choice of `bias`: sums are divided by n - ddof.
+      fweights: integers, how often each observation counts.
+      aweights: weights of the observations.
+      dtype: dtype of the result; default: an inexact one by promotion.
+
+    Returns:
+      Array of shape (variables, variables); a scalar for one variable.
+
+    Raises:
+      ValueError: m has a rank above 2.
+      RuntimeError: there are not as many weights as observations.
+
+    Examples:
+      >>> jnp.cov(jnp.array([[1.0, 2.0, 3.0], [1.0, 3.0, 5.0]]))
+      Array([[1., 2.],
+             [2., 4.]], dtype=float32)
+    """
     if dtype is not None:
         if not dtypes.issubdtype(np.dtype(dtype), np.inexact):
             raise ValueError(f"cov: dtype must be a subclass of float or complex; got dtype={dtype!r}")
@@ -96,7 +119,22 @@ def _cov_factor(total, weights, aweights, ddof):
 
 @staged("corrcoef", static_argnames=("rowvar", "dtype"), compiled_from=FEW)
 def corrcoef(x, y=None, rowvar=True, dtype=None):
-    """The covariance matrix scaled to a diagonal of ones; parts limited to [-1, 1]."""
+    """Returns the matrix of Pearson's correlation coefficients of variables.
+
+    Args:
+      x: array of shape (n,) or (variables, observations).
+      y: more variables of the same form, which are joined to x.
+      rowvar: whether variables lie in rows; otherwise in columns.
+      dtype: dtype of the result; default: an inexact one by promotion.
+
+    Returns:
+      Array of shape (variables, variables), with real and imaginary parts limited to [-1, 1].
+
+    Examples:
+      >>> jnp.corrcoef(jnp.array([[1.0, 2.0, 3.0], [6.0, 4.0, 2.0]]))
+      Array([[ 1., -1.],
+             [-1.,  1.]], dtype=float32)
+    """
     check_arraylike("corrcoef", x)
     out = cov(x, y, rowvar, dtype=dtype) if y is not None or not rowvar or dtype is not None else cov(x)
     if out.ndim == 0:

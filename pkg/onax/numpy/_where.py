@@ -45,9 +45,23 @@ def _broadcast(x, shape):
 
 
 def select(condlist, choicelist, default=0):
-    """For each element the choice of the first true condition, `default` where none is.
+    """Returns, for each element, the choice whose condition holds first.
 
-    Raises ValueError for empty lists or lists of different lengths.
+    Args:
+      condlist: sequence of bool arrays.
+      choicelist: sequence of as many arrays; all broadcast.
+      default: value where no condition holds.
+
+    Returns:
+      Array of the broadcast shape and the promoted dtype of choices and default.
+
+    Raises:
+      ValueError: the lists are empty or differ in length.
+
+    Examples:
+      >>> x = jnp.array([1, 5, 9])
+      >>> jnp.select([x < 3, x < 7], [x, 10 * x], default=-1)
+      Array([ 1, 50, -1], dtype=int32)
     """
     if len(condlist) != len(choicelist):
         raise ValueError(f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})")

@@ -27,7 +27,18 @@ def _ones(M, dtype):
 
 
 def bartlett(M):
-    """The triangle from 0 to 1 to 0."""
+    """Returns the Bartlett window, a triangle from 0 to 1 to 0.
+
+    Args:
+      M: int, the number of points.
+
+    Returns:
+      Floating array of shape (M,); [1] for M = 1.
+
+    Examples:
+      >>> jnp.bartlett(5)
+      Array([0. , 0.5, 1. , 0.5, 0. ], dtype=float32)
+    """
     M, dtype, n = _window_points("bartlett", M)
     if n is None:
         return _ones(M, dtype)
@@ -37,7 +48,18 @@ def bartlett(M):
 
 
 def blackman(M):
-    """The Blackman window."""
+    """Returns the Blackman window, 0.42 - 0.5 cos(2 pi n / (M - 1)) + 0.08 cos(4 pi n / (M - 1)).
+
+    Args:
+      M: int, the number of points.
+
+    Returns:
+      Floating array of shape (M,); [1] for M = 1.
+
+    Examples:
+      >>> jnp.round(jnp.blackman(5), 4)
+      Array([-0.  ,  0.34,  1.  ,  0.34, -0.  ], dtype=float32)
+    """
     M, dtype, n = _window_points("blackman", M)
     if n is None:
         return _ones(M, dtype)
@@ -46,7 +68,18 @@ def blackman(M):
 
 
 def hamming(M):
-    """The Hamming window: a raised cosine that ends at 0.08."""
+    """Returns the Hamming window, 0.54 - 0.46 cos(2 pi n / (M - 1)).
+
+    Args:
+      M: int, the number of points.
+
+    Returns:
+      Floating array of shape (M,); [1] for M = 1.
+
+    Examples:
+      >>> jnp.round(jnp.hamming(5), 4)
+      Array([0.08, 0.54, 1.  , 0.54, 0.08], dtype=float32)
+    """
     M, dtype, n = _window_points("hamming", M)
     if n is None:
         return _ones(M, dtype)
@@ -54,7 +87,18 @@ def hamming(M):
 
 
 def hanning(M):
-    """The Hann window: a raised cosine that ends at 0."""
+    """Returns the Hann window, 0.5 - 0.5 cos(2 pi n / (M - 1)).
+
+    Args:
+      M: int, the number of points.
+
+    Returns:
+      Floating array of shape (M,); [1] for M = 1.
+
+    Examples:
+      >>> jnp.round(jnp.hanning(5), 4)
+      Array([0. , 0.5, 1. , 0.5, 0. ], dtype=float32)
+    """
     M, dtype, n = _window_points("hanning", M)
     if n is None:
         return _ones(M, dtype)
@@ -62,7 +106,19 @@ def hanning(M):
 
 
 def kaiser(M, beta):
-    """The Kaiser window: a ratio of Bessel functions, narrower for larger beta."""
+    """Returns the Kaiser window, i0(beta sqrt(1 - (2 n / (M - 1) - 1)**2)) / i0(beta).
+
+    Args:
+      M: int, the number of points.
+      beta: number; the larger it is, the narrower the window.
+
+    Returns:
+      Floating array of shape (M,); [1] for M = 1.
+
+    Examples:
+      >>> jnp.round(jnp.kaiser(5, 2.0), 4)
+      Array([0.4387, 0.8348, 1.    , 0.8348, 0.4387], dtype=float32)
+    """
     M, dtype, n = _window_points("kaiser", M)
     if n is None:
         return _ones(M, dtype)
