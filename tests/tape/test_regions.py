@@ -153,6 +153,26 @@ def test_barriers_separate_levels():
     assert names(program)[0] == "fused" and names(program).count("fused") == 1
 
 
+def test_what_one_later_region_alone_reads_is_computed_there():
+    program = check(lambda x: jnp.sqrt(x) * jnp.sort(x, 0), BIG)
+    assert insides(program) == [["sqrt", "mul"]]
+
+    def shared(x):
+        root = jnp.sqrt(x)
+        return root * jnp.sort(x, 0), jnp.sort(root)
+
+    assert insides(check(shared, BIG)) == []
+    program = check(lambda x: (x - x.max(0)) * jnp.sort(x).max(0), BIG)
+    assert insides(program)[-1][-2:] == ["broadcast_in_dim", "mul"] and "sub" in insides(program)[-1]
+
+
+def test_what_keeps_more_memory_is_not_computed_later():
+    program = check(lambda x: (jnp.sort(x) - jnp.sort(-x)) * jnp.sort(jnp.sort(x, 0) + 1), BIG)
+    assert not any("sub" in inside for inside in insides(program))
+    program = check(lambda x: jnp.sqrt(jnp.sort(x)) * jnp.sort(jnp.sort(x, 0) + 1), BIG)
+    assert ["sqrt", "mul"] in insides(program)
+
+
 def repeated(n):
     def function(x):
         for _ in range(n // 2):

@@ -11,6 +11,8 @@ smaller than operands, so what is cut between a small region and a large one alw
 in the same region, over the same rows, or one level on.
 *Does it pay?*  A region of one equation stays as it is, unless it reads slices, which need no copies then.  Large
 regions share no node, so none keeps another's values alive; a value between two equations of a region is never stored.
+*Later.*  A large region whose results one region of a higher level alone reads joins that one, unless this keeps more
+memory in use.
 *Order.*  A region stands where its last equation stood, or earlier where somebody waits for it.
 
 Views (broadcasts, slices, axes of length 1) are read through where they feed a region, and stay outside for other
@@ -159,6 +161,10 @@ def _ground(eqn):
     return (eqn.invars[0] if eqn.primitive in folds else eqn.outvars[0]).aval
 
 
+def _bytes_of(variables):
+    return sum([elements(v.aval.shape) * v.aval.dtype.itemsize for v in variables])
+
+
 _place_of = itemgetter(0)
 
 
@@ -199,6 +205,7 @@ class _Regions:
         self.counters = {}  # variable -> the equation that counts positions
         self.narrow = set()  # variables that have fewer elements than their region's positions
         self._find()
+        self._join_only_readers()
         self._choose()
 
     # ---- levels and regions
@@ -296,6 +303,46 @@ class _Regions:
             return False
         base = self._base(eqn.invars[0])
         return base in self.makers and self.makers[base][0] in self.region_of and levels[base] == level
+
+    def _join_only_readers(self):
+        """Has each large region be a part of the one that alone reads what it makes, over the same positions.
+
+        So it is computed later, unless more memory is in use meanwhile: by what it reads than by its results.
+        """
+        readers = self._readers()
+        for place in sorted(self.region_of, reverse=True):
+            region = self.region_of[place]
+            if region.key is None or region.last != place:
+                continue
+            mine = {p for p, _ in region.eqns}
+            results = [eqn.outvars[0] for _, eqn in region.eqns if readers.get(eqn.outvars[0], set()) - mine]
+            others = {self.region_of.get(p) for v in results for p in readers[v] - mine}
+            if len(others) != 1 or not self.narrow.isdisjoint(eqn.outvars[0] for _, eqn in region.eqns):
+                continue
+            only = others.pop()
+            if only is None or only.key != region.key:
+                continue
+            if self._kept_bytes(region, readers, only.last) > _bytes_of(results):
+                continue
+            for p in mine:
+                self.region_of[p] = only
+            only.eqns[:0] = region.eqns
+
+    def _readers(self):
+        """variable -> the places of the equations that read it, views looked through; -1: it is a result."""
+        readers = {x: {-1} for x in map(self._base, self.jaxpr.outvars) if type(x) is not Literal}
+        for place, eqn in enumerate(self.jaxpr.eqns):
+            if not eqn.outvars or eqn.outvars[0] not in self.views:
+                for x in map(self._base, eqn.invars):
+                    if type(x) is not Literal:
+                        readers.setdefault(x, set()).add(place)
+        return readers
+
+    def _kept_bytes(self, region, readers, until):
+        """The bytes of what a region reads that nobody would read any more at the place `until`."""
+        made = {eqn.outvars[0] for _, eqn in region.eqns}
+        inputs = {self._base(x) for _, eqn in region.eqns for x in eqn.invars if type(x) is not Literal} - made
+        return _bytes_of([x for x in inputs if x in self.makers and -1 not in readers[x] and max(readers[x]) < until])
 
     # ---- what becomes of them
 
