@@ -19,6 +19,12 @@ def floats(*shape, dtype=np.float32, low=-2.0, high=2.0):
     return RNG.uniform(low, high, shape).astype(dtype)
 
 
+def distinct(*shape):
+    """Random numbers that differ by a tenth or more, so that small steps do not change their order."""
+    count = int(np.prod(shape))
+    return ((RNG.permutation(count) - count / 2) / 10).astype(np.float32).reshape(shape)
+
+
 def integers(*shape, low=-5, high=6, dtype=np.int64):
     """Random integers."""
     return RNG.integers(low, high, shape).astype(dtype)

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from onnx import parser
 
 import onax
 import onax.numpy as jnp
 from onax import lax
-from onax.errors import OperatorError
 from onax.export import export
 
 X = np.arange(1.0, 25.0, dtype=np.float32).reshape(4, 6)
@@ -52,18 +50,3 @@ def test_derivatives_and_batches():
     places = np.array([0, 1, 2], np.int32)
     batched = np.asarray(onax.vmap(lambda i: call(x, i))(places))
     np.testing.assert_array_equal(batched, [X[k : k + 2, k : k + 3] for k in places])
-
-
-FOREIGN = """
-<ir_version: 8, opset_import: ["" : 18]>
-cut (float[6] x, int64[1] i) => (float[n] y) <int64[1] two = {2}, int64[1] axis = {0}>
-{ end = Add (i, two) y = Slice (x, i, end, axis) }
-"""
-
-
-def test_slices_of_other_programs_are_not_known_to_be_in_range():
-    model = onax.onnx.load(parser.parse_model(FOREIGN))
-    assert model.static_inputs == ("i",)
-    assert np.asarray(model({}, X[0], np.array([5]))).tolist() == [6.0]
-    with pytest.raises(OperatorError, match="static_inputs"):
-        onax.jit(lambda i: model({}, X[0], i))(np.array([3]))

@@ -16,7 +16,7 @@ def convert(call, x, dtype):
         call.refuse("onax has no arrays of strings")
     x = jnp.asarray(x)
     if dtype.name == "float8_e8m0fnu" and x.dtype != dtype:
-        call.refuse("onax does not round to float8_e8m0fnu")
+        return _to_power_of_two(x, dtype, call.get("round_mode", "up"), call.get("saturate", 1))
     if jnp.issubdtype(dtype, jnp.integer) and jnp.iinfo(dtype).bits < 8 and jnp.issubdtype(x.dtype, jnp.floating):
         x = x.astype(jnp.int32)  # the low bits of the integer, which is not saturated
     if dtype.name not in _SATURATING or not call.get("saturate", 1):
@@ -24,6 +24,24 @@ def convert(call, x, dtype):
     largest = float(jnp.finfo(dtype).max)
     wide = x.astype(jnp.float32) if x.dtype.itemsize < 4 or x.dtype.kind not in "f" else x
     return jnp.where(jnp.isnan(wide), wide, jnp.clip(wide, -largest, largest)).astype(dtype)
+
+
+def _to_power_of_two(x, dtype, mode, saturate):
+    """Positive numbers as powers of two, whose exponents have 8 bits: those of float32."""
+    bits = lax.bitcast_convert_type(x.astype(jnp.float32), jnp.uint32)
+    exponent, fraction = (bits >> 23 & 0xFF).astype(jnp.int32), (bits & 0x7FFFFF).astype(jnp.int32)
+    # below the least normal number of float32 there is one more power, the half of it
+    least = {"up": 1, "down": 1 << 23, "nearest": 1 << 22}[mode]
+    half = 1 << 22
+    raised = jnp.where(exponent == 0, fraction - half >= (least + 1 >> 1), fraction >= least)
+    result = exponent + raised
+    small = (exponent == 0) & (fraction < half)
+    if saturate:
+        result = jnp.clip(result, 0, 254)
+    else:
+        result = jnp.where(small, 255, jnp.minimum(result, 255))
+    result = jnp.where(jnp.isnan(x), 255, result)
+    return lax.bitcast_convert_type(result.astype(jnp.uint8), dtype)
 
 
 @operator("Cast")

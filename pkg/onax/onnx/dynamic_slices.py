@@ -1,8 +1,9 @@
-"""Slices of known sizes at computed places, in files that onax wrote.
+"""Updates of slices at computed places, in files that onax wrote.
 
-`lax.dynamic_slice` leaves onax as a Slice from `start` to `start + size`, `lax.dynamic_update_slice` as a Concat of the
-part before the update, the update and the part after it.  `start` is in range there, so that sizes do not depend on it,
-which Slice does not say.  `restore_dynamic_slices` makes one node of each again; these run while a program is traced.
+`lax.dynamic_update_slice` leaves onax as a Concat of the part before the update, the update and the part after it.  The
+sizes of the first and the last depend on the place; that the three make up the whole is not said.
+`restore_dynamic_slices` makes one node of them again, which runs while a program is traced.  (A Slice from `start` to
+`start + size` has a known size anyway.)
 """
 
 from dataclasses import replace
@@ -19,7 +20,7 @@ DOMAIN = "onax.file"
 
 
 def restore_dynamic_slices(file):
-    """The ModelFile with dynamic slices in place of their forms in ONNX; itself if another program wrote it."""
+    """The ModelFile with dynamic updates in place of their form in ONNX; itself if another program wrote it."""
     if "onax.format" not in file.metadata:
         return file
     return replace(file, graph=_restore(file.graph, {}), opsets={**file.opsets, DOMAIN: 1})
@@ -33,21 +34,10 @@ def _restore(graph, outer):
         if node.graphs:
             held = {name: _restore(inner, constants) for name, inner in node.graphs.items()}
             node = replace(node, attributes={**node.attributes, **held})
-        node = _window(node, producers, constants) or _update(node, producers, constants) or node
+        node = _update(node, producers, constants) or node
         producers.update(dict.fromkeys(node.outputs, node))
         nodes.append(node)
     return replace(graph, nodes=_without_unread_slices(nodes, graph))
-
-
-def _window(node, producers, constants):
-    """DynamicSlice in place of a Slice whose end is its start plus a constant, or None."""
-    if node.domain or node.op_type != "Slice" or len(node.inputs) != 4 or node.inputs[1] in constants:
-        return None
-    x, start, end, axes = node.inputs
-    size = _offset(end, start, producers, constants)
-    return (
-        None if size is None else Node(node.name, "DynamicSlice", DOMAIN, "", (x, start, size, axes), node.outputs, {})
-    )
 
 
 def _offset(end, start, producers, constants):
@@ -89,13 +79,6 @@ def _without_unread_slices(nodes, graph: Graph):
         read.update(names_read(node))
         kept.append(node)
     return tuple(reversed(kept))
-
-
-@operator("DynamicSlice", domain=DOMAIN, static=(2, 3))
-def _dynamic_slice(call, x, starts, sizes, axes):
-    for i, (size, axis) in enumerate(zip(np.broadcast_to(sizes, axes.shape), axes)):
-        x = lax.dynamic_slice_in_dim(x, starts[i], int(size), int(axis))
-    return x
 
 
 @operator("DynamicUpdateSlice", domain=DOMAIN)

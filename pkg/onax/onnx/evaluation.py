@@ -12,6 +12,7 @@ import numpy as np
 
 from onax._core.trace import Tracer, ensure_compile_time_eval, trace_state_clean
 from onax._ground.errors import OperatorError
+from onax.onnx.offsets import Offsets
 from onax.onnx.operators import Call, Operator, find_operator
 from onax.onnx.reasons import reason_against
 from onax.onnx.records import Reference
@@ -57,6 +58,7 @@ class Evaluation:
         self.random_key = random_key
         self.training = training
         self.straight_through = straight_through
+        self.offsets = Offsets()
         self._keys_used = 0
         self._last_uses = {}  # id of a tuple of nodes -> last_uses(nodes)
 
@@ -101,6 +103,10 @@ class Evaluation:
             results = self.apply(node, inputs, scope)
             if not isinstance(results, (tuple, list)):
                 results = (results,)
+            if len(results) < len(node.outputs):
+                raise OperatorError(f"{node} has {len(node.outputs)} outputs; {len(results)} are computed")
+            if results:
+                self.offsets.record(node, inputs, results[0])
             for name, result in zip(node.outputs, results):
                 if name:
                     values[name] = result
@@ -137,6 +143,8 @@ class Evaluation:
             for position in found.static:
                 if position < len(inputs) and inputs[position] is not None:
                     inputs[position] = known_value(call.node, position, inputs[position])
+        if found.bounds:
+            inputs = [np.asarray(x) if i in found.bounds and _is_known(x) else x for i, x in enumerate(inputs)]
         traced = any(isinstance(x, Tracer) for i, x in enumerate(inputs) if i not in found.typed)
         if traced or found.holds_graphs or trace_state_clean():
             return found.function(call, *inputs)
@@ -165,6 +173,10 @@ def resolve_attributes(node, outer):
         elif value.name in outer:
             result[name] = outer[value.name]
     return result
+
+
+def _is_known(value):
+    return value is not None and not isinstance(value, Tracer)
 
 
 def known_value(node, position, value):

@@ -20,7 +20,7 @@ def _wide(x):
     return jnp.asarray(x).astype(jnp.promote_types(x.dtype, jnp.float32))
 
 
-@operator("DFT")
+@operator("DFT", static=(1,))
 def _dft_of_attribute(call, x, length=None):
     return _transform(call, x, length, call.get("axis", 1))
 

@@ -17,7 +17,8 @@ def _upsample(call, x, scales=None):
     scales = np.asarray(call["scales"] if scales is None else scales, np.float64)
     sizes = [int(np.floor(n * s)) for n, s in zip(x.shape, scales)]
     mode = {"nearest": "nearest"}.get(call.get("mode", "nearest"), "linear")
-    return _resample(call, x, range(x.ndim), sizes, scales, mode, "asymmetric", "floor")
+    rounding = ["floor" if scale >= 1 else "ceil" for scale in scales]
+    return _resample(call, x, range(x.ndim), sizes, scales, mode, "asymmetric", rounding)
 
 
 @operator("Resize", since=10, static=(1,))
@@ -42,7 +43,8 @@ def _resize(call, x, region=None, scales=None, sizes=None):
     mode = call.get("mode", "nearest")
     place = call.get("coordinate_transformation_mode", "half_pixel")
     region = None if region is None or not len(region) else np.asarray(region, np.float64)
-    return _resample(call, x, axes, sizes, scales, mode, place, call.get("nearest_mode", "round_prefer_floor"), region)
+    rounding = [call.get("nearest_mode", "round_prefer_floor")] * len(axes)
+    return _resample(call, x, axes, sizes, scales, mode, place, rounding, region)
 
 
 def _resample(call, x, axes, sizes, scales, mode, place, rounding, region=None):
@@ -56,7 +58,7 @@ def _resample(call, x, axes, sizes, scales, mode, place, rounding, region=None):
         bounds = None if region is None else (region[i], region[i + len(axes)])
         where = _coordinates(np.arange(sizes[i], dtype=np.float64), place, scales[i], sizes[i], have, bounds)
         if mode == "nearest":
-            rows = _rounded(where, rounding)
+            rows = _rounded(where, rounding[i])
             picked = jnp.take(wide, np.clip(rows, 0, have - 1).astype(np.int64), axis)
         else:
             weights = _weights(call, where, have, scales[i], mode)

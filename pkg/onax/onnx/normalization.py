@@ -15,6 +15,20 @@ def _per_channel(v, x):
 
 
 @operator("BatchNormalization")
+def _batch_norm_of_elements(call, x, scale, bias, mean, var):
+    """Until version 8 each element of a sample may have statistics of its own, which then are the channels."""
+    if call.get("spatial", 1):
+        return _batch_norm(call, x, scale, bias, mean, var)
+    flat = [jnp.reshape(v, -1) for v in (scale, bias, mean, var)]
+    y, *statistics = _as_tuple(_batch_norm(call, jnp.reshape(x, (x.shape[0], -1)), *flat))
+    return (jnp.reshape(y, x.shape), *[jnp.reshape(v, x.shape[1:]) for v in statistics])
+
+
+def _as_tuple(results):
+    return results if isinstance(results, tuple) else (results,)
+
+
+@operator("BatchNormalization", since=9)
 def _batch_norm(call, x, scale, bias, mean, var):
     epsilon, momentum = call.get("epsilon", 1e-5), call.get("momentum", 0.9)
     trains = bool(call.get("training_mode", 0)) if call.version >= 14 else call.output_count > 1
@@ -24,7 +38,8 @@ def _batch_norm(call, x, scale, bias, mean, var):
     now, spread = jnp.mean(x, axes), jnp.var(x, axes)
     y = _normalized(x, _per_channel(now, x), _per_channel(spread, x), epsilon, scale, bias)
     new = [(old * momentum + value * (1 - momentum)).astype(old.dtype) for old, value in ((mean, now), (var, spread))]
-    return (y, *new) if call.output_count > 1 else y
+    # until version 13 two more outputs hold the batch's own statistics
+    return (y, *new, now, spread)[: call.output_count] if call.output_count > 1 else y
 
 
 def _normalized(x, mean, var, epsilon, scale, bias):

@@ -18,7 +18,8 @@ class Operator:
 
     `function(call, *inputs)` returns the output or a tuple of them; inputs that are left out are None.  The inputs at
     the positions `static` are passed as NumPy arrays: they decide shapes or attributes.  Of those at the positions
-    `typed` only shape and dtype are read.
+    `typed` only shape and dtype are read.  `bounds` are the positions of a first and a last index whose difference
+    decides a size: they are NumPy arrays where they are known, and `call.difference` says what their difference is.
     """
 
     function: Callable
@@ -26,19 +27,20 @@ class Operator:
     static: tuple[int, ...]
     holds_graphs: bool = False
     typed: tuple[int, ...] = ()
+    bounds: tuple[int, ...] = ()
 
 
 _operators: dict = {}  # (domain, name) -> its Operators by version
 
 
-def operator(*names, since=1, domain="", static=(), holds_graphs=False, typed=()):
+def operator(*names, since=1, domain="", static=(), holds_graphs=False, typed=(), bounds=()):
     """Decorates the function of an operator, under each of its names."""
 
     def enter(function):
         for name in names:
             versions = _operators.setdefault((domain, name), [])
             versions[:] = [version for version in versions if version.since != since]
-            versions.append(Operator(function, since, tuple(static), holds_graphs, tuple(typed)))
+            versions.append(Operator(function, since, tuple(static), holds_graphs, tuple(typed), tuple(bounds)))
             versions.sort(key=lambda version: version.since)
         return function
 
@@ -122,6 +124,17 @@ class Call:
     def run_graph(self, name, *arguments):
         """The outputs of a graph that the node holds as an attribute."""
         return self.evaluation.run(self[name], arguments, self.scope)
+
+    def difference(self, start, end):
+        """end - start of two vectors of integers, as a list; OperatorError where it is not known under a trace."""
+        result = self.evaluation.offsets.difference(start, end)
+        if result is None:
+            self.refuse(
+                "the size of its result depends on values that are not known while the program is traced: compute the "
+                "end as the start plus a known size, pass the inputs in model.static_inputs as static arguments of jit "
+                "(static_argnames), or call the model without jit"
+            )
+        return result
 
     def refuse(self, reason):
         """Raises OperatorError with the reason."""

@@ -3,6 +3,7 @@
 import numpy as np
 
 import onax.numpy as jnp
+from onax._core.trace import Tracer
 from onax.onnx.operators import operator
 from onax.onnx.reading import dtype_of
 
@@ -89,9 +90,13 @@ def _eye_like(call, x):
     return jnp.eye(*x.shape, k=call.get("k", 0), dtype=dtype)
 
 
-@operator("Range", static=(0, 1, 2))
+@operator("Range", static=(2,), bounds=(0, 1))
 def _range(call, start, limit, step):
-    start, limit, step = (np.reshape(v, ()) for v in (start, limit, step))
+    step = np.reshape(step, ())
+    if isinstance(start, Tracer) or isinstance(limit, Tracer):
+        count = max(-(-call.difference(start, limit)[0] // int(step)), 0)
+        return jnp.reshape(start, ()) + jnp.asarray(np.arange(count) * step, start.dtype)
+    start, limit = np.reshape(start, ()), np.reshape(limit, ())
     count = max(int(np.ceil((limit - start) / step)), 0)
     return jnp.asarray(start + np.arange(count, dtype=start.dtype) * step, start.dtype)
 

@@ -1,9 +1,8 @@
 """Slices and padding."""
 
-import numpy as np
-
 import onax.numpy as jnp
 from onax import lax
+from onax._core.trace import Tracer
 from onax.onnx.operators import operator
 
 
@@ -25,10 +24,28 @@ def _slice_by_attributes(call, x):
     return _slice(x, starts, ends, call.get("axes", range(len(starts))), [1] * len(starts))
 
 
-@operator("Slice", since=10, static=(1, 2, 3, 4))
+@operator("Slice", since=10, static=(3, 4), bounds=(1, 2))
 def _slice_by_inputs(call, x, starts, ends, axes=None, steps=None):
-    axes = range(len(starts)) if axes is None else axes
-    return _slice(x, starts, ends, [int(axis) for axis in axes], np.ones_like(starts) if steps is None else steps)
+    axes = [int(axis) for axis in (range(len(starts)) if axes is None else axes)]
+    steps = [1] * len(axes) if steps is None else [int(step) for step in steps]
+    if isinstance(starts, Tracer) or isinstance(ends, Tracer):
+        return _slice_of_known_size(call, jnp.asarray(x), starts, ends, axes, steps)
+    return _slice(x, starts, ends, axes, steps)
+
+
+def _slice_of_known_size(call, x, starts, ends, axes, steps):
+    """A slice whose bounds are traced but differ by known numbers; a window beyond the array is moved into it."""
+    for i, (axis, step, span) in enumerate(zip(axes, steps, call.difference(starts, ends))):
+        if abs(span) > x.shape[axis]:
+            call.refuse(f"its bounds are {abs(span)} apart, and the axis {axis} has {x.shape[axis]} elements")
+        if span * step <= 0:
+            x = lax.slice_in_dim(x, 0, 0, axis=axis)
+            continue
+        first = starts[i] if step > 0 else ends[i] + 1
+        x = lax.dynamic_slice_in_dim(x, first, abs(span), axis)
+        x = jnp.flip(x, axis) if step < 0 else x
+        x = lax.slice_in_dim(x, 0, abs(span), abs(step), axis)
+    return x
 
 
 _MODES = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": "wrap"}

@@ -1,22 +1,25 @@
 """Which values decide shapes or attributes, and must be known while a program is traced."""
 
+from onax.onnx.offsets import followed, has_known_size
 from onax.onnx.operators import find_operator
 
 
 def static_names(file):
     """The names of inputs and constants of a model's graph on whose values shapes depend."""
     functions: dict = {}
-    return _of_nodes(file.graph.nodes, set(), file.opsets, file.functions, functions)
+    forms = followed(file.graph.nodes, file.graph.constants, {})
+    return _of_nodes(file.graph.nodes, set(), file.opsets, file.functions, functions, forms)
 
 
-def _of_nodes(nodes, needed, opsets, functions, known):
+def _of_nodes(nodes, needed, opsets, functions, known, forms):
     """The names among `needed` and before them that must be known, for nodes in order; walks backward."""
     for node in reversed(nodes):
-        positions, typed = _static_positions(node, opsets, functions, known)
+        positions, typed = _static_positions(node, opsets, functions, known, forms)
         decisive = bool(needed.intersection(node.outputs))
         for graph in node.graphs.values():
             results = {value.name for value in graph.outputs} if decisive else set()
-            inner = _of_nodes(graph.nodes, results, opsets, functions, known)
+            within = followed(graph.nodes, graph.constants, forms)
+            inner = _of_nodes(graph.nodes, results, opsets, functions, known, within)
             own = {value.name: i for i, value in enumerate(graph.inputs)}
             needed |= inner - own.keys() - graph.constants.keys()
             positions |= {own[name] for name in inner & own.keys() if own[name] < len(node.inputs)}
@@ -26,17 +29,19 @@ def _of_nodes(nodes, needed, opsets, functions, known):
     return needed
 
 
-def _static_positions(node, opsets, functions, known):
+def _static_positions(node, opsets, functions, known, forms):
     """(positions of inputs that must be known, positions of those of which only the type is read)."""
     key = (node.domain, node.op_type, node.overload)
     function = functions.get(key)
     if function is not None:
         if key not in known:
             known[key] = set()  # a function that calls itself is refused when it is evaluated
-            names = _of_nodes(function.nodes, set(), function.opsets, functions, known)
+            inside = followed(function.nodes, {}, {})
+            names = _of_nodes(function.nodes, set(), function.opsets, functions, known, inside)
             known[key] = {i for i, name in enumerate(function.inputs) if name in names}
         return set(known[key]), ()
     found = find_operator(node.domain, node.op_type, opsets.get(node.domain, 0))
     if found is None:
         return set(), ()
-    return set(found.static), found.typed
+    bounds = () if found.bounds and has_known_size(node, forms, found.bounds) else found.bounds
+    return {*found.static, *bounds}, found.typed

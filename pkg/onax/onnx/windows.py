@@ -40,9 +40,11 @@ def _max_pool(call, x):
     x = jnp.asarray(x)
     kernel, strides, dilations, _, padding = _geometry(call, x)
     least = -jnp.inf if jnp.issubdtype(x.dtype, jnp.floating) else int(jnp.iinfo(x.dtype).min)
-    if not call.outputs(1):
+    if not call.outputs(1) and set(dilations) == {1}:
         return _windows(x, jnp.asarray(least, x.dtype), lax.max, kernel, strides, dilations, padding)
-    return _max_pool_with_indices(call, x, kernel, strides, dilations, padding, least)
+    # `reduce_window` has no gradient of dilated windows
+    results = _max_pool_with_indices(call, x, kernel, strides, dilations, padding, least)
+    return results if call.outputs(1) else results[0]
 
 
 def _max_pool_with_indices(call, x, kernel, strides, dilations, padding, least):
