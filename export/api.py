@@ -16,10 +16,10 @@ import numpy as np
 
 from onax._control.custom_vjp import custom_vjp
 from onax._core.evaluate import jaxpr_as_fun
+from onax._core.meshes import AbstractMesh, Mesh
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
 from onax._core.refs import AbstractRef
 from onax._core.rewrite import eliminate_dead_code
-from onax._core.sharding import AbstractMesh, Mesh
 from onax._core.trace import Tracer, typeof
 from onax._ground import dims as dim_rules
 from onax._ground import lazy, onnx_runtime, source

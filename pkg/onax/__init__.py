@@ -14,7 +14,8 @@ from onax._control.custom_jvp import custom_jvp
 from onax._control.custom_vjp import custom_vjp
 from onax._control.policies import checkpoint_policies
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
-from onax._core.sharding import NamedSharding, PartitionSpec, make_mesh
+from onax._core.meshes import PartitionSpec, make_mesh
+from onax._core.sharding import NamedSharding
 from onax._core.trace import ensure_compile_time_eval, typeof
 from onax._ground.config import (
     allow_f16_reductions,
@@ -58,18 +59,8 @@ from onax._ground.devices import (
 from onax._native.array import Array
 from onax._native.hooks import hooks
 from onax._transforms.abstract import ShapeDtypeStruct, eval_shape, make_jaxpr
-from onax._transforms.autodiff import (
-    grad,
-    hessian,
-    jacfwd,
-    jacobian,
-    jacrev,
-    jvp,
-    linear_transpose,
-    linearize,
-    value_and_grad,
-    vjp,
-)
+from onax._transforms.autodiff import grad, jvp, linear_transpose, linearize, value_and_grad, vjp
+from onax._transforms.jacobians import hessian, jacfwd, jacobian, jacrev
 from onax._transforms.transfer import block_until_ready, copy_to_host_async, device_get, device_put, live_arrays
 from onax._transforms.vmap import vmap
 from onax.version import __version__, __version_info__
@@ -134,10 +125,10 @@ _LAZY_ATTRIBUTES = {
     "fwd_and_bwd": "onax._compile.fwd_and_bwd",
     "float0": "onax._ground.dtypes",
     "CompilerEffortLevel": "onax._compile.jit_options",
-    "get_abstract_mesh": "onax._core.sharding",
-    "get_mesh": "onax._core.sharding",
+    "get_abstract_mesh": "onax._core.meshes",
+    "get_mesh": "onax._core.meshes",
     "Inline": "onax._compile.jit_options",
-    "use_abstract_mesh": "onax._core.sharding",
+    "use_abstract_mesh": "onax._core.meshes",
     "host_count": "onax._ground.devices",
     "host_id": "onax._ground.devices",
     "host_ids": "onax._ground.devices",
@@ -154,7 +145,7 @@ _LAZY_ATTRIBUTES = {
     "new_ref": "onax.numpy._refs",
     "print_environment_info": "onax._environment",
     "pure_callback": "onax._control.callbacks",
-    "set_mesh": "onax._core.sharding",
+    "set_mesh": "onax._core.meshes",
     "shard_map": "onax._control.shard_map",
     "smap": "onax._control.smap",
     "make_user_context": "onax._ground.config",

@@ -1,20 +1,18 @@
 """Meshes, partition specs and shardings, under JAX's names."""
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
-from onax._core.sharding import (
+from onax._core.meshes import (
     AbstractMesh,
     AxisType,
     Mesh,
-    NamedSharding,
     PartitionSpec,
-    Sharding,
-    SingleDeviceSharding,
     UnreducedKind,
     get_abstract_mesh,
     get_mesh,
     set_mesh,
     use_abstract_mesh,
 )
+from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding
 from onax._ground.config import no_collectives
 from onax.lax._sharding import auto_axes, explicit_axes, make_single_device_sharding, reshard
 

@@ -5,7 +5,8 @@ import numpy as np
 import onax as jax
 import onax.numpy as jnp
 from onax._core import shards
-from onax._core.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
+from onax._core.meshes import Mesh, PartitionSpec
+from onax._core.sharding import NamedSharding, SingleDeviceSharding
 from onax._core.shards import Shard, first_device
 from onax._native.array import make_array
 from onax._native.array_sources import make_sharded

@@ -22,10 +22,11 @@ from onax._core import jaxpr as core
 from onax._core.axes import AxisData, named_axes_in_scope
 from onax._core.evaluate import eval_jaxpr
 from onax._core.lists import merge_lists, reject, select
+from onax._core.meshes import AbstractMesh, PartitionSpec, get_mesh
 from onax._core.paths import broadcast_prefix, prefix_errors
 from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.result_checks import SPECIAL
-from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, get_mesh, insert_spec_entry, names_in
+from onax._core.sharding import NamedSharding, insert_spec_entry, names_in
 from onax._core.shards import shard_array
 from onax._core.trace import as_array, find_cur_trace, typeof, valid_jaxtype
 from onax._core.zeros import Zero, is_undefined_primal

@@ -3,7 +3,7 @@
 import functools
 
 from onax._control.shard_map import Infer, shard_map
-from onax._core.sharding import PartitionSpec
+from onax._core.meshes import PartitionSpec
 from onax._ground.source import api_boundary
 from onax._native.tree import tree_map
 

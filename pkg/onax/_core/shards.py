@@ -6,8 +6,9 @@ import itertools
 import threading
 from dataclasses import dataclass
 
+from onax._core.meshes import AbstractMesh, PartitionSpec
 from onax._core.redistribution import is_spanning, redistribute
-from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, SingleDeviceSharding, names_in, replica_ids
+from onax._core.sharding import NamedSharding, SingleDeviceSharding, names_in, replica_ids
 from onax._ground import devices
 from onax._native.array import ArrayImpl, install_method
 from onax._native.array_sources import make_sharded, make_spanning

@@ -1,4 +1,4 @@
-"""The public entry points of differentiation: jvp, linearize, vjp, grad, value_and_grad, Jacobians, hessian."""
+"""The public entry points of differentiation: jvp, linearize, vjp, grad, value_and_grad."""
 
 import dataclasses
 import functools
@@ -16,27 +16,22 @@ from onax._core.rewrite import eliminate_dead_code
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._core.trees import Partial
 from onax._core.zeros import UndefinedPrimal, Zero
-from onax._ground import dims, dtypes, source
+from onax._ground import dtypes, source
 from onax._native.array import make_array
-from onax._native.avals import ShapedArray
-from onax._native.tree import register_pytree_node, tree_flatten, tree_map, tree_structure, tree_unflatten
+from onax._native.tree import register_pytree_node, tree_flatten, tree_structure, tree_unflatten
 from onax._prims.collectives import match_varying
-from onax._prims.convert import convert_element_type, convert_element_type_p
-from onax._prims.elementwise import add, eq, real
-from onax._prims.shaping import broadcasted_iota, instantiate_zeros, reshape, zeros_like_aval
-from onax._prims.slicing import split
+from onax._prims.shaping import instantiate_zeros
 from onax._transforms.abstract import abstractify
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name
 from onax._transforms.jvp import jvp_flat
 from onax._transforms.linearize import Linearized, linearize_flat
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import backward_pass, pull_back
-from onax._transforms.vmap import vmap
 
-_Arguments = ParamSpec("_Arguments")
+Arguments = ParamSpec("Arguments")
 _Result = TypeVar("_Result")
 _Auxiliary = TypeVar("_Auxiliary")
-_Argnums = int | Sequence[int]
+Argnums = int | Sequence[int]
 
 
 def _flat_arguments(fun, args, has_aux=False):
@@ -350,13 +345,13 @@ def vjp(fun, *primals, has_aux=False, reduce_axes=()):
 
 
 def grad(
-    fun: Callable[_Arguments, Any],
-    argnums: _Argnums = 0,
+    fun: Callable[Arguments, Any],
+    argnums: Argnums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
     reduce_axes=(),
-) -> Callable[_Arguments, Any]:
+) -> Callable[Arguments, Any]:
     """The gradient of a scalar-valued function with respect to the arguments at `argnums`.
 
     The result has the structure of the argument (a tuple of such for several argnums), or is (gradient, aux) with
@@ -374,25 +369,25 @@ def grad(
 
 
 def value_and_grad(
-    fun: Callable[_Arguments, _Result],
-    argnums: _Argnums = 0,
+    fun: Callable[Arguments, _Result],
+    argnums: Argnums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
     reduce_axes=(),
-) -> Callable[_Arguments, tuple[_Result, Any]]:
+) -> Callable[Arguments, tuple[_Result, Any]]:
     """A function that returns the value of `fun` and its gradient; see `grad`."""
     check_callable(fun)
-    argnums = _index_or_tuple(argnums)
+    argnums = index_or_tuple(argnums)
 
     @functools.wraps(fun)
     @source.api_boundary
     def value_and_gradient(*args, **kwargs):
-        _check_argnums(argnums, len(args), "differentiating")
-        partial, dynamic = _argnums_partial(fun, args, kwargs, argnums)
+        check_argnums(argnums, len(args), "differentiating")
+        partial, dynamic = argnums_partial(fun, args, kwargs, argnums)
         leaves, tree = tree_flatten((dynamic, {}))
         for x in leaves:
-            _check_grad_input("grad", x, holomorphic, allow_int)
+            check_grad_input("grad", x, holomorphic, allow_int)
         info = debug_info("value_and_grad", fun, args, kwargs, _remaining_argnums(argnums, len(args)))
         flat_fun = FlatFunction(partial, tree, has_aux)
         checked = _with_checked_results(flat_fun)
@@ -401,7 +396,7 @@ def value_and_grad(
         lin.primals = flat_primals if checked_axes() else None
         value = tree_unflatten(flat_fun.out_tree, lin.outs)
         _check_scalar(value)
-        _check_grad_output("grad", typeof(value), holomorphic)
+        check_grad_output("grad", typeof(value), holomorphic)
         grads = tree_unflatten(tree, _apply_vjp(lin, [_one_like(typeof(value))]))[0]
         g = grads[0] if isinstance(argnums, int) else grads
         return ((value, flat_fun.aux), g) if has_aux else (value, g)
@@ -413,13 +408,13 @@ def _one_like(aval):
     return make_array(np.ones((), aval.dtype), aval.dtype, aval.weak_type)
 
 
-def _index_or_tuple(argnums):
+def index_or_tuple(argnums):
     if isinstance(argnums, (tuple, list)):
         return tuple(operator.index(a) for a in argnums)
     return operator.index(argnums)
 
 
-def _check_argnums(argnums, count, doing):
+def check_argnums(argnums, count, doing):
     nums = (argnums,) if isinstance(argnums, int) else argnums
     beyond = [n for n in nums if n < -count]
     if beyond:
@@ -435,7 +430,7 @@ def _check_argnums(argnums, count, doing):
         )
 
 
-def _argnums_partial(fun, args, kwargs, argnums):
+def argnums_partial(fun, args, kwargs, argnums):
     """(function of the arguments at `argnums`, those arguments)."""
     nums = (argnums,) if isinstance(argnums, int) else argnums
 
@@ -457,7 +452,7 @@ def _remaining_argnums(argnums, count):
     return tuple([n for n in range(count) if n not in chosen])
 
 
-def _check_grad_input(name, x, holomorphic, allow_int):
+def check_grad_input(name, x, holomorphic, allow_int):
     if not valid_jaxtype(x):
         raise TypeError(f"Argument '{x}' of type {type(x)} is not a valid JAX type.")
     dtype = typeof(x).dtype
@@ -481,10 +476,10 @@ def _check_scalar(value):
         raise TypeError(f"Gradient only defined for scalar-output functions. Output had shape: {shape}.")
 
 
-def _check_grad_output(name, aval, holomorphic):
+def check_grad_output(name, aval, holomorphic):
     dtype = aval.dtype
     if holomorphic:
-        _check_holomorphic_output(name, dtype)
+        check_holomorphic_output(name, dtype)
     elif dtypes.is_complex(dtype):
         raise TypeError(
             f"{name} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got {dtype}. "
@@ -498,183 +493,21 @@ def _check_grad_output(name, aval, holomorphic):
         )
 
 
-def _check_holomorphic_output(name, dtype):
+def check_holomorphic_output(name, dtype):
     if not dtypes.issubdtype(dtype, np.complexfloating):
         raise TypeError(f"{name} with holomorphic=True requires outputs with complex dtype, but got {dtype}.")
-
-
-# ---- Jacobians ----
-
-
-def _jacobian_function(fun, argnums, check_input, compute):
-    """A function of the arguments of `fun` that calls `compute(partial, dynamic, arguments)`.
-
-    `partial` is `fun` as a function of the tuple `dynamic`, its arguments at `argnums`; `arguments` is that tuple, or
-    its one element if `argnums` is an integer.  `check_input` raises for leaves that cannot be differentiated.
-    """
-    check_callable(fun)
-    argnums = _index_or_tuple(argnums)
-
-    @functools.wraps(fun, updated=())
-    @source.api_boundary
-    def jacobian(*args, **kwargs):
-        _check_argnums(argnums, len(args), "differentiating")
-        partial, dynamic = _argnums_partial(fun, args, kwargs, argnums)
-        for x in tree_flatten(dynamic)[0]:
-            check_input(x)
-        return compute(partial, dynamic, dynamic[0] if isinstance(argnums, int) else dynamic)
-
-    return jacobian
-
-
-def jacfwd(
-    fun: Callable[_Arguments, Any], argnums: _Argnums = 0, has_aux: bool = False, holomorphic: bool = False
-) -> Callable[_Arguments, Any]:
-    """The Jacobian by forward mode: one column for each tangent, all tangents batched.
-
-    Result shapes: the shape of each output followed by the shape of the argument.
-    """
-
-    def compute(partial, dynamic, arguments):
-        if has_aux:
-            push = lambda tangents: jvp(partial, dynamic, tangents, has_aux=True)
-            value, columns, aux = vmap(push, out_axes=(None, -1, None))(_standard_basis(dynamic))
-        else:
-            push = lambda tangents: jvp(partial, dynamic, tangents)
-            value, columns = vmap(push, out_axes=(None, -1))(_standard_basis(dynamic))
-        for out in tree_flatten(value)[0] if holomorphic else ():
-            _check_holomorphic_output("jacfwd", typeof(out).dtype)
-        columns = tree_map(_float0_to_integer_zeros, columns, value)
-        jac = tree_map(lambda column, out: _unravel(arguments, column, -1, out), columns, value)
-        return (jac, aux) if has_aux else jac
-
-    return _jacobian_function(fun, argnums, lambda x: _check_jacfwd_input(x, holomorphic), compute)
-
-
-def _float0_to_integer_zeros(x, like):
-    """Replaces float0 derivatives of integers by integer zeros."""
-    if typeof(x).dtype != dtypes.float0:
-        return x
-    return zeros_like_aval(ShapedArray(typeof(x).shape, typeof(like).dtype, typeof(like).weak_type))
-
-
-def _check_jacfwd_input(x, holomorphic):
-    dtype = typeof(x).dtype
-    if holomorphic:
-        if not dtypes.issubdtype(dtype, np.complexfloating):
-            raise TypeError(f"jacfwd with holomorphic=True requires inputs with complex dtype, but got {dtype}.")
-    elif not dtypes.issubdtype(dtype, np.floating):
-        raise TypeError(
-            "jacfwd requires real-valued inputs (input dtype that is a sub-dtype of np.floating), but got "
-            f"{dtype}. For holomorphic differentiation, pass holomorphic=True. For differentiation of non-holomorphic "
-            "functions involving complex inputs or integer inputs, use jax.jvp directly."
-        )
-
-
-def jacrev(
-    fun: Callable[_Arguments, Any],
-    argnums: _Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-) -> Callable[_Arguments, Any]:
-    """The Jacobian by reverse mode: one row for each cotangent, all cotangents batched.
-
-    Result shapes: the shape of each output followed by the shape of the argument.
-    """
-
-    def compute(partial, dynamic, arguments):
-        if has_aux:
-            value, pull, aux = vjp(partial, *dynamic, has_aux=True)
-        else:
-            value, pull = vjp(partial, *dynamic)
-        for out in tree_flatten(value)[0]:
-            _check_grad_output("jacrev", typeof(out), holomorphic)
-        rows = tree_map(_float0_to_integer_zeros, vmap(pull)(_standard_basis(value)), dynamic)
-        # rows: for each argument a leading axis over all elements of the outputs
-        leaves, in_tree = tree_flatten(arguments)
-        by_leaf = [tree_flatten(_unravel(value, r, 0, x))[0] for r, x in zip(tree_flatten(rows)[0], leaves)]
-        out_tree = tree_structure(value)
-        by_out = [tree_unflatten(in_tree, [parts[i] for parts in by_leaf]) for i in range(out_tree.num_leaves)]
-        jac = tree_unflatten(out_tree, by_out)
-        return (jac, aux) if has_aux else jac
-
-    check_input = lambda x: _check_grad_input("jacrev", x, holomorphic, allow_int)
-    return _jacobian_function(fun, argnums, check_input, compute)
-
-
-jacobian = jacrev
-
-
-def hessian(
-    fun: Callable[_Arguments, Any], argnums: _Argnums = 0, has_aux: bool = False, holomorphic: bool = False
-) -> Callable[_Arguments, Any]:
-    """The matrix of second derivatives, forward over reverse."""
-    return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
-
-
-def _standard_basis(tree):
-    """A tree like the given one whose leaves' leading axis runs over the standard basis of all leaves together."""
-    leaves, treedef = tree_flatten(tree)
-    avals = [typeof(x) for x in leaves]
-    size = sum(dims.prod(a.shape) for a in avals)
-    dtype = functools.reduce(dtypes.promote_types, [a.dtype for a in avals])
-    flat = _identity_matrix(size, dtype)
-    basis = _split_unravel(avals, flat, 1)
-    return tree_unflatten(treedef, [_bind_convert(b, a.dtype, a.weak_type) for b, a in zip(basis, avals)])
-
-
-def _bind_convert(x, dtype, weak_type):
-    """Binds a conversion even if it changes nothing, as JAX's programs do."""
-    return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type, sharding=None)
-
-
-def _identity_matrix(n, dtype):
-    rows, columns = (broadcasted_iota(np.int32, (n, n), axis) for axis in (0, 1))
-    return convert_element_type(eq(add(rows, np.int32(0)), columns), dtype)
-
-
-def _unravel(tree, array, axis, like):
-    """Splits one axis over the leaves of a tree and reshapes it to their shapes; parts have the type of `like`."""
-    leaves, treedef = tree_flatten(tree)
-    aval = typeof(like)
-    parts = _split_unravel([typeof(x) for x in leaves], array, axis)
-    return tree_unflatten(treedef, [_convert_to(p, aval.dtype, aval.weak_type) for p in parts])
-
-
-def _convert_to(x, dtype, weak_type):
-    """Converts to a dtype and weak type; drops the imaginary part for a real dtype, as JAX does."""
-    aval = typeof(x)
-    if dtypes.is_complex(aval.dtype) and not dtypes.is_complex(dtype):
-        x = real(x)
-    return x if (aval.dtype, aval.weak_type) == (dtype, weak_type) else _bind_convert(x, dtype, weak_type)
-
-
-def _split_unravel(avals, array, axis):
-    """Yields the parts one by one: JAX's programs reshape and convert each before the next."""
-    shape = typeof(array).shape
-    axis %= len(shape)
-    parts = split(array, tuple(dims.prod(a.shape) for a in avals), axis)
-    for part, aval in zip(parts, avals):
-        yield _reshape_axis(part, axis, aval.shape)
-
-
-def _reshape_axis(x, axis, shape):
-    old = typeof(x).shape
-    new = (*old[:axis], *shape, *old[axis + 1 :])
-    return x if new == old else reshape(x, new)
 
 
 @source.api_boundary
 def vjp_forward(fun, argnums, has_aux=False):
     """A function of the arguments of `fun` that returns its `vjp` with respect to those at `argnums`."""
     check_callable(fun)
-    argnums = _index_or_tuple(argnums)
+    argnums = index_or_tuple(argnums)
 
     @functools.wraps(fun, updated=())
     def forward(*args, **kwargs):
-        _check_argnums(argnums, len(args), "differentiating")
-        partial, dynamic = _argnums_partial(fun, args, kwargs, argnums)
+        check_argnums(argnums, len(args), "differentiating")
+        partial, dynamic = argnums_partial(fun, args, kwargs, argnums)
         out, pull, *aux = vjp(partial, *dynamic, has_aux=has_aux)
         return (out, pull, *aux)
 

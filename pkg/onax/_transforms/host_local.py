@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from onax._core.meshes import PartitionSpec
 from onax._core.redistribution import is_spanning
-from onax._core.sharding import NamedSharding, PartitionSpec, names_in
+from onax._core.sharding import NamedSharding, names_in
 from onax._core.shards import shard_array
 from onax._core.trace import as_array
 from onax._ground import processes

@@ -10,8 +10,9 @@ the results.  Operations that hold programs have results of the types that their
 
 from onax._core.facts import ELEMENTWISE
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, jaxprs_in_params
+from onax._core.meshes import AbstractMesh, PartitionSpec
 from onax._core.programs import programs, replace_programs
-from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, ShardingTypeError, names_in
+from onax._core.sharding import NamedSharding, ShardingTypeError, names_in
 from onax._core.shards import explicit_sharding, seen
 from onax._core.slots import Slot
 from onax._native.avals import ShapedArray

@@ -3,8 +3,9 @@
 import numpy as np
 
 from onax._core.layout import Format, MemorySpace
+from onax._core.meshes import PartitionSpec
 from onax._core.redistribution import is_spanning
-from onax._core.sharding import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding, resolve_spec
+from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, resolve_spec
 from onax._core.shards import shard_array
 from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._core.trees import tree_broadcast

@@ -6,7 +6,7 @@ There is one process, whose devices are the CPU's: such a function runs here, wi
 import functools
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
-from onax._core.sharding import Mesh
+from onax._core.meshes import Mesh
 from onax._core.trace import Tracer, as_array, typeof
 from onax._ground import devices as _devices
 from onax._native.tree import tree_leaves, tree_map, tree_structure

@@ -4,8 +4,8 @@ import zlib
 
 import numpy as np
 
+from onax._core.meshes import PartitionSpec
 from onax._core.redistribution import gather, is_spanning
-from onax._core.sharding import PartitionSpec
 from onax._core.trees import tree_broadcast
 from onax._ground import processes
 from onax._native.array import Array

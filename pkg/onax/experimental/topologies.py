@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
-from onax._core.sharding import Mesh
+from onax._core.meshes import Mesh
 from onax._ground import devices as _devices
 from onax.experimental import mesh_utils
 

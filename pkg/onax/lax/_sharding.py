@@ -2,14 +2,8 @@
 
 import functools
 
-from onax._core.sharding import (
-    NamedSharding,
-    PartitionSpec,
-    Sharding,
-    SingleDeviceSharding,
-    get_mesh,
-    resolve_spec,
-)
+from onax._core.meshes import PartitionSpec, get_mesh
+from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, resolve_spec
 from onax._core.shards import automatic_axes, explicit_sharding
 from onax._core.trace import Tracer, as_array
 from onax._native.tree import tree_flatten, tree_unflatten

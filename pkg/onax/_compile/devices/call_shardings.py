@@ -1,6 +1,7 @@
 """The options `in_shardings` and `out_shardings` of jit, applied to the arguments and results of a call."""
 
-from onax._core.sharding import NamedSharding, PartitionSpec, Sharding, resolve_spec
+from onax._core.meshes import PartitionSpec
+from onax._core.sharding import NamedSharding, Sharding, resolve_spec
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 from onax._transforms.transfer import broadcast_devices, device_put

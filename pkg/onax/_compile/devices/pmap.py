@@ -11,7 +11,8 @@ import numpy as np
 
 from onax._compile.jit import jit
 from onax._control.shard_map import call_on_shards
-from onax._core.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+from onax._core.meshes import AxisType, Mesh, PartitionSpec
+from onax._core.sharding import NamedSharding
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._ground import source
 from onax._ground.devices import devices as all_devices

@@ -10,9 +10,10 @@ from onax._control.shard_map import ManualRegion, shard_map_p
 from onax._core.axes import names_of
 from onax._core.evaluate import eval_jaxpr
 from onax._core.jaxpr import JaxprEqn, Var, jaxprs_in_params
+from onax._core.meshes import UNCONSTRAINED
 from onax._core.programs import replace_programs
 from onax._core.rewrite import map_equations
-from onax._core.sharding import UNCONSTRAINED, NamedSharding
+from onax._core.sharding import NamedSharding
 from onax._prims.collectives import all_gather_p, pbroadcast_p, pmax_p, pmin_p, pvary_p
 from onax._prims.placement import device_put_p, fit_sharding, sharding_constraint_p
 from onax._prims.reductions import (

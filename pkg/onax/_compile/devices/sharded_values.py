@@ -8,7 +8,8 @@ A value remembers each form that it was brought into, so that two readers share 
 
 import numpy as np
 
-from onax._core.sharding import NamedSharding, PartitionSpec, divisible_sharding, names_in
+from onax._core.meshes import PartitionSpec
+from onax._core.sharding import NamedSharding, divisible_sharding, names_in
 from onax._ground.source import here
 from onax._prims.collectives import all_gather_p, all_to_all_p, index_along, ppermute_p, psum_p, reduce_scatter_p
 from onax._prims.elementwise import mul

@@ -28,8 +28,9 @@ from onax._compile.placement import makes_shards, states_sharding
 from onax._control.shard_map import ManualRegion, shard_map_p
 from onax._core.facts import CALLS_PYTHON, ELEMENTWISE
 from onax._core.jaxpr import ClosedJaxpr, Literal, convert_constvars_jaxpr, jaxprs_in_params
+from onax._core.meshes import AbstractMesh, PartitionSpec
 from onax._core.programs import called_program
-from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec
+from onax._core.sharding import NamedSharding
 from onax._core.slots import Slot
 from onax._core.trace import as_array, typeof
 from onax._ground.errors import LoweringError

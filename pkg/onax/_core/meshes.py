@@ -1,0 +1,451 @@
+"""Meshes of devices with named axes, the mesh in context, and partition specs."""
+
+from _thread import _local
+from collections import OrderedDict
+from enum import Enum, auto
+
+import numpy as np
+
+from onax._ground import devices as device_list
+from onax._ground import processes
+from onax._ground.source import api_class
+
+
+class DuplicateSpecError(ValueError):
+    """A partition spec uses one mesh axis for two dimensions."""
+
+
+class AxisType(Enum):
+    """The kind of a mesh axis: Auto (the compiler chooses), Explicit (in types) or Manual (inside shard_map)."""
+
+    Auto = "auto"
+    Explicit = "explicit"
+    Manual = "manual"
+
+    def __repr__(self):
+        return self.name
+
+    __str__ = __repr__
+
+
+class _Unconstrained:
+    """The marker for a dimension whose sharding is left open."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return "UNCONSTRAINED"
+
+    def __reduce__(self):
+        return "UNCONSTRAINED"
+
+
+UNCONSTRAINED = _Unconstrained()
+
+
+def _canonical_entry(entry):
+    """An entry of a spec: None, one axis name, a tuple of several, or UNCONSTRAINED."""
+    if isinstance(entry, (tuple, list)):
+        names = tuple(entry)
+        return None if not names else names[0] if len(names) == 1 else names
+    return entry
+
+
+class UnreducedKind(Enum):
+    """How the values of an unreduced axis are to be combined."""
+
+    sum = auto()
+    max = auto()
+    min = auto()
+
+
+@api_class
+class PartitionSpec:
+    """For each dimension of an array, the mesh axis or axes that split it; None for a replicated dimension."""
+
+    __slots__ = ("_hash", "_partitions", "reduced", "unreduced")
+    UNCONSTRAINED = UNCONSTRAINED
+
+    def __init__(self, *partitions, unreduced=frozenset(), reduced=frozenset()):
+        self._partitions = tuple(_canonical_entry(p) for p in partitions)
+        self.unreduced = frozenset(unreduced)
+        self.reduced = frozenset(reduced)
+        self._hash = _hash_of("PartitionSpec", self._partitions, self.unreduced, self.reduced)
+
+    @property
+    def partitions(self):
+        """The entries, as a tuple."""
+        return self._partitions
+
+    def __len__(self):
+        return len(self._partitions)
+
+    def __iter__(self):
+        return iter(self._partitions)
+
+    def __getitem__(self, index):
+        return self._partitions[index]
+
+    def index(self, value):
+        """The index of the first entry equal to value."""
+        return self._partitions.index(value)
+
+    def count(self, value):
+        """How many entries equal value."""
+        return self._partitions.count(value)
+
+    def __add__(self, other):
+        if isinstance(other, PartitionSpec):
+            return PartitionSpec(
+                *self._partitions,
+                *other._partitions,
+                unreduced=self.unreduced | other.unreduced,
+                reduced=self.reduced | other.reduced,
+            )
+        return PartitionSpec(*self._partitions, *other, unreduced=self.unreduced, reduced=self.reduced)
+
+    def __radd__(self, other):
+        return PartitionSpec(*other, *self._partitions, unreduced=self.unreduced, reduced=self.reduced)
+
+    def update(self, **changes):
+        """A copy with `partitions`, `unreduced` or `reduced` replaced."""
+        fields = {"unreduced": self.unreduced, "reduced": self.reduced}
+        partitions = changes.pop("partitions", self._partitions)
+        return PartitionSpec(*partitions, **{**fields, **changes})
+
+    def __eq__(self, other):
+        if isinstance(other, PartitionSpec):
+            return (
+                self._partitions == other._partitions
+                and self.unreduced == other.unreduced
+                and self.reduced == other.reduced
+            )
+        return isinstance(other, tuple) and self._partitions == tuple(_canonical_entry(p) for p in other)
+
+    def __hash__(self):
+        return self._hash
+
+    def __repr__(self):
+        text = repr(self._partitions)
+        for name in ("unreduced", "reduced"):
+            value = getattr(self, name)
+            if value:
+                text = f"{text[:-1].rstrip(',')}, {name}={set(value)!r})"
+        return f"P{text}"
+
+    def __reduce__(self):
+        return _make_spec, (self._partitions, self.unreduced, self.reduced)
+
+
+def _make_spec(partitions, unreduced, reduced):
+    return PartitionSpec(*partitions, unreduced=unreduced, reduced=reduced)
+
+
+P = PartitionSpec
+
+
+def _axis_names(kind, given):
+    """The names of a mesh's axes, as a tuple."""
+    if isinstance(given, str):
+        return (given,)
+    try:
+        return tuple(given)
+    except TypeError:
+        raise TypeError(f"{kind} takes a sequence of axis names; got {given!r}") from None
+
+
+def _hash_of(kind, *fields):
+    """A hash of the fields of a mesh or a spec; raises TypeError, which names it, for an unhashable field."""
+    try:
+        return hash(fields)
+    except TypeError as error:
+        raise TypeError(f"{kind}: {error}") from None
+
+
+def _axis_types(kind, given, names):
+    """One AxisType for each axis; Auto where none is given."""
+    if given is None:
+        return (AxisType.Auto,) * len(names)
+    types = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    if not all(isinstance(t, AxisType) for t in types):
+        classes = tuple(map(type, types))
+        raise TypeError(
+            f"axis_types passed to {kind} must be of type `jax.sharding.AxisType`. Got {types} of type {classes}"
+        )
+    if len(types) != len(names):
+        raise ValueError(
+            f"Number of axis names should match the number of axis_types. Got axis_names={names} and axis_types={types}"
+        )
+    return types
+
+
+class _Axes:
+    """Base of Mesh and AbstractMesh: named axes with sizes and types."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self):
+        """Sizes by axis name, in order."""
+        return OrderedDict(zip(self.axis_names, self.axis_sizes))
+
+    @property
+    def shape_tuple(self):
+        """Pairs of axis name and size."""
+        return tuple(zip(self.axis_names, self.axis_sizes))
+
+    @property
+    def size(self):
+        """How many devices there are."""
+        total = 1
+        for n in self.axis_sizes:
+            total *= n
+        return total
+
+    @property
+    def empty(self):
+        """Whether the mesh has no axes."""
+        return not self.axis_names
+
+    def _axes_of(self, kind):
+        return tuple(name for name, own in zip(self.axis_names, self.axis_types) if own is kind)
+
+    auto_axes = property(lambda self: self._axes_of(AxisType.Auto))
+    explicit_axes = property(lambda self: self._axes_of(AxisType.Explicit))
+    manual_axes = property(lambda self: self._axes_of(AxisType.Manual))
+    are_all_axes_auto = property(lambda self: all(t is AxisType.Auto for t in self.axis_types))
+    are_all_axes_explicit = property(lambda self: all(t is AxisType.Explicit for t in self.axis_types))
+    are_all_axes_manual = property(lambda self: all(t is AxisType.Manual for t in self.axis_types))
+
+    def __str__(self):
+        axes = ", ".join(f"{name!r}: {n}" for name, n in self.shape.items())
+        types = f", axis_types={self._types_text()}" if self.axis_names else ""
+        return f"{type(self).__name__}({axes}{types})"
+
+    def _types_text(self):
+        return repr(self.axis_types)
+
+
+@api_class
+class Mesh(_Axes):
+    """A grid of devices whose axes have names.
+
+    `devices` is an array of devices (or one to make one of), `axis_names` a name for each of its axes.
+    Raises ValueError if their numbers differ.
+    """
+
+    __slots__ = ("_hash", "axis_names", "axis_types", "devices")
+
+    def __init__(self, devices, axis_names, axis_types=None):
+        grid = np.array(devices, dtype=object)
+        names = _axis_names("Mesh", axis_names)
+        if grid.ndim != len(names):
+            raise ValueError(
+                "Mesh requires the ndim of its first argument (`devices`) to equal the length of its second argument "
+                f"(`axis_names`), but got devices.ndim == {grid.ndim} and len(axis_names) == {len(names)}."
+            )
+        if any(name is None for name in names):
+            raise ValueError(f"Mesh axis names cannot be None. Got: {names}")
+        grid.flags.writeable = False
+        self.devices = grid
+        self.axis_names = names
+        self.axis_types = _axis_types("Mesh", axis_types, names)
+        self._hash = _hash_of("Mesh", names, grid.shape, tuple(id(d) for d in grid.flat), self.axis_types)
+
+    @property
+    def axis_sizes(self):
+        """The size of each axis."""
+        return self.devices.shape
+
+    @property
+    def device_ids(self):
+        """The ids of the devices, as an integer array of the mesh's shape."""
+        return np.array([d.id for d in self.devices.flat], dtype=int).reshape(self.devices.shape)
+
+    @property
+    def local_devices(self):
+        """The devices of this process."""
+        return [device for device in self.devices.flat if device._addressable]
+
+    @property
+    def is_multi_process(self):
+        """Whether some devices belong to other processes."""
+        return processes.current() is not None and not all(device._addressable for device in self.devices.flat)
+
+    @property
+    def local_mesh(self):
+        """The part of the mesh with the devices of this process; ValueError if they are not a block of it."""
+        if not self.is_multi_process:
+            return self
+        own = np.vectorize(lambda device: device._addressable, otypes=[bool])(self.devices)
+        block = self.devices[np.ix_(*[np.unique(at) for at in np.nonzero(own)])]
+        if block.size != own.sum() or not block.size:
+            raise ValueError("the devices of this process are not a contiguous block of the mesh")
+        return Mesh(block, self.axis_names, self.axis_types)
+
+    is_scalar = property(lambda self: self.devices.ndim == 0)
+
+    @property
+    def abstract_mesh(self):
+        """The mesh without its devices."""
+        return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types)
+
+    def update(self, devices=None, axis_names=None, axis_types=None):
+        """A copy with some fields replaced."""
+        return Mesh(
+            self.devices if devices is None else devices,
+            self.axis_names if axis_names is None else axis_names,
+            self.axis_types if axis_types is None else axis_types,
+        )
+
+    def __eq__(self, other):
+        return self is other or (
+            isinstance(other, Mesh)
+            and self._hash == other._hash
+            and self.axis_names == other.axis_names
+            and self.axis_types == other.axis_types
+            and self.devices.shape == other.devices.shape
+            and all(a is b for a, b in zip(self.devices.flat, other.devices.flat))
+        )
+
+    def __hash__(self):
+        return self._hash
+
+    def __enter__(self):
+        _stack().append(self)
+        return self
+
+    def __exit__(self, *_):
+        _stack().pop()
+
+    def __repr__(self):
+        types = f", axis_types={self._types_text()}" if self.axis_names else ""
+        return f"Mesh(axis_sizes={tuple(self.axis_sizes)}, axis_names={self.axis_names}{types})"
+
+    def __reduce__(self):
+        return Mesh, (self.devices, self.axis_names, self.axis_types)
+
+
+@api_class
+class AbstractMesh(_Axes):
+    """Named, sized axes without devices."""
+
+    __slots__ = ("axis_names", "axis_sizes", "axis_types")
+
+    def __init__(self, axis_sizes, axis_names, axis_types=None):
+        self.axis_names = _axis_names("AbstractMesh", axis_names)
+        _hash_of("AbstractMesh", axis_sizes, self.axis_names)
+        if not isinstance(axis_sizes, (tuple, str)):
+            raise TypeError(f"AbstractMesh takes a sequence of axis sizes; got {axis_sizes!r}")
+        self.axis_sizes = tuple(axis_sizes)
+        if len(self.axis_sizes) != len(self.axis_names):
+            raise ValueError(f"AbstractMesh got {len(self.axis_sizes)} sizes for {len(self.axis_names)} axis names")
+        self.axis_types = _axis_types("AbstractMesh", axis_types, self.axis_names)
+
+    def __eq__(self, other):
+        return type(other) is AbstractMesh and (self.axis_sizes, self.axis_names, self.axis_types) == (
+            other.axis_sizes,
+            other.axis_names,
+            other.axis_types,
+        )
+
+    def __hash__(self):
+        return hash((self.axis_sizes, self.axis_names, self.axis_types))
+
+    def __repr__(self):
+        return str(self) if self.axis_names else "AbstractMesh((), axis_types=())"
+
+
+_thread = _local()
+
+
+def _stack():
+    """The meshes of this thread's `with` blocks."""
+    try:
+        return _thread.stack
+    except AttributeError:
+        _thread.stack = []
+        return _thread.stack
+
+
+_no_mesh = None
+
+
+_global_mesh = None
+
+
+def get_mesh():
+    """The mesh of the innermost `with mesh:` or `with set_mesh(mesh):` of this thread, else that of `set_mesh(mesh)`.
+
+    An empty mesh where there is none.
+    """
+    global _no_mesh
+    stack = _stack()
+    if stack:
+        return stack[-1]
+    if _global_mesh is not None:
+        return _global_mesh
+    if _no_mesh is None:
+        _no_mesh = Mesh(np.empty((), dtype=object), ())
+    return _no_mesh
+
+
+def get_abstract_mesh():
+    """The mesh in context without its devices."""
+    mesh = get_mesh()
+    return mesh if isinstance(mesh, AbstractMesh) else mesh.abstract_mesh
+
+
+@api_class
+class set_mesh:
+    """Sets the mesh in context, for a `with` block or from now on.
+
+    PartitionSpecs then need no mesh beside them.
+    """
+
+    __slots__ = ("_mesh", "_previous")
+
+    def __init__(self, mesh):
+        global _global_mesh
+        if not isinstance(mesh, Mesh):
+            raise ValueError(f"Expected mesh of type `jax.sharding.Mesh`. Got {type(mesh)}")
+        self._mesh = mesh
+        self._previous = _global_mesh
+        _global_mesh = mesh
+
+    def __enter__(self):
+        global _global_mesh
+        _global_mesh = self._previous
+        _stack().append(self._mesh)
+        return self._mesh
+
+    def __exit__(self, *_):
+        _stack().pop()
+
+
+class use_abstract_mesh:
+    """Context manager that sets the abstract mesh in context."""
+
+    __slots__ = ("_mesh",)
+
+    def __init__(self, mesh):
+        self._mesh = mesh
+
+    def __enter__(self):
+        _stack().append(self._mesh)
+        return self._mesh
+
+    def __exit__(self, *_):
+        _stack().pop()
+
+
+def make_mesh(axis_shapes, axis_names, axis_types=None, *, devices=None):
+    """A mesh of the given sizes over the first devices; raises ValueError when there are too few."""
+    shapes = tuple(axis_shapes)
+    available = device_list.devices() if devices is None else list(devices)
+    num_devices = int(np.prod(shapes, dtype=int))
+    if num_devices > len(available):
+        raise ValueError(f"Number of devices {len(available)} must be >= the product of mesh_shape {shapes}")
+    if axis_types is None:
+        axis_types = (AxisType.Explicit,) * len(shapes)
+    return Mesh(np.array(available[:num_devices], dtype=object).reshape(shapes), axis_names, axis_types)
