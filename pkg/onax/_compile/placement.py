@@ -8,12 +8,13 @@ from onax._control.jit_call import jit_p
 from onax._control.shard_map import has_separate_devices, shard_map_p
 from onax._core.jaxpr import jaxprs_in_params
 from onax._core.redistribution import is_spanning
-from onax._core.sharding import Sharding
+from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding
 from onax._core.trace import Tracer, escaped_tracer_error
 from onax._ground import processes
 from onax._ground.config import config
 from onax._native.array import ArrayImpl
 from onax._prims.placement import device_put_p, sharding_constraint_p
+from onax._transforms.abstract import ShapeDtypeStruct
 from onax._transforms.sharding_types import without_sharding_types
 
 
@@ -51,8 +52,8 @@ def _incompatible(leaves, first, second, name, arg_names):
 
 
 def has_shards(x):
-    """Whether a value is on several devices, or has a sharding that can be propagated."""
-    return getattr(x, "_shards", None) is not None
+    """Whether a value is on several devices, or has a sharding that can be propagated; or is such a sharding."""
+    return isinstance(x, NamedSharding) or getattr(x, "_shards", None) is not None
 
 
 def makes_shards(jaxpr):
@@ -93,6 +94,50 @@ def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
     if not stated and not any(map(has_shards, leaves)) and not makes_shards(jaxpr):
         return None
     return multi_device().sharding_propagation.shardings_of_results(jaxpr, leaves, in_shardings, out_shardings)
+
+
+def staged_shardings(call, staged):
+    """The StagedShardings of a call that is compiled ahead of time; None if everything is on one device."""
+    options = call.options
+    stated = options.in_shardings is not None or options.out_shardings is not None
+    if not stated and all(getattr(x, "sharding", None) is None or _on_one_device(x) for x in call.leaves):
+        if not makes_shards(staged.jaxpr):
+            return None
+    return multi_device().staged_shardings.of_call(call, staged)
+
+
+def _on_one_device(x):
+    if isinstance(x, ShapeDtypeStruct):
+        return not isinstance(x.sharding, NamedSharding)
+    return type(x) is ArrayImpl and x._shards is None
+
+
+def device_of_types(leaves):
+    """The device to which an array is committed, or that a ShapeDtypeStruct states; None if there is none."""
+    for x in leaves:
+        if type(x) is ArrayImpl and x._committed and x._shards is None:
+            return x.device
+        if isinstance(x, ShapeDtypeStruct) and isinstance(x.sharding, SingleDeviceSharding):
+            return x.sharding._device
+    return None
+
+
+def check_shardings(leaves, required, arg_names):
+    """Raises ValueError if a leaf is committed to another sharding than that required of it, where that is not None."""
+    wrong = []
+    for i, (x, sharding) in enumerate(zip(leaves, required)):
+        if sharding is None or type(x) is not ArrayImpl or not x._committed:
+            continue
+        if not x.sharding.is_equivalent_to(sharding, x.ndim):
+            wrong.append(
+                f"Argument {arg_names()[i]} with shape {x.aval.str_short()}:\n  Passed sharding: {x.sharding}\n"
+                f"  Required sharding: {sharding}"
+            )
+    if wrong:
+        raise ValueError(
+            "Computation was compiled for input shardings that disagree with the shardings of arguments passed to it. "
+            f"Here are the {len(wrong)} mismatches:\n" + "\n".join(wrong)
+        )
 
 
 def partitioned(jaxpr, leaves, shardings):

@@ -13,7 +13,7 @@ from onax._ground import source
 from onax._ground.devices import current_default
 from onax._native.array import ArrayImpl
 from onax._native.jit_function import CacheEntry, JitCache, JitFunction
-from onax._native.tree import tree_flatten, tree_unflatten
+from onax._native.tree import tree_flatten, tree_map, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax._transforms.transfer import broadcast_device_prefix
 from onax.export.graph.transfers import nodes_on_host
@@ -42,15 +42,28 @@ class CallSignature:
     in_avals_flat: list
     out_avals_flat: list
     donated: list
+    device: object  # that which was asked for, or None
+    shardings: object  # StagedShardings, or None if everything is on one device
 
     @classmethod
     def of(cls, call, staged):
         """The signature of a call that was staged."""
         jaxpr = staged.jaxpr
-        in_avals, out_avals = list(call.avals), list(jaxpr.out_avals)
+        in_avals, out_avals, donated = list(call.avals), list(jaxpr.out_avals), call.donated_flags()
+        device = call.options.device or placement.device_of_types(call.leaves)
+        shardings = placement.staged_shardings(call, staged)
+        if shardings is not None:
+            device = shardings.first_device
         return cls(
-            call.name, call.options, jaxpr, call.in_tree, staged.out_tree, in_avals, out_avals, call.donated_flags()
+            *(call.name, call.options, jaxpr, call.in_tree, staged.out_tree, in_avals, out_avals, donated),
+            *(device, shardings),
         )
+
+    def program(self):
+        """The program that is compiled: where devices run a program each, the partitioned one."""
+        if self.shardings is None:
+            return self.jaxpr
+        return placement.partitioned(self.jaxpr, self.shardings.arguments, self.shardings.results)
 
     def arg_names(self):
         """A path for each argument leaf."""
@@ -112,7 +125,7 @@ class Traced(Stage):
     def lower(self, *, lowering_platforms=None, _private_parameters=None):
         """The ONNX graph.  Raises LoweringError for an operation without an ONNX form."""
         s = self._signature
-        computation = pipeline.optimize(s.jaxpr, s.fun_name, s.options.keep_unused)
+        computation = pipeline.optimize(s.program(), s.fun_name, s.options.keep_unused)
         return Lowered(s, computation, pipeline.lower_native(computation))
 
 
@@ -170,29 +183,30 @@ class Lowered(Stage):
 
     def passes(self):
         """[(name, jaxpr)]: the staged program, and the one after each pass of the compiler.  JAX has no such method."""
-        return pipeline.programs_after_passes(self._signature.jaxpr)
+        return pipeline.programs_after_passes(self._signature.program())
 
     def compile(self, compiler_options=None):
         """Opens a session of the runtime for the graph.  Raises BackendError if the runtime rejects it."""
         s = self._signature
         given = compiler_options if compiler_options is not None else s.options.compiler_options
-        device = s.options.device or current_default()
+        device = s.device or current_default()
         executable = pipeline.compile_computation(self._computation, s.fun_name, given, device, self._graph)
-        return Compiled(s, executable, self._graph, self._computation)
+        return Compiled(s, executable, self._graph, self._computation, device)
 
 
 @source.api_class
 class Compiled(Stage):
     """A compiled function for certain argument types; calling it with others raises TypeError."""
 
-    __slots__ = ("_computation", "_executable", "_graph", "_run")
+    __slots__ = ("_computation", "_device", "_executable", "_graph", "_run")
 
-    def __init__(self, signature, executable, graph, computation):
+    def __init__(self, signature, executable, graph, computation, device):
         super().__init__(signature)
         self._executable = executable
         self._graph = graph
         self._computation = computation
-        self._run = _CheckedFunction(signature, executable)
+        self._device = device
+        self._run = _CheckedFunction(signature, executable, device)
 
     def as_text(self):
         """The graph as text."""
@@ -249,20 +263,20 @@ class Compiled(Stage):
         s = self._signature
         options, count = s.options, len(s.in_avals_flat)
         used = range(count) if options.keep_unused else self._computation.arguments_read()
-        default = self._default_sharding()
-        args, kwargs = tree_unflatten(s.in_tree, [default if i in used else None for i in range(count)])
-        return (args if options.in_shardings is None else broadcast_device_prefix(options.in_shardings, args)), kwargs
+        given = [SingleDeviceSharding(self._device)] * count if s.shardings is None else s.shardings.arguments
+        args, kwargs = tree_unflatten(s.in_tree, [given[i] if i in used else None for i in range(count)])
+        if s.shardings is not None or options.in_shardings is None:
+            return args, kwargs
+        return broadcast_device_prefix(options.in_shardings, args), kwargs
 
     @property
     def output_shardings(self):
         """The sharding of each result if no argument is committed to another device, as a tree."""
         s = self._signature
-        default = self._default_sharding()
-        results = tree_unflatten(s.out_tree, [default] * s.out_tree.num_leaves)
+        if s.shardings is not None:
+            return tree_unflatten(s.out_tree, s.shardings.results)
+        results = tree_unflatten(s.out_tree, [SingleDeviceSharding(self._device)] * s.out_tree.num_leaves)
         return results if s.options.out_shardings is None else broadcast_device_prefix(s.options.out_shardings, results)
-
-    def _default_sharding(self):
-        return SingleDeviceSharding(self._signature.options.device or current_default())
 
     @property
     def host_nodes(self):
@@ -274,12 +288,19 @@ class Compiled(Stage):
 
     call = __call__
 
+    @property
+    def out_info(self):
+        """The types of the results with their shardings, as a tree of ShapeDtypeStruct."""
+        add = lambda info, sharding: info.update(sharding=sharding)
+        return tree_map(add, super().out_info, self.output_shardings)
+
 
 class _CheckedFunction(JitFunction):
     """Runs the program of a Compiled; the first call with arguments of certain types checks them."""
 
-    def __init__(self, signature, executable):
+    def __init__(self, signature, executable, device):
         super().__init__(None, JitCache())
+        self._device = device
         self._signature = signature
         self._executable = executable
 
@@ -294,19 +315,29 @@ class _CheckedFunction(JitFunction):
                     f"Detected argument of Tracer type {type(leaf)}."
                 )
         _check_types(s, leaves)
+        if s.shardings is not None:
+            return self._run_on_mesh(leaves), None
         in_shardings, out_shardings = s.options.in_shardings, s.options.out_shardings
         if in_shardings is not None:
             leaves = multi_device().call_shardings.move_arguments(in_tree.unflatten(leaves), in_shardings)
-        device, committed = _device_of(leaves, s.options.device)
+        elif s.options.device is None:
+            here = [SingleDeviceSharding(self._device)] * len(leaves)
+            placement.check_shardings(leaves, here, s.arg_names)
+        device, committed = _device_of(leaves, s.device)
         entry = CacheEntry(self._executable, s.out_tree, device=device, committed=committed)
-        shardings = placement.shardings_of_results(s.jaxpr, leaves)
         result = entry.run(leaves)
         if out_shardings is not None:
-            result = multi_device().call_shardings.put_results(result, out_shardings, shardings)
-        elif shardings is not None:
-            result = multi_device().sharding_propagation.place_tree(result, shardings)
-        moves_nothing = shardings is None and in_shardings is None and out_shardings is None
-        return result, entry if moves_nothing else None
+            result = multi_device().call_shardings.put_results(result, out_shardings, None)
+        return result, entry if in_shardings is None and out_shardings is None else None
+
+    def _run_on_mesh(self, leaves):
+        s = self._signature
+        leaves = s.shardings.place_arguments(leaves, s.arg_names)
+        if placement.spans_processes(s.jaxpr, leaves, s.shardings.results):
+            run = multi_device().multi_process.run_program
+            return tree_unflatten(s.out_tree, run(s.jaxpr, leaves, s.fun_name, (), s.shardings.results))
+        result = CacheEntry(self._executable, s.out_tree, device=self._device, committed=False).run(leaves)
+        return multi_device().sharding_propagation.place_tree(result, s.shardings.results)
 
     def _traced(self, args, kwargs):
         leaves, in_tree = tree_flatten((args, kwargs))

@@ -4,6 +4,7 @@ sharding_propagation   the shardings of results, from those of arguments
 call_shardings         `in_shardings` and `out_shardings` of jit
 spmd                   the program of one device from a program over sharded values; `shard_*.py` hold its rules,
                        `sharded_values.py` the collectives between two shardings
+staged_shardings       the shardings of a call that is compiled ahead of time
 communication          what devices exchange, for `onax.explain`
 partition              cuts a program for separate devices where these meet
 thunks, rendezvous     what such programs consist of, and how they run concurrently
@@ -24,6 +25,7 @@ from onax._compile.devices import (
     shard_stacks,
     sharding_propagation,
     spmd,
+    staged_shardings,
 )
 
 __all__ = [
@@ -38,4 +40,5 @@ __all__ = [
     "shard_stacks",
     "sharding_propagation",
     "spmd",
+    "staged_shardings",
 ]

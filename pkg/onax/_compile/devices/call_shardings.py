@@ -24,13 +24,17 @@ def _positional_arguments(call):
     return dynamic
 
 
+def stated_of_arguments(call):
+    """For each argument leaf of a call what `in_shardings` states."""
+    structure = tree_structure(_positional_arguments(call))
+    return broadcast_devices(_resolve(call.options.in_shardings, "in_shardings"), structure, "pjit in_shardings")
+
+
 def params_of(call, staged):
     """The parameters of a `jit` equation with the shardings of arguments and results, None for each without one."""
     options, params = call.options, {}
     if options.in_shardings is not None:
-        structure = tree_structure(_positional_arguments(call))
-        stated = broadcast_devices(_resolve(options.in_shardings, "in_shardings"), structure)
-        params["in_shardings"] = (*[None] * len(staged.hoisted), *stated)
+        params["in_shardings"] = (*[None] * len(staged.hoisted), *stated_of_arguments(call))
     if options.out_shardings is not None:
         params["out_shardings"] = tuple(shardings_of_leaves(options.out_shardings, staged.out_tree))
     return params
@@ -43,10 +47,8 @@ def shardings_of_leaves(out_shardings, out_tree):
 
 def put_arguments(call):
     """The leaves of a call with the shardings of jit; raises ValueError for a leaf committed to another sharding."""
-    dynamic = _positional_arguments(call)
-    resolved = _resolve(call.options.in_shardings, "in_shardings")
-    stated = broadcast_devices(resolved, tree_structure(dynamic), "pjit in_shardings")
-    for x, sharding in zip(tree_leaves(dynamic), stated):
+    dynamic, resolved = _positional_arguments(call), _resolve(call.options.in_shardings, "in_shardings")
+    for x, sharding in zip(tree_leaves(dynamic), stated_of_arguments(call)):
         if type(x) is ArrayImpl and x._committed and isinstance(sharding, Sharding):
             if not x.sharding.is_equivalent_to(sharding, x.ndim):
                 raise ValueError(

@@ -340,7 +340,9 @@ def propagate(jaxpr, given):
 
 
 def sharding_of(x):
-    """The sharding of a value on several devices, else None."""
+    """The sharding of a value on several devices, or that which a value will have; else None."""
+    if isinstance(x, NamedSharding):
+        return x
     sharding = x.sharding if getattr(x, "_shards", None) is not None else None
     return sharding if isinstance(sharding, NamedSharding) else None
 
@@ -352,7 +354,10 @@ def first_device_of(leaves):
 
 
 def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
-    """For each result of a compiled program its sharding; None if everything is on one device."""
+    """For each result of a compiled program its sharding; None if everything is on one device.
+
+    `leaves` are the arguments, or the NamedShardings that they will have.
+    """
     shardings = _propagate_through_call(jaxpr, list(map(sharding_of, leaves)), in_shardings, out_shardings)
     meshes = (s.mesh for s in (*shardings, *map(sharding_of, leaves)) if s is not None)
     mesh = next(meshes, None)
