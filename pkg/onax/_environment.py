@@ -11,7 +11,18 @@ from onax._ground.onnx_runtime import find_runtime
 
 
 def print_environment_info(return_string=False):
-    """Prints the versions of onax, ONNX Runtime, NumPy and Python, the devices and the machine; or returns the text."""
+    """Prints the versions of onax, ONNX Runtime, NumPy and Python, the devices and the machine.
+
+    Args:
+      return_string: True: returns the text instead; default False.
+
+    Returns:
+      None, or a str.
+
+    Examples:
+      >>> "onax" in onax.print_environment_info(return_string=True)
+      True
+    """
     all_devices, runtime = devices(), find_runtime()
     text = "\n".join(
         [

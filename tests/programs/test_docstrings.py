@@ -65,6 +65,7 @@ FINISHED = (
     "onax.scipy.stats.uniform",
     "onax.scipy.stats.vonmises",
     "onax.scipy.stats.wrapcauchy",
+    "onax.sharding",
     "onax.tree",
     "onax.tree_util",
 )
@@ -144,7 +145,6 @@ PENDING = (
     "onax.scipy.sparse.linalg",
     "onax.scipy.spatial.transform",
     "onax.scipy.special",
-    "onax.sharding",
     "onax.stages",
     "onax.test_util",
 )

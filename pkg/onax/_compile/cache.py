@@ -49,9 +49,15 @@ def _new():
 
 
 def clear_caches():
-    """Deletes every compiled program of the process, what programs share, and staged functions of the library.
+    """Deletes all compiled programs of the process and all staged functions of the library.
 
-    The memory that was kept for reuse goes back to the operating system.
+    Memory that was kept for reuse goes back to the operating system.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.clear_caches()
     """
     for cache in list(_all):
         cache.clear()

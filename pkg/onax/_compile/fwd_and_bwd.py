@@ -5,10 +5,23 @@ from onax._transforms.autodiff import vjp_forward
 
 
 def fwd_and_bwd(fun, argnums, has_aux=False, jitted=True):
-    """(fwd, bwd): `fwd(*args) -> (out, residuals)`, with `has_aux` (out, residuals, aux), and `bwd(residuals, ct)`.
+    """Returns the forward and the backward pass of a function, compiled once each.
 
-    `bwd` returns the cotangents of the arguments at `argnums`, a tuple for several.  Unless `jitted` is false both are
-    compiled, the backward pass once for all calls of the forward pass.
+    Args:
+      fun: a function of trees of arrays.
+      argnums: the index, or indices, of the arguments to differentiate by.
+      has_aux: True: `fun` returns (result, auxiliary data), which is handed on; default False.
+      jitted: False: the passes are not compiled; default True.
+
+    Returns:
+      (fwd, bwd): ``fwd(*args) -> (out, residuals)``, with `has_aux` (out, residuals, aux); ``bwd(residuals, ct)``
+      returns the cotangents of the arguments at `argnums`, a tuple for several.
+
+    Examples:
+      >>> fwd, bwd = onax.fwd_and_bwd(lambda x: x * x, argnums=0)
+      >>> out, residuals = fwd(3.0)
+      >>> bwd(residuals, 1.0)
+      Array(6., dtype=float32, weak_type=True)
     """
     forward, single = vjp_forward(fun, argnums, has_aux), not isinstance(argnums, (tuple, list))
 

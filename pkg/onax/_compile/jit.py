@@ -190,12 +190,39 @@ def jit(
     inline=False,
     compiler_options=None,
 ):
-    """A function that compiles `fun` for each pattern of arguments and runs the compiled program.
+    """Returns a function that compiles `fun` for each kind of arguments and runs the compiled program.
 
-    `fun` must be pure and take and return trees of arrays; it runs once for each combination of tree structure,
-    shapes, dtypes and static values.  Static arguments (by position or name) must be hashable and are Python values
-    while it runs.  Without `fun` the result is a decorator.  A donated argument is deleted if a result can reuse its
-    memory.  Raises TypeError for anything but a function, ValueError for arguments that it does not have.
+    `fun` must be pure.  It runs once for each combination of tree structures, shapes, dtypes and static values; traced
+    values stand for its other arguments meanwhile.  Without `fun` the result is a decorator.
+
+    Args:
+      fun: a function of trees of arrays that returns a tree of arrays.
+      in_shardings: a tree of shardings, a prefix of the arguments' tuple; default the arguments' own.
+      out_shardings: a tree of shardings, a prefix of the results; default chosen by the compiler.
+      static_argnums: indices of arguments that are Python values for `fun`; they have a hash.
+      static_argnames: names of such arguments.
+      donate_argnums: indices of arguments that the caller gives up: results may take their memory, and they are
+        deleted.
+      donate_argnames: names of such arguments.
+      keep_unused: True: arguments that `fun` does not use remain in the program; default False.
+      device: the device that runs the program; default that of the arguments.
+      backend: a platform in place of `device`.
+      inline: True: an enclosing program contains the equations in place of a call; default False.
+      compiler_options: a dict of options; onax has none that changes results.
+
+    Returns:
+      A function with the signature of `fun`, and with methods such as `lower`, `trace` and `clear_cache`.
+
+    Raises:
+      TypeError: `fun` is not callable.
+      ValueError: a static or donated argument that `fun` does not have.
+
+    Examples:
+      >>> @onax.jit
+      ... def f(x):
+      ...     return x * x + 1
+      >>> f(jnp.arange(3))
+      Array([1, 2, 5], dtype=int32)
     """
     given = {
         "in_shardings": in_shardings,

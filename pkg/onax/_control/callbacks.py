@@ -126,14 +126,33 @@ def check_vmap_method(vmap_method):
 
 
 def pure_callback(callback, result_shape_dtypes, *args, sharding=None, vmap_method=None, **kwargs):
-    """The result of a Python function, called with arrays when the program runs: a tree of the stated types.
+    """Returns what a Python function returns, which is called with arrays when the program runs.
 
-    `result_shape_dtypes` is a tree of ShapeDtypeStructs (or arrays).  `vmap_method` says what `vmap` does: it calls the
-    function once for each example ("sequential"), or once with all examples, where arguments that are not mapped get a
-    leading axis of length 1 ("expand_dims"), are broadcast ("broadcast_all"), or stay as they are
-    ("legacy_vectorized").  `pmap` and `shard_map` call it for each device.  The function must have no effects: a call
-    whose results are unused is dropped.  It has no derivative.  Raises what the function raises, and RuntimeError for
-    results of other types than stated.  `sharding` is accepted and ignored, since there is one process to call.
+    The function must have no effects, since a call with unused results is dropped.  It has no derivative.  `pmap` and
+    `shard_map` call it for each device.
+
+    Args:
+      callback: a function of NumPy-like arrays.
+      result_shape_dtypes: a tree of ShapeDtypeStructs (or arrays), the types of its results.
+      args: arguments, trees of arrays.
+      sharding: accepted, without effect: one process calls.
+      vmap_method: what `vmap` does: "sequential" calls once for each example; the others call once for all: arguments
+        that are not mapped get an axis of length 1 ("expand_dims"), are broadcast ("broadcast_all"), or stay as they
+        are ("legacy_vectorized").  Default None: `vmap` raises.
+      kwargs: keyword arguments, trees of arrays.
+
+    Returns:
+      A tree of arrays of the stated types.
+
+    Raises:
+      RuntimeError: results of other types.
+
+    Examples:
+      >>> @onax.jit
+      ... def f(x):
+      ...     return onax.pure_callback(lambda x: np.asarray(x) + 1, onax.ShapeDtypeStruct((2,), jnp.float32), x)
+      >>> f(jnp.zeros(2))
+      Array([1., 1.], dtype=float32)
     """
     check_vmap_method(vmap_method)
     out_tree, result_avals = _result_types("pure_callback", callback, result_shape_dtypes)
@@ -263,11 +282,23 @@ def _io_abstract(*_, result_avals, ordered, **__):
 
 
 def debug_callback(callback=None, *args, ordered=False, partitioned=False, **kwargs):
-    """Calls a Python function with the arguments (numbers as arrays) each time the program reaches it.
+    """Calls a Python function each time the program reaches the call; its result is not used.
 
-    Its result is not used.  Differentiation keeps the call in the forward pass; `vmap` calls it for each example.
-    Without `callback` this returns a function that takes it and the arguments.  `partitioned` is accepted and ignored,
-    since there is one process to call.  Raises what the function raises.
+    Differentiation keeps the call in the forward pass; `vmap` calls once for each example.
+
+    Args:
+      callback: a function; default None: the result is a function of it and the arguments.
+      args: arguments, trees of arrays; numbers become arrays.
+      ordered: True: calls keep program order; default False.
+      partitioned: accepted, without effect: one process calls.
+      kwargs: keyword arguments.
+
+    Returns:
+      None, or a function if `callback` is None.
+
+    Examples:
+      >>> onax.jit(lambda x: onax.debug.callback(lambda x: print("got", x), x))(3)
+      got 3
     """
 
     def _debug_callback(callback, *args, **kwargs):
@@ -366,11 +397,28 @@ _format_check = _FormatCheck()
 
 
 def debug_print(fmt=None, *args, ordered=False, partitioned=False, skip_format_check=False, **kwargs):
-    """Prints `fmt.format(*args, **kwargs)` with the arguments' values each time the program reaches it.
+    """Prints a formatted text with values each time the program reaches the call.
 
-    It uses NumPy's print options at the time of staging.  Raises ValueError for arguments that the format does not use
-    (unless `skip_format_check`), TypeError for a format that is not a string.  Without `fmt` this returns a function
-    that takes it.
+    NumPy's print options at the time of staging hold.
+
+    Args:
+      fmt: a format such as ``"x = {x}"``; default None: the result is a function of it and the arguments.
+      args: values for the format.
+      ordered: True: texts keep program order; default False.
+      partitioned: accepted, without effect: one process prints.
+      skip_format_check: True: arguments that the format does not use are no error; default False.
+      kwargs: values by name.
+
+    Returns:
+      None, or a function if `fmt` is None.
+
+    Raises:
+      ValueError: arguments that the format does not use.
+      TypeError: a format that is not a string.
+
+    Examples:
+      >>> onax.jit(lambda x: onax.debug.print("x = {}", x))(3)
+      x = 3
     """
     if fmt is None:
         return functools.partial(
@@ -380,7 +428,28 @@ def debug_print(fmt=None, *args, ordered=False, partitioned=False, skip_format_c
 
 
 def debug_log(fmt=None, *args, ordered=False, partitioned=False, skip_format_check=False, **kwargs):
-    """Like `debug_print`, but logs a message of level INFO to the logger "onax.debug", with the line of the call."""
+    """Logs a formatted text with values each time the program reaches the call.
+
+    The record goes to the logger "onax.debug" with level INFO and the line of the call.
+
+    Args:
+      fmt: a format such as ``"x = {x}"``; default None: the result is a function of it and the arguments.
+      args: values for the format.
+      ordered: True: records keep program order; default False.
+      partitioned: accepted, without effect: one process logs.
+      skip_format_check: True: arguments that the format does not use are no error; default False.
+      kwargs: values by name.
+
+    Returns:
+      None, or a function if `fmt` is None.
+
+    Raises:
+      ValueError: arguments that the format does not use.
+      TypeError: a format that is not a string.
+
+    Examples:
+      >>> onax.debug.log("x = {}", 3)
+    """
     if fmt is None:
         return functools.partial(
             debug_log, ordered=ordered, partitioned=partitioned, skip_format_check=skip_format_check
@@ -448,7 +517,16 @@ key_lineage.rule(debug_callback_p, debug_print_p)(READS_KEYS)
 
 
 def effects_barrier():
-    """Waits for the effects of all programs called so far; returns at once, since a call returns after its effects."""
+    """Waits for the effects of all programs called so far.
+
+    It returns at once: in onax a call returns after its effects.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.effects_barrier()
+    """
 
 
 __all__ = [

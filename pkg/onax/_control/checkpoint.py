@@ -63,11 +63,26 @@ def checkpoint(
     static_argnames=(),
     concrete=_NOT_GIVEN,
 ) -> Callable[_Arguments, _Result]:
-    """`fun` as a function of which reverse mode stores only the arguments; it recomputes intermediate values.
+    """Returns a function that stores less for reverse mode: intermediate values are computed again.
 
-    `policy`: says which intermediate values are stored as well (see `checkpoint_policies`).  `prevent_cse` is accepted:
-    no pass here merges the second computation with the first.  Raises NotImplementedError for `concrete`, which JAX
-    has removed.
+    Args:
+      fun: a function.
+      prevent_cse: accepted: no pass merges the second computation with the first.
+      policy: which intermediate values are stored all the same (`onax.checkpoint_policies`); default None, none.
+      static_argnums: indices of arguments that are Python values for `fun`.
+      static_argnames: names of such arguments.
+      concrete: must not be given: JAX has removed it.
+
+    Returns:
+      A function with the signature and the results of `fun`.
+
+    Raises:
+      NotImplementedError: `concrete` is given.
+
+    Examples:
+      >>> f = onax.checkpoint(lambda x: jnp.sin(jnp.sin(x)))
+      >>> bool(onax.grad(f)(1.0) == onax.grad(lambda x: jnp.sin(jnp.sin(x)))(1.0))
+      True
     """
     check_callable(fun, "checkpoint / remat")
     if concrete is not _NOT_GIVEN:

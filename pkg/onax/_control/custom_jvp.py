@@ -18,11 +18,24 @@ from onax._transforms.jvp import call_custom_jvp
 
 @source.api_class
 class custom_jvp(CustomFunction):
-    """A function with a user-defined jvp rule.
+    """A function with a derivative of the user's own, given as a rule of forward mode.
 
-    `defjvp(rule)`: `rule(primals, tangents) -> (out, tangent_out)`, with the arguments at `nondiff_argnums` first; with
-    `symbolic_zeros`, tangents known to vanish are SymbolicZeros, and the rule may return SymbolicZeros.
-    `defjvps(*rules)`: one `rule(t, out, *primals)` for each argument, or None.
+    ``f.defjvp(rule)``: ``rule(primals, tangents) -> (out, tangent_out)``, after the arguments at `nondiff_argnums`;
+    with ``symbolic_zeros=True`` tangents known to vanish are SymbolicZeros.  ``f.defjvps(*rules)``: one ``rule(tangent,
+    out, *primals)`` for each argument, or None.  Reverse mode transposes the rule.
+
+    Args:
+      fun: a function.
+      nondiff_argnums: indices of arguments without derivative, which the rule gets as they are.
+      nondiff_argnames: names of such arguments.
+
+    Examples:
+      >>> @onax.custom_jvp
+      ... def f(x):
+      ...     return x * x
+      >>> f.defjvps(lambda t, out, x: 100 * t)
+      >>> onax.grad(f)(3.0)
+      Array(100., dtype=float32, weak_type=True)
     """
 
     kind = "custom_jvp"

@@ -26,10 +26,23 @@ from onax._transforms.flatten import fun_name
 
 @source.api_class
 class custom_vjp(CustomFunction):
-    """A function with user-defined vjp rules.
+    """A function with a derivative of the user's own, given as rules of reverse mode.
 
-    `defvjp(fwd, bwd)`: `fwd(*args) -> (out, residuals)` and `bwd(*nondiff_args, residuals, ct) -> cotangents of the
-    arguments`, a tuple (None for a zero).  The arguments at `nondiff_argnums` come first in `bwd`.
+    ``f.defvjp(fwd, bwd)``: ``fwd(*args) -> (out, residuals)`` and ``bwd(*nondiff_args, residuals, ct)``, which returns
+    a tuple with one cotangent for each argument, None for zero.  Forward mode is not possible.
+
+    Args:
+      fun: a function.
+      nondiff_argnums: indices of arguments without derivative, which come first in `bwd`.
+      nondiff_argnames: names of such arguments.
+
+    Examples:
+      >>> @onax.custom_vjp
+      ... def f(x):
+      ...     return x * x
+      >>> f.defvjp(lambda x: (f(x), x), lambda x, ct: (100 * ct,))
+      >>> onax.grad(f)(3.0)
+      Array(100., dtype=float32, weak_type=True)
     """
 
     kind = "custom_vjp"

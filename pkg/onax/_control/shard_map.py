@@ -490,13 +490,30 @@ def shard_map(
     axis_names=frozenset(),
     check_vma=True,
 ):
-    """Maps a function over shards of its arguments, one shard for each device of the mesh.
+    """Returns a function that maps `f` over shards of its arguments, one shard for each device of a mesh.
 
-    `in_specs`, `out_specs`: PartitionSpecs, or trees of these that are prefixes of the arguments' tuple and of the
-    result; None for an argument that is not sharded.  `mesh` is the mesh in context (`set_mesh`) unless given;
-    `axis_names` are the axes that `f` sees, by default all.  `check_vma` checks that results are the same along axes
-    over which they are not sharded.  Without `f` the result is a decorator.  Raises ValueError for specs that do not
-    fit.
+    Without `f` the result is a decorator.
+
+    Args:
+      f: a function of shards, which may use collectives over the mesh's axes.
+      out_specs: PartitionSpecs of the results: one, or a prefix tree.
+      in_specs: PartitionSpecs of the arguments: one, or a prefix tree of their tuple, with None for an argument that is
+        not sharded; by default those of the arguments' types.
+      mesh: a Mesh; default None, the mesh in context.
+      axis_names: the mesh axes that `f` sees; default all.
+      check_vma: True (the default): results must be the same along axes over which they are not sharded.
+
+    Returns:
+      A function of whole arrays.
+
+    Raises:
+      ValueError: specs that do not fit the mesh, the arguments or the results.
+
+    Examples:
+      >>> mesh = onax.make_mesh((1,), ("x",))
+      >>> f = onax.shard_map(lambda x: onax.lax.psum(x, "x"), mesh=mesh, in_specs=onax.P("x"), out_specs=onax.P())
+      >>> f(jnp.arange(3.0))
+      Array([0., 1., 2.], dtype=float32)
     """
     given = {
         "out_specs": out_specs, "in_specs": in_specs, "mesh": mesh, "axis_names": axis_names, "check_vma": check_vma,

@@ -61,7 +61,17 @@ class UnreducedKind(Enum):
 
 @api_class
 class PartitionSpec:
-    """For each dimension of an array, the mesh axis or axes that split it; None for a replicated dimension."""
+    """A spec that says which mesh axes split each dimension of an array.
+
+    Args:
+      partitions: for each dimension the name of a mesh axis, a tuple of names, or None for one that is not split.
+      unreduced: names of axes over which values are yet to be summed; default none.
+      reduced: names of axes over which they have been summed; default none.
+
+    Examples:
+      >>> onax.P("x", None, ("y", "z"))
+      P('x', None, ('y', 'z'))
+    """
 
     __slots__ = ("_hash", "_partitions", "reduced", "unreduced")
     UNCONSTRAINED = UNCONSTRAINED
@@ -230,8 +240,17 @@ class _Axes:
 class Mesh(_Axes):
     """A grid of devices whose axes have names.
 
-    `devices` is an array of devices (or one to make one of), `axis_names` a name for each of its axes.
-    Raises ValueError if their numbers differ.
+    Args:
+      devices: an array of Devices, or a sequence to make one of.
+      axis_names: a name for each axis of the array.
+      axis_types: an AxisType for each axis; default None, all automatic.
+
+    Raises:
+      ValueError: another number of names than axes.
+
+    Examples:
+      >>> onax.sharding.Mesh(np.array(onax.devices()[:1]), ("x",))
+      Mesh(axis_sizes=(1,), axis_names=('x',), axis_types=(Auto,))
     """
 
     __slots__ = ("_hash", "axis_names", "axis_types", "devices")
@@ -328,7 +347,17 @@ class Mesh(_Axes):
 
 @api_class
 class AbstractMesh(_Axes):
-    """Named, sized axes without devices."""
+    """A grid of axes with names and sizes, without devices.
+
+    Args:
+      axis_sizes: a tuple of ints.
+      axis_names: a tuple of names, as many.
+      axis_types: an AxisType for each axis; default None, all automatic.
+
+    Examples:
+      >>> onax.sharding.AbstractMesh((2, 4), ("x", "y")).size
+      8
+    """
 
     __slots__ = ("axis_names", "axis_sizes", "axis_types")
 
@@ -375,9 +404,18 @@ _global_mesh = None
 
 
 def get_mesh():
-    """The mesh of the innermost `with mesh:` or `with set_mesh(mesh):` of this thread, else that of `set_mesh(mesh)`.
+    """Returns the mesh in context.
 
-    An empty mesh where there is none.
+    It is that of the innermost ``with mesh:`` or ``with set_mesh(mesh):`` of this thread, else that of
+    ``set_mesh(mesh)``.
+
+    Returns:
+      A Mesh; an empty one if there is none.
+
+    Examples:
+      >>> with onax.set_mesh(onax.make_mesh((1,), ("x",))):
+      ...     print(onax.sharding.get_mesh().axis_names)
+      ('x',)
     """
     global _no_mesh
     stack = _stack()
@@ -391,16 +429,36 @@ def get_mesh():
 
 
 def get_abstract_mesh():
-    """The mesh in context without its devices."""
+    """Returns the mesh in context without its devices.
+
+    Returns:
+      An AbstractMesh; an empty one if there is none.
+
+    Examples:
+      >>> with onax.set_mesh(onax.make_mesh((1,), ("x",))):
+      ...     print(onax.sharding.get_abstract_mesh().axis_names)
+      ('x',)
+    """
     mesh = get_mesh()
     return mesh if isinstance(mesh, AbstractMesh) else mesh.abstract_mesh
 
 
 @api_class
 class set_mesh:
-    """Sets the mesh in context, for a `with` block or from now on.
+    """Sets the mesh in context, for a ``with`` block or from now on.
 
     PartitionSpecs then need no mesh beside them.
+
+    Args:
+      mesh: a Mesh.
+
+    Raises:
+      ValueError: another kind of value.
+
+    Examples:
+      >>> with onax.set_mesh(onax.make_mesh((1,), ("x",))):
+      ...     print(onax.reshard(jnp.arange(2), onax.P("x")).sharding.spec)
+      P('x',)
     """
 
     __slots__ = ("_mesh", "_previous")
@@ -424,7 +482,16 @@ class set_mesh:
 
 
 class use_abstract_mesh:
-    """Context manager that sets the abstract mesh in context."""
+    """Context manager that sets the mesh in context, without devices.
+
+    Args:
+      mesh: an AbstractMesh.
+
+    Examples:
+      >>> with onax.sharding.use_abstract_mesh(onax.sharding.AbstractMesh((2,), ("x",))):
+      ...     print(onax.sharding.get_abstract_mesh().axis_sizes)
+      (2,)
+    """
 
     __slots__ = ("_mesh",)
 
@@ -440,7 +507,24 @@ class use_abstract_mesh:
 
 
 def make_mesh(axis_shapes, axis_names, axis_types=None, *, devices=None):
-    """A mesh of the given sizes over the first devices; raises ValueError when there are too few."""
+    """Returns a mesh of given sizes over the first devices.
+
+    Args:
+      axis_shapes: the sizes of the axes.
+      axis_names: their names.
+      axis_types: an AxisType for each; default None, all explicit: shardings over them show in types.
+      devices: the devices; default None, all.
+
+    Returns:
+      A Mesh.
+
+    Raises:
+      ValueError: there are too few devices.
+
+    Examples:
+      >>> onax.make_mesh((1,), ("x",))
+      Mesh(axis_sizes=(1,), axis_names=('x',), axis_types=(Explicit,))
+    """
     shapes = tuple(axis_shapes)
     available = device_list.devices() if devices is None else list(devices)
     num_devices = int(np.prod(shapes, dtype=int))

@@ -11,9 +11,24 @@ from onax._ground import source
 
 @source.api_class
 class named_scope(contextlib.ContextDecorator):
-    """Context manager and decorator: operations inside belong to a part of the program called `name`.
+    """Context manager and decorator: operations inside belong to a part of the program with a name.
 
-    Raises TypeError unless the name is a string.
+    Args:
+      name: a str.
+
+    Returns:
+      A context manager.
+
+    Raises:
+      TypeError: the name is not a str.
+
+    Examples:
+      >>> @onax.jit
+      ... def f(x):
+      ...     with onax.named_scope("layer"):
+      ...         return x + 1
+      >>> f(1)
+      Array(2, dtype=int32, weak_type=True)
     """
 
     def __init__(self, name):
@@ -29,7 +44,19 @@ class named_scope(contextlib.ContextDecorator):
 
 
 def named_call(fun, *, name=None):
-    """The function as a part of the program called `name` (by default, after itself)."""
+    """Returns the function as a part of the program with a name.
+
+    Args:
+      fun: a function.
+      name: a str; default the function's own name.
+
+    Returns:
+      A function with the signature of `fun`.
+
+    Examples:
+      >>> onax.named_call(lambda x: x + 1, name="layer")(1)
+      2
+    """
     if not callable(fun):
         raise TypeError(f"named_call: Expected a callable value, got {fun!r}")
     scope = named_scope(getattr(fun, "__name__", type(fun).__name__) if name is None else name)

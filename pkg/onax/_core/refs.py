@@ -81,7 +81,14 @@ class _RefType(type):
 
 @dataclass(slots=True, weakref_slot=True, eq=False, repr=False)
 class Ref(metaclass=_RefType):
-    """A reference to an array that can be overwritten; made by `new_ref`."""
+    """A reference to an array that can be overwritten, made by `onax.new_ref`.
+
+    Examples:
+      >>> ref = onax.new_ref(jnp.zeros(3))
+      >>> ref[1] = 5.0
+      >>> ref[...]
+      Array([0., 5., 0.], dtype=float32)
+    """
 
     _value: object
 

@@ -111,7 +111,19 @@ def _factors(sharding, ndim):
 
 @api_class
 class SingleDeviceSharding(Sharding):
-    """The whole array on one device."""
+    """A sharding that places whole arrays on one device.
+
+    Args:
+      device: a Device.
+      memory_kind: the kind of its memory; default None, "device".
+
+    Raises:
+      TypeError: `device` is no Device.
+
+    Examples:
+      >>> onax.sharding.SingleDeviceSharding(onax.devices()[0]).is_fully_replicated
+      True
+    """
 
     __slots__ = ("_device", "_memory_kind")
 
@@ -166,7 +178,19 @@ def _make_single(device, memory_kind):
 class NamedSharding(Sharding):
     """A sharding that splits dimensions along the axes of a mesh, as a partition spec says.
 
-    Raises ValueError for axes that the mesh does not have, DuplicateSpecError for an axis that is used twice.
+    Args:
+      mesh: a Mesh or an AbstractMesh.
+      spec: a PartitionSpec.
+      memory_kind: the kind of the devices' memory; default None, "device".
+
+    Raises:
+      ValueError: axes that the mesh does not have.
+      DuplicateSpecError: an axis that is used twice.
+
+    Examples:
+      >>> mesh = onax.make_mesh((1,), ("x",))
+      >>> onax.sharding.NamedSharding(mesh, onax.P("x")).shard_shape((4, 2))
+      (4, 2)
     """
 
     __slots__ = ("_memory_kind", "mesh", "spec")

@@ -16,7 +16,18 @@ from onax._native.array_sources import make_sharded, make_spanning
 
 @dataclass(slots=True, eq=False, repr=False)
 class Shard:
-    """One part of an array: `device`, `index` (slices of the whole), `replica_id`, and its `data` as an array."""
+    """A part of an array, as `addressable_shards` lists them.
+
+    Args:
+      device: the device that holds it.
+      index: a tuple of slices of the whole array.
+      replica_id: the number of this copy, from 0 on.
+      data: the part, an array.
+
+    Examples:
+      >>> onax.device_put(jnp.arange(3.0)).addressable_shards[0].data
+      Array([0., 1., 2.], dtype=float32)
+    """
 
     device: object
     index: tuple

@@ -180,9 +180,21 @@ def _has_tracer(args):
 
 
 def ensure_compile_time_eval():
-    """Context manager in which operations on concrete values are evaluated at once, even while a function is traced.
+    """Context manager: operations on concrete values are computed at once, also while a function is traced.
 
-    Operations on tracers are still recorded.
+    Operations on traced values are recorded all the same.
+
+    Returns:
+      A context manager.
+
+    Examples:
+      >>> @onax.jit
+      ... def f(x):
+      ...     with onax.ensure_compile_time_eval():
+      ...         assert (jnp.arange(3).sum() == 3)
+      ...     return x
+      >>> f(1)
+      Array(1, dtype=int32, weak_type=True)
     """
     trace = context.get_trace()
     return set_current_trace(None if trace is None else FoldingTrace(trace))
@@ -427,9 +439,20 @@ def escaped_tracer_error(tracer):
 
 
 def typeof(x):
-    """The aval of a value: Array, tracer, NumPy array or scalar, Python scalar.
+    """Returns the type of a value: its shape, dtype and weak type.
 
-    Raises TypeError for anything else.
+    Args:
+      x: an Array, a traced value, a NumPy array or scalar, or a Python scalar.
+
+    Returns:
+      An abstract value such as a ShapedArray.
+
+    Raises:
+      TypeError: any other value.
+
+    Examples:
+      >>> onax.typeof(jnp.zeros((2, 3)))
+      ShapedArray(float32[2,3])
     """
     if isinstance(x, Array):
         return x.aval

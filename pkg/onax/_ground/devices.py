@@ -55,10 +55,21 @@ class Memory:
 
 
 class Device:
-    """A device: `platform` ("cpu" or "gpu"), `device_kind`, `id`.  There is one object for each device.
+    """A device, as `onax.devices` lists them; there is one object for each.
 
-    `_separate`: whether it has a memory of its own, so that a program over several such devices is compiled to one
-    program for each.  A program over virtual devices, which share one memory, is compiled to a single program.
+    Args:
+      platform: "cpu" or "gpu".
+      id_: its number among all devices of the platform.
+      device_kind: its model; default the platform.
+      separate: whether it has a memory of its own: a program over several such devices is compiled to one program for
+        each, one over virtual devices to a single one.  Default True except for the CPU.
+      process_index: the process that has it; default 0.
+      local_id: its number among the devices of that process; default `id_`.
+
+    Examples:
+      >>> device = onax.devices()[0]
+      >>> device.platform, device.id
+      ('cpu', 0)
     """
 
     __slots__ = (
@@ -292,7 +303,21 @@ def backends():
 
 
 def devices(backend=None):
-    """All devices of a backend ("cpu", "gpu", "cuda"; the default one if none is named), as a list."""
+    """Returns the devices of a platform.
+
+    Args:
+      backend: the name of a platform, such as "cpu" or "gpu"; default None, the default platform.
+
+    Returns:
+      A list of Devices, those of other processes included.
+
+    Raises:
+      RuntimeError: there is no such platform.
+
+    Examples:
+      >>> onax.devices("cpu")[0]
+      CpuDevice(id=0)
+    """
     return get_backend(backend, "devices").devices()
 
 
@@ -302,7 +327,23 @@ def is_initialised():
 
 
 def local_devices(process_index=None, backend=None, host_id=None):
-    """The devices of a process, by default this one, as a list; raises ValueError for an unknown process."""
+    """Returns the devices of a process.
+
+    Args:
+      process_index: the process; default None, this one.
+      backend: the name of a platform, such as "cpu" or "gpu"; default None, the default platform.
+      host_id: an older name of `process_index`.
+
+    Returns:
+      A list of Devices.
+
+    Raises:
+      ValueError: there is no such process.
+
+    Examples:
+      >>> onax.local_devices()[0].process_index
+      0
+    """
     found = get_backend(backend, "local_devices")
     index = process_index if process_index is not None else host_id
     if index is None:
@@ -315,29 +356,84 @@ def local_devices(process_index=None, backend=None, host_id=None):
 
 
 def device_count(backend=None):
-    """How many devices there are, those of other processes included."""
+    """Returns the number of devices, those of other processes included.
+
+    Args:
+      backend: the name of a platform, such as "cpu" or "gpu"; default None, the default platform.
+
+    Returns:
+      An int.
+
+    Examples:
+      >>> onax.device_count() == len(onax.devices())
+      True
+    """
     return get_backend(backend, "device_count").device_count()
 
 
 def local_device_count(backend=None):
-    """How many devices this process has."""
+    """Returns the number of devices of this process.
+
+    Args:
+      backend: the name of a platform, such as "cpu" or "gpu"; default None, the default platform.
+
+    Returns:
+      An int.
+
+    Examples:
+      >>> onax.local_device_count() == len(onax.local_devices())
+      True
+    """
     return get_backend(backend, "local_device_count").local_device_count()
 
 
 def process_index(backend=None):
-    """The index of this process: 0 if it is the only one."""
+    """Returns the index of this process, 0 if it is the only one.
+
+    Args:
+      backend: the name of a platform, such as "cpu" or "gpu"; default None, the default platform.
+
+    Returns:
+      An int.
+
+    Examples:
+      >>> onax.process_index()
+      0
+    """
     get_backend(backend, "process_index")
     return processes.process_index()
 
 
 def process_count(backend=None):
-    """The number of processes."""
+    """Returns the number of processes.
+
+    Args:
+      backend: the name of a platform, such as "cpu" or "gpu"; default None, the default platform.
+
+    Returns:
+      An int.
+
+    Examples:
+      >>> onax.process_count()
+      1
+    """
     get_backend(backend, "process_count")
     return processes.process_count()
 
 
 def process_indices(backend=None):
-    """The indices of all processes, as a list."""
+    """Returns the indices of all processes.
+
+    Args:
+      backend: the name of a platform, such as "cpu" or "gpu"; default None, the default platform.
+
+    Returns:
+      A list of ints.
+
+    Examples:
+      >>> onax.process_indices()
+      [0]
+    """
     get_backend(backend, "process_indices")
     return list(range(processes.process_count()))
 
@@ -347,7 +443,15 @@ host_count, host_id, host_ids = process_count, process_index, process_indices
 
 
 def default_backend():
-    """The name of the default platform."""
+    """Returns the name of the default platform.
+
+    Returns:
+      A str, such as "cpu".
+
+    Examples:
+      >>> onax.default_backend()
+      'cpu'
+    """
     return get_backend().platform
 
 

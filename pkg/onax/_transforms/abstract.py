@@ -25,7 +25,21 @@ from onax._transforms.staging import trace_to_jaxpr
 
 
 class ShapeDtypeStruct:
-    """The type of an array without its values: shape (symbolic dimensions allowed), dtype, weak type, sharding."""
+    """The type of an array without its values.
+
+    Args:
+      shape: a tuple of ints or symbolic dimensions.
+      dtype: the dtype.
+      sharding: a Sharding, or a PartitionSpec over the mesh in context; default None.
+      weak_type: whether a Python number stands for it; default False.
+      manual_axis_type: types of mesh axes inside `shard_map`; default None.
+      is_ref: whether it is the type of a reference; default False.
+      vma: the mesh axes over which it varies inside `shard_map`; default None.
+
+    Examples:
+      >>> onax.ShapeDtypeStruct((2, 3), jnp.float32)
+      ShapeDtypeStruct(shape=(2, 3), dtype=float32)
+    """
 
     __slots__ = ("dtype", "is_ref", "manual_axis_type", "shape", "sharding", "weak_type")
 
@@ -221,9 +235,19 @@ def _result_structs(jaxpr, out_tree):
 
 @source.api_boundary
 def eval_shape(fun, *args, **kwargs):
-    """The types of the results of `fun(*args, **kwargs)`, as a tree of ShapeDtypeStruct; nothing is computed.
+    """Returns the types of a function's results; nothing is computed.
 
-    The function itself may return ShapeDtypeStructs.
+    Args:
+      fun: a function; it may return ShapeDtypeStructs itself.
+      args: arguments, trees of arrays or of ShapeDtypeStructs.
+      kwargs: keyword arguments, likewise.
+
+    Returns:
+      A tree of ShapeDtypeStructs.
+
+    Examples:
+      >>> onax.eval_shape(lambda x: x @ x.T, onax.ShapeDtypeStruct((2, 3), jnp.float32))
+      ShapeDtypeStruct(shape=(2, 2), dtype=float32)
     """
     check_callable(fun)
     given = {}
@@ -242,10 +266,21 @@ def eval_shape(fun, *args, **kwargs):
 
 
 def make_jaxpr(fun, static_argnums=(), axis_env=None, return_shape=False, abstracted_axes=None):
-    """A function that takes arguments of `fun` or their types, and returns the jaxpr of `fun`.
+    """Returns a function that stages `fun` as a program, a jaxpr.
 
-    With `return_shape` it returns (jaxpr, tree of ShapeDtypeStruct).  `axis_env`: (name, size) of the axes that
-    collectives in `fun` may use.
+    Args:
+      fun: a function.
+      static_argnums: indices of arguments that are Python values for `fun`.
+      axis_env: (name, size) pairs of the axes that collectives in `fun` use; default None.
+      return_shape: True: the result is (jaxpr, tree of ShapeDtypeStructs); default False.
+      abstracted_axes: not supported: None.
+
+    Returns:
+      A function of arguments of `fun`, or their types, that returns a ClosedJaxpr.
+
+    Examples:
+      >>> onax.make_jaxpr(lambda x: 2 * x)(1.0)
+      { lambda ; a:f32[]. let b:f32[] = mul 2.0:f32[] a in (b,) }
     """
     if not callable(fun):
         raise TypeError(f"make_jaxpr: the first argument must be callable, got {fun!r}")

@@ -68,10 +68,24 @@ def jvp(
     fun: Callable[..., tuple[_Result, _Auxiliary]], primals: Any, tangents: Any, has_aux: Literal[True]
 ) -> tuple[_Result, _Result, _Auxiliary]: ...
 def jvp(fun, primals, tangents, has_aux=False):
-    """Results of `fun(*primals)` and their directional derivative along `tangents`.
+    """Returns a function's results, and their derivative along tangents of the arguments (forward mode).
 
-    Returns (out, tangent_out), or (out, tangent_out, aux) with `has_aux`.  Raises TypeError or ValueError when
-    primals and tangents do not match in structure, dtype (float0 for integers) or shape.
+    Args:
+      fun: a function of arrays.
+      primals: a tuple of arguments.
+      tangents: a tuple of tangents, of the structure, shapes and dtypes of `primals` (float0 for integers).
+      has_aux: True: `fun` returns (result, auxiliary data), which is handed on; default False.
+
+    Returns:
+      (out, tangent_out), or (out, tangent_out, aux).
+
+    Raises:
+      TypeError: structures or dtypes that do not match.
+      ValueError: shapes that do not match.
+
+    Examples:
+      >>> onax.jvp(lambda x: x * x, (3.0,), (1.0,))
+      (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
     """
     check_callable(fun)
     for given in (primals, tangents):
@@ -125,9 +139,22 @@ def _check_tangent(primal, tangent):
 
 @source.api_boundary
 def linearize(fun, *primals, has_aux=False):
-    """Results of `fun(*primals)` and the linear map from tangents of the arguments to tangents of the results.
+    """Returns a function's results, and the linear map from tangents of the arguments to those of the results.
 
-    The returned function applies the map without running `fun` again.
+    The map does not run `fun` again.
+
+    Args:
+      fun: a function of arrays.
+      primals: its arguments.
+      has_aux: True: `fun` returns (result, auxiliary data), which is handed on; default False.
+
+    Returns:
+      (out, map), or (out, map, aux); ``map(*tangents)`` returns a tree like `out`.
+
+    Examples:
+      >>> y, push = onax.linearize(lambda x: x * x, 3.0)
+      >>> push(1.0)
+      Array(6., dtype=float32, weak_type=True)
     """
     check_callable(fun)
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
@@ -327,10 +354,22 @@ def vjp(
     fun: Callable[..., tuple[_Result, _Auxiliary]], *primals: Any, has_aux: Literal[True], reduce_axes=()
 ) -> tuple[_Result, Callable[[_Result], tuple], _Auxiliary]: ...
 def vjp(fun, *primals, has_aux=False, reduce_axes=()):
-    """Results of `fun(*primals)` and the function from their cotangents to cotangents of the arguments.
+    """Returns a function's results, and the map from their cotangents to those of the arguments (reverse mode).
 
-    Returns (out, vjp_fun), or (out, vjp_fun, aux) with `has_aux`.  `vjp_fun` takes one tree like `out` and returns a
-    tuple with one tree for each argument (float0 for integer arguments).
+    Args:
+      fun: a function of arrays.
+      primals: its arguments.
+      has_aux: True: `fun` returns (result, auxiliary data), which is handed on; default False.
+      reduce_axes: accepted, without effect.
+
+    Returns:
+      (out, pull), or (out, pull, aux); ``pull(ct)`` takes a tree like `out` and returns a tuple with one tree for each
+      argument (float0 for integers).
+
+    Examples:
+      >>> y, pull = onax.vjp(lambda x, y: x * y, 3.0, 4.0)
+      >>> pull(1.0)
+      (Array(4., dtype=float32, weak_type=True), Array(3., dtype=float32, weak_type=True))
     """
     check_callable(fun)
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
@@ -352,10 +391,26 @@ def grad(
     allow_int: bool = False,
     reduce_axes=(),
 ) -> Callable[Arguments, Any]:
-    """The gradient of a scalar-valued function with respect to the arguments at `argnums`.
+    """Returns a function that computes the gradient of a scalar-valued function.
 
-    The result has the structure of the argument (a tuple of such for several argnums), or is (gradient, aux) with
-    `has_aux`.  Raises TypeError for results that are not real scalars and for integer arguments, unless allowed.
+    Args:
+      fun: a function of trees of arrays whose result is a real number.
+      argnums: the index, or indices, of the arguments to differentiate by; default 0.
+      has_aux: True: `fun` returns (result, auxiliary data), which is handed on; default False.
+      holomorphic: True: `fun` is holomorphic, and arguments and results are complex; default False.
+      allow_int: True: arguments may be integers; their derivatives have dtype float0.  Default False.
+      reduce_axes: accepted, without effect.
+
+    Returns:
+      A function of the arguments of `fun` that returns a tree like the argument, a tuple of trees for several
+      `argnums`, and (gradient, aux) with `has_aux`.
+
+    Raises:
+      TypeError: at a call, a result that is no real scalar, or an argument of integers unless allowed.
+
+    Examples:
+      >>> onax.grad(lambda x: jnp.sum(x**2))(jnp.arange(3.0))
+      Array([0., 2., 4.], dtype=float32)
     """
     both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
 
@@ -376,7 +431,26 @@ def value_and_grad(
     allow_int: bool = False,
     reduce_axes=(),
 ) -> Callable[Arguments, tuple[_Result, Any]]:
-    """A function that returns the value of `fun` and its gradient; see `grad`."""
+    """Returns a function that computes a scalar-valued function and its gradient.
+
+    Args:
+      fun: a function of trees of arrays whose result is a real number.
+      argnums: the index, or indices, of the arguments to differentiate by; default 0.
+      has_aux: True: `fun` returns (result, auxiliary data), which is handed on; default False.
+      holomorphic: True: `fun` is holomorphic, and arguments and results are complex; default False.
+      allow_int: True: arguments may be integers; their derivatives have dtype float0.  Default False.
+      reduce_axes: accepted, without effect.
+
+    Returns:
+      A function of the arguments of `fun` that returns (value, gradient); with `has_aux` the value is (value, aux).
+
+    Raises:
+      TypeError: at a call, a result that is no real scalar, or an argument of integers unless allowed.
+
+    Examples:
+      >>> onax.value_and_grad(lambda x: x**2)(3.0)
+      (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
+    """
     check_callable(fun)
     argnums = index_or_tuple(argnums)
 
@@ -515,9 +589,23 @@ def vjp_forward(fun, argnums, has_aux=False):
 
 
 def linear_transpose(fun, *primals, reduce_axes=()):
-    """The transpose of a function that is linear in its arguments, which are values or types.
+    """Returns the transpose of a linear function.
 
-    Returns a function from a tree like the results to a tuple of trees like the arguments.
+    Args:
+      fun: a function that is linear in its arguments.
+      primals: arguments of `fun`, or their types; their values do not matter.
+      reduce_axes: accepted, without effect.
+
+    Returns:
+      A function of a tree like the results that returns a tuple of trees like the arguments.
+
+    Raises:
+      TypeError: dtypes that are neither all inexact nor all integers; at a call, a tree of another structure or type.
+
+    Examples:
+      >>> transpose = onax.linear_transpose(lambda x: 2 * x, 1.0)
+      >>> transpose(3.0)
+      (Array(6., dtype=float32, weak_type=True),)
     """
     check_callable(fun)
     leaves, tree = tree_flatten((primals, {}))

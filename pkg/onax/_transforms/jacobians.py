@@ -54,9 +54,28 @@ def _jacobian_function(fun, argnums, check_input, compute):
 def jacfwd(
     fun: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[Arguments, Any]:
-    """The Jacobian by forward mode: one column for each tangent, all tangents batched.
+    """Returns a function that computes a Jacobian by forward mode, all columns batched.
 
-    Result shapes: the shape of each output followed by the shape of the argument.
+    It suits functions with more results than arguments.
+
+    Args:
+      fun: a function of trees of arrays.
+      argnums: the index, or indices, of the arguments to differentiate by; default 0.
+      has_aux: True: `fun` returns (result, auxiliary data), which is handed on; default False.
+      holomorphic: True: `fun` is holomorphic, and arguments and results are complex; default False.
+
+    Returns:
+      A function of the arguments of `fun` that returns a tree like the results, each leaf a tree like the argument with
+      arrays of shape (*result, *argument); with `has_aux` (Jacobian, aux).
+
+    Raises:
+      TypeError: at a call, arguments that are not real, unless holomorphic.
+
+    Examples:
+      >>> onax.jacfwd(lambda x: x**2)(jnp.arange(3.0))
+      Array([[0., 0., 0.],
+             [0., 2., 0.],
+             [0., 0., 4.]], dtype=float32)
     """
 
     def compute(partial, dynamic, arguments):
@@ -102,9 +121,29 @@ def jacrev(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable[Arguments, Any]:
-    """The Jacobian by reverse mode: one row for each cotangent, all cotangents batched.
+    """Returns a function that computes a Jacobian by reverse mode, all rows batched.
 
-    Result shapes: the shape of each output followed by the shape of the argument.
+    It suits functions with more arguments than results.
+
+    Args:
+      fun: a function of trees of arrays.
+      argnums: the index, or indices, of the arguments to differentiate by; default 0.
+      has_aux: True: `fun` returns (result, auxiliary data), which is handed on; default False.
+      holomorphic: True: `fun` is holomorphic, and arguments and results are complex; default False.
+      allow_int: True: arguments may be integers; their derivatives have dtype float0.  Default False.
+
+    Returns:
+      A function of the arguments of `fun` that returns a tree like the results, each leaf a tree like the argument with
+      arrays of shape (*result, *argument); with `has_aux` (Jacobian, aux).
+
+    Raises:
+      TypeError: at a call, results that are not real, unless holomorphic.
+
+    Examples:
+      >>> onax.jacrev(lambda x: x**2)(jnp.arange(3.0))
+      Array([[0., 0., 0.],
+             [0., 2., 0.],
+             [0., 0., 4.]], dtype=float32)
     """
 
     def compute(partial, dynamic, arguments):
@@ -133,7 +172,23 @@ jacobian = jacrev
 def hessian(
     fun: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[Arguments, Any]:
-    """The matrix of second derivatives, forward over reverse."""
+    """Returns a function that computes second derivatives, forward over reverse mode.
+
+    Args:
+      fun: a function of trees of arrays.
+      argnums: the index, or indices, of the arguments to differentiate by; default 0.
+      has_aux: True: `fun` returns (result, auxiliary data), which is handed on; default False.
+      holomorphic: True: `fun` is holomorphic, and arguments and results are complex; default False.
+
+    Returns:
+      A function of the arguments of `fun` that returns a tree like the results of trees like the argument, twice, with
+      arrays of shape (*result, *argument, *argument).
+
+    Examples:
+      >>> onax.hessian(lambda x: x[0] ** 2 * x[1])(jnp.array([1.0, 2.0]))
+      Array([[4., 2.],
+             [2., 0.]], dtype=float32)
+    """
     return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
 
 

@@ -25,12 +25,27 @@ _NEEDS_MESH = "Please set a mesh via `jax.set_mesh` if a PartitionSpec is passed
 
 
 def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
-    """The tree with every leaf as an Array on the given device or sharding; committed to it when one is given.
+    """Returns the tree with every leaf as an Array on a device.
 
-    `device`: None, a Device, a Sharding, a Format, a `memory.Space` (where values stay where they are, since a device
-    has one memory), or a tree of these that is a prefix of `x`.  Raises TypeError for
-    leaves that are not arrays, ValueError for shardings that do not fit and for `donate` with `may_alias`, and
-    NotImplementedError for a Format whose layout is not row-major.
+    Args:
+      x: a tree of arrays and numbers.
+      device: a Device, a Sharding, a Format, a `memory.Space`, or a tree of these that is a prefix of `x`.  Default
+        None, the default device; with a device given arrays are committed to it.
+      src: accepted, without effect.
+      donate: True: the caller gives up the arrays; default False.
+      may_alias: whether results may share memory with arguments; default None.
+
+    Returns:
+      A tree of Arrays.
+
+    Raises:
+      TypeError: leaves that are not arrays.
+      ValueError: shardings that do not fit, or `donate` with `may_alias`.
+      NotImplementedError: a Format whose layout is not row-major.
+
+    Examples:
+      >>> onax.device_put([1.0, np.arange(2)], onax.devices()[0])
+      [Array(1., dtype=float32, weak_type=True), Array([0, 1], dtype=int32)]
     """
     if donate and may_alias:
         raise ValueError("may_alias and donate cannot be True at the same time.")
@@ -117,7 +132,18 @@ def _check_same_everywhere(leaf, sharding):
 
 
 def device_get(x):
-    """The tree with every Array as a NumPy array; tracers, keys (they have no NumPy form) and other leaves stay."""
+    """Returns the tree with every Array as a NumPy array.
+
+    Args:
+      x: a tree; traced values, keys and other leaves stay as they are.
+
+    Returns:
+      A tree.
+
+    Examples:
+      >>> onax.device_get({"a": jnp.arange(2)})
+      {'a': array([0, 1], dtype=int32)}
+    """
     return tree_map(_get_leaf, x)
 
 
@@ -128,7 +154,18 @@ def _get_leaf(leaf):
 
 
 def block_until_ready(x):
-    """Returns the tree: results are complete when an operation returns."""
+    """Returns the tree; results are complete when an operation returns.
+
+    Args:
+      x: a tree.
+
+    Returns:
+      The same tree.
+
+    Examples:
+      >>> onax.block_until_ready(jnp.arange(2))
+      Array([0, 1], dtype=int32)
+    """
     return tree_map(lambda leaf: leaf.block_until_ready() if hasattr(leaf, "block_until_ready") else leaf, x)
 
 
@@ -152,15 +189,42 @@ def live_arrays(platform=None):
 
 
 def copy_to_host_async(x):
-    """Returns the tree: arrays of the CPU are on the host."""
+    """Returns the tree; arrays of the CPU are on the host already.
+
+    Args:
+      x: a tree.
+
+    Returns:
+      The same tree.
+
+    Examples:
+      >>> onax.copy_to_host_async(jnp.arange(2))
+      Array([0, 1], dtype=int32)
+    """
     return x
 
 
 def make_array_from_callback(shape, sharding, data_callback, dtype=None):
-    """An array with a sharding; `data_callback(index)` returns the elements at a tuple of slices.
+    """Returns an array with a sharding, whose parts a function gives.
 
-    Raises IndivisibleError if shards would be unequal, ValueError for a shard of another shape, or of another dtype
-    than `dtype`.
+    Args:
+      shape: the shape of the whole array.
+      sharding: a Sharding.
+      data_callback: a function (index) -> the elements at a tuple of slices.
+      dtype: the dtype of the parts; default None, that of the first.
+
+    Returns:
+      Array of shape `shape`.
+
+    Raises:
+      IndivisibleError: the parts would be unequal.
+      ValueError: a part of another shape or dtype.
+
+    Examples:
+      >>> mesh = onax.make_mesh((1,), ("x",))
+      >>> sharding = onax.sharding.NamedSharding(mesh, onax.P("x"))
+      >>> onax.make_array_from_callback((3,), sharding, lambda index: np.arange(3)[index])
+      Array([0, 1, 2], dtype=int32)
     """
     shape = _global_shape("make_array_from_callback", shape, sharding)
     indices = sharding.addressable_devices_indices_map(shape).values()
@@ -178,7 +242,22 @@ def make_array_from_callback(shape, sharding, data_callback, dtype=None):
 
 
 def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None):
-    """An array with a sharding, from the shards of its devices in the order of the devices."""
+    """Returns an array with a sharding, from its parts.
+
+    Args:
+      shape: the shape of the whole array.
+      sharding: a Sharding.
+      arrays: the parts, in the order of the sharding's devices that this process has.
+      dtype: the dtype, needed if the process has no part; default None.
+
+    Returns:
+      Array of shape `shape`.
+
+    Examples:
+      >>> sharding = onax.sharding.SingleDeviceSharding(onax.devices()[0])
+      >>> onax.make_array_from_single_device_arrays((2,), sharding, [jnp.arange(2)])
+      Array([0, 1], dtype=int32)
+    """
     shape = _global_shape("make_array_from_single_device_arrays", shape, sharding)
     indices = sharding.addressable_devices_indices_map(shape)
     if not isinstance(arrays, (list, tuple)):
@@ -213,27 +292,22 @@ def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None)
 
 
 def make_array_from_process_local_data(sharding, local_data, global_shape=None):
-    """Returns an array with a sharding, from the data of this process.
+    """Returns an array with a sharding, from the elements that this process has.
 
     Args:
-      sharding: the sharding, or a tree of shardings that is a prefix of `local_data`.
-      local_data: what the devices of this process hold together, (n, ...); or the whole array. A tree is mapped.
-      global_shape: the shape of the whole array; None in a dimension, or for all of them: a dimension is as often as
-        long as that of `local_data` as processes split it. With one process it is the shape of `local_data`.
+      sharding: a Sharding.
+      local_data: the elements of this process, an array.
+      global_shape: the shape of the whole array; default None: it follows from the sharding.
+      dtype: the dtype; default None, that of `local_data`.
 
     Returns:
-      An Array of the global shape; or a tree of them.
-
-    Raises:
-      TypeError: for anything but a sharding.
-      ValueError: for data that are neither the whole array nor the part of this process.
+      Array of shape `global_shape`.
 
     Examples:
-      >>> import onax, numpy as np
       >>> mesh = onax.make_mesh((1,), ("x",))
-      >>> sharding = onax.NamedSharding(mesh, onax.P("x"))
-      >>> onax.make_array_from_process_local_data(sharding, np.arange(3.0)).shape
-      (3,)
+      >>> sharding = onax.sharding.NamedSharding(mesh, onax.P("x"))
+      >>> onax.make_array_from_process_local_data(sharding, np.arange(2))
+      Array([0, 1], dtype=int32)
     """
     shardings = tree_broadcast(sharding, local_data)
     return tree_map(lambda leaf, s: _from_process(s, leaf, global_shape), local_data, shardings)

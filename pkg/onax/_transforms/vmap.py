@@ -24,12 +24,29 @@ def vmap(
     spmd_axis_name=None,
     sum_match: bool = False,
 ) -> Callable[_Arguments, _Result]:
-    """Maps a function over array axes, all examples at once.
+    """Returns a function that maps `fun` over axes of its arguments, all examples at once.
 
-    `in_axes`, `out_axes`: an int, None (not mapped), or trees of these that are prefixes of the arguments' tuple and
-    of the result.  What is not mapped reaches the function as it is, so it may be anything.  Keyword arguments are
-    mapped over axis 0.  Raises ValueError for sizes that disagree and axes that do not exist, TypeError for malformed
-    axes.
+    Keyword arguments are mapped over axis 0.  What is not mapped reaches `fun` as it is, so it may be anything.
+
+    Args:
+      fun: a function of trees of arrays.
+      in_axes: an int, None (not mapped), or a tree of these that is a prefix of the arguments' tuple; default 0.
+      out_axes: the axis of the examples in results: an int, None, or a prefix tree of the results; default 0.
+      axis_name: a name for collectives over the examples; default None.
+      axis_size: the number of examples, needed if nothing is mapped; default None.
+      spmd_axis_name: the mesh axis that shards the examples; default None.
+      sum_match: True: results that `out_axes` says are not mapped are summed over the examples; default False.
+
+    Returns:
+      A function of the arguments of `fun`.
+
+    Raises:
+      ValueError: sizes that disagree, or an axis that does not exist.
+      TypeError: malformed axes.
+
+    Examples:
+      >>> onax.vmap(jnp.dot)(jnp.ones((3, 2)), jnp.ones((3, 2)))
+      Array([2., 2., 2.], dtype=float32)
     """
     check_callable(fun)
     if isinstance(in_axes, list):

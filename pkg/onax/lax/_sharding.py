@@ -70,9 +70,23 @@ def _moved(x, target):
 
 
 def reshard(xs, out_shardings):
-    """xs, a tree of arrays, moved to other shardings (or PartitionSpecs over the mesh in context).
+    """Returns a tree of arrays moved to other shardings.
 
-    Raises TypeError for values that are neither NamedShardings nor PartitionSpecs, ValueError for None.
+    Args:
+      xs: a tree of arrays.
+      out_shardings: a sharding, or a prefix tree of NamedShardings and PartitionSpecs over the mesh in context.
+
+    Returns:
+      A tree of arrays with equal values.
+
+    Raises:
+      TypeError: other kinds of values.
+      ValueError: None.
+
+    Examples:
+      >>> mesh = onax.make_mesh((1,), ("x",))
+      >>> onax.reshard(jnp.arange(2), onax.sharding.NamedSharding(mesh, onax.P("x"))).sharding.spec
+      P('x',)
     """
     leaves, tree = tree_flatten(xs)
     shardings = broadcast_devices(out_shardings, tree, "reshard out_shardings")
@@ -93,10 +107,23 @@ def reshard(xs, out_shardings):
 
 
 def auto_axes(f=None, /, *, axes=None, out_sharding=None):
-    """A function in which explicit axes are automatic, and whose results lie as `out_sharding` says.
+    """Returns a function in which explicit mesh axes are automatic, and whose results have given shardings.
 
-    `out_sharding` is a tree of shardings that is a prefix of the results.  `axes` is accepted: inside, all axes are
-    automatic.
+    Without `f` the result is a decorator.
+
+    Args:
+      f: a function.
+      axes: accepted: inside, all axes are automatic.
+      out_sharding: a sharding or PartitionSpec, or a prefix tree of the results.
+
+    Returns:
+      A function with the signature of `f`.
+
+    Examples:
+      >>> mesh = onax.make_mesh((1,), ("x",))
+      >>> with onax.set_mesh(mesh):
+      ...     print(onax.sharding.auto_axes(lambda x: 2 * x, out_sharding=onax.P("x"))(jnp.arange(2)))
+      [0 2]
     """
     if f is None:
         return functools.partial(auto_axes, axes=axes, out_sharding=out_sharding)
@@ -111,9 +138,23 @@ def auto_axes(f=None, /, *, axes=None, out_sharding=None):
 
 
 def explicit_axes(f=None, /, *, axes=None, in_sharding=None):
-    """A function whose arguments are moved to `in_sharding`, a tree of shardings that is a prefix of them.
+    """Returns a function whose arguments are moved to given shardings over explicit mesh axes.
 
-    `axes` is accepted: which axes types show is a matter of the mesh.
+    Without `f` the result is a decorator.
+
+    Args:
+      f: a function.
+      axes: accepted: which axes types show depends on the mesh.
+      in_sharding: a sharding or PartitionSpec, or a prefix tree of the arguments.
+
+    Returns:
+      A function with the signature of `f`.
+
+    Examples:
+      >>> mesh = onax.make_mesh((1,), ("x",))
+      >>> with onax.set_mesh(mesh):
+      ...     print(onax.sharding.explicit_axes(lambda x: 2 * x, in_sharding=onax.P("x"))(jnp.arange(2)))
+      [0 2]
     """
     if f is None:
         return functools.partial(explicit_axes, axes=axes, in_sharding=in_sharding)
@@ -126,5 +167,17 @@ def explicit_axes(f=None, /, *, axes=None, in_sharding=None):
 
 
 def make_single_device_sharding(device, *, memory_kind=None):
-    """The whole array on one device."""
+    """Returns the sharding that places whole arrays on one device.
+
+    Args:
+      device: a Device.
+      memory_kind: the kind of its memory; default None, "device".
+
+    Returns:
+      A SingleDeviceSharding.
+
+    Examples:
+      >>> onax.sharding.make_single_device_sharding(onax.devices()[0]).device_set == {onax.devices()[0]}
+      True
+    """
     return SingleDeviceSharding(device, memory_kind=memory_kind)

@@ -50,27 +50,53 @@ def new_ref(init_val, *, memory_space=None, kind=None):
 
 @api_boundary
 def freeze(ref):
-    """The last value of a reference, which must not be used afterwards; an array of its shape and dtype."""
+    """Returns the last value of a reference, which must not be used afterwards.
+
+    Args:
+      ref: a `Ref`.
+
+    Returns:
+      Array of the shape and dtype of the reference.
+
+    Examples:
+      >>> ref = onax.new_ref(1.0)
+      >>> onax.freeze(ref)
+      Array(1., dtype=float32, weak_type=True)
+    """
     return _bind(freeze_p, ref, (), {})
 
 
 @api_boundary
 def empty_ref(ty, memory_space=None):
-    """A mutable reference to an array of a type whose first value is undefined: zeros, here.
+    """Returns a reference to an array of a type; its first value is undefined (here zeros).
 
     Args:
       ty: a type with shape and dtype, such as a ShapeDtypeStruct.
-      memory_space: accepted for compatibility.
+      memory_space: accepted, without effect.
 
     Returns:
-      A `Ref` of this shape and dtype.
+      A `Ref`.
+
+    Examples:
+      >>> onax.empty_ref(onax.ShapeDtypeStruct((2,), jnp.float32)).shape
+      (2,)
     """
     return find_cur_trace().make_ref(zeros(ty.shape, ty.dtype))
 
 
 @api_boundary
 def free_ref(ref):
-    """Ends the use of a reference, which must not be used afterwards."""
+    """Ends the use of a reference, which must not be used afterwards.
+
+    Args:
+      ref: a `Ref`.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.free_ref(onax.new_ref(1.0))
+    """
     _bind(free_ref_p, ref, (), {})
 
 
@@ -185,12 +211,19 @@ def _read_slice(part, size):
 
 @dataclass(slots=True, eq=False)
 class ds:
-    """An index: `size` elements from `start` on, `stride` apart; `ds(n)` means the first n.
+    """An index for references: `size` elements from `start` on.
+
+    ``ds(n)`` means the first n.
 
     Args:
-      start: integer scalar, which may be known at run time only.  A slice that would leave the array begins earlier.
-      size: a Python integer.
-      stride: a positive Python integer; None means 1.
+      start: an integer scalar, also one known at run time only.  A slice that would leave the array begins earlier.
+      size: an int.
+      stride: a positive int; default None, 1.
+
+    Examples:
+      >>> ref = onax.new_ref(jnp.arange(5))
+      >>> ref[onax.ds(1, 3)]
+      Array([1, 2, 3], dtype=int32)
     """
 
     start: object

@@ -38,15 +38,31 @@ def pmap(
     axis_size=None,
     donate_argnums=(),
 ):
-    """Maps a function over slices of its arguments, one slice for each device, in parallel.
+    """Returns a function that maps `fun` over slices of its arguments, one slice for each device, in parallel.
 
-    `in_axes`, `out_axes`: an int, None (the same on every device; a result is then the first device's), or trees of
-    these that are prefixes of the arguments' tuple and of the result.  Keyword arguments are mapped over axis 0.
-    Static arguments are Python values for `fun`.  Results lie where they were computed, one shard a device.  Virtual
-    CPU devices run one program, CUDA devices one each (a session of the runtime on every device, which meet at
-    collectives and exchange values through the host).  With several processes, each gives slices for its own devices
-    and gets their results; the function is mapped over the devices of all.
-    Raises ValueError when there is nothing to map and when a mapped axis has not one slice for each device.
+    Virtual CPU devices run one program; CUDA devices one each, which exchange values at collectives.  With several
+    processes each gives slices for its own devices and gets their results.
+
+    Args:
+      fun: a function of trees of arrays.
+      axis_name: a name for collectives over the devices; default None.
+      in_axes: an int, None (the same on every device), or a prefix tree of the arguments' tuple; default 0.
+      out_axes: an int, None (the first device's result), or a prefix tree of the results; default 0.
+      static_broadcasted_argnums: indices of arguments that are Python values for `fun`.
+      devices: the devices; default None, the first ones.
+      backend: a platform; default None, the default one.
+      axis_size: the number of slices, if nothing is mapped; default None.
+      donate_argnums: indices of arguments that the caller gives up.
+
+    Returns:
+      A function of the arguments of `fun`, whose results have one shard on each device.
+
+    Raises:
+      ValueError: nothing is mapped, or a mapped axis has not one slice for each device.
+
+    Examples:
+      >>> onax.pmap(lambda x: 2 * x)(jnp.arange(1.0))
+      Array([0.], dtype=float32)
     """
     check_callable(fun)
     _check_axes(in_axes, out_axes)
