@@ -55,6 +55,37 @@ def clip(m, node):
     return None
 
 
+def hard_tanh(m, node):
+    """high where x > high, else low where x < low, else x, with constants low <= high"""
+    condition, bound, other = node.inputs
+    inner = producer(other, "Where")
+    x = inner.inputs[2] if inner is not None else None
+    if x is None or not same_type(x, node.outputs[0]) or x.dtype not in FLOATS or x.dtype in HALVES:
+        return None
+    outer, inside = _comparison(condition, x), _comparison(inner.inputs[0], x)
+    if outer is None or inside is None or {outer[0], inside[0]} != {"Less", "Greater"}:
+        return None
+    bounds = {outer[0]: (outer[1], number(bound)), inside[0]: (inside[1], number(inner.inputs[1]))}
+    (low, below), (high, above) = bounds["Less"], bounds["Greater"]
+    if (
+        below is None
+        or above is None
+        or low != below
+        or high != above
+        or not low <= high
+        or not m.runs("Clip", x.dtype)
+    ):
+        return None
+    return Rewrite("Clip", (x, m.g.const(low, x.dtype), m.g.const(high, x.dtype)), interior=(other,))
+
+
+def _comparison(condition, x):
+    """(Less or Greater, the number) of a comparison of x with a constant, or None."""
+    test = producer(condition, "Less", "LessOrEqual", "Greater", "GreaterOrEqual")
+    k = number(test.inputs[1]) if test is not None and test.inputs[0] is x else None
+    return None if k is None else (test.op_type.removesuffix("OrEqual"), k)
+
+
 # ---- Sigmoid and Softplus
 
 
@@ -268,6 +299,7 @@ def hard_swish(m, node):
 RULES = (
     ("Max", relu),
     ("Min Max", clip),
+    ("Where", hard_tanh),
     ("Reciprocal Div", sigmoid),
     ("Where", softplus),
     ("Mul", mish),

@@ -23,6 +23,16 @@ def keep_axes(m, node):
     return Rewrite(reduction.op_type, reduction.inputs, {"keepdims": 1}, interior=(node.inputs[0],))
 
 
+def unit_reduction(m, node):
+    """A sum, mean or product over axes of length one: a reshape, or nothing."""
+    axes, (x, *_), shape = axes_of(node), node.inputs, node.outputs[0].shape
+    if not axes or not all(dim_rules.equal(x.shape[i], 1) for i in axes):
+        return None
+    if shape == x.shape:
+        return Rewrite("Identity", (x,))
+    return Rewrite("Reshape", (x, m.g.shape_const(shape))) if dim_rules.is_constant_shape(shape) else None
+
+
 def _narrower(m, value):
     """The value of which this is a copy with more axes in front or longer axes; None if it is not."""
     array = value.const
@@ -190,6 +200,7 @@ RULES = (
     ("Reshape", unit_axes_first),
     ("Transpose", unit_axes_last),
     ("Reshape Unsqueeze", keep_axes),
+    ("ReduceSum ReduceMean ReduceProd", unit_reduction),
     (" ".join(_BROADCASTING), broadcast_operands),
     ("Where", known_selection),
     ("Or", condition_itself),

@@ -80,7 +80,7 @@ def _is_variance(value, x, centred, axes):
     return average is not None and reduced_axes(average, x, "ReduceMean") == axes
 
 
-def _root(value):
+def root_of_sum(value):
     """(v, epsilon) if a value is sqrt(v + epsilon), else (None, None)."""
     node = producer(value, "Sqrt")
     total = producer(node.inputs[0], "Add") if node is not None else None
@@ -128,7 +128,7 @@ def layer_norm(m, node):
     """(x - mean) / sqrt(variance + epsilon)"""
     for centred, root, scale in _quotients(node):
         x, axes = _centred(centred)
-        variance, epsilon = _root(root) if x is not None else (None, None)
+        variance, epsilon = root_of_sum(root) if x is not None else (None, None)
         if variance is not None and _is_variance(variance, x, centred, axes):
             return _normalization(m, node, "LayerNormalization", x, axes, epsilon, scale, (centred, root))
     return None
@@ -137,7 +137,7 @@ def layer_norm(m, node):
 def rms_norm(m, node):
     """x / sqrt(mean(x^2) + epsilon)"""
     for x, root, scale in _quotients(node):
-        square, epsilon = _root(root)
+        square, epsilon = root_of_sum(root)
         axes = _mean_square_axes(square, x) if square is not None else None
         if axes is not None:
             return _normalization(m, node, "RMSNormalization", x, axes, epsilon, scale, (root,))

@@ -94,10 +94,14 @@ def turned_product(m, node):
 # ---- convolutions
 
 
-def _channels(bias, count):
-    """The vector of `count` numbers that a bias adds along one axis, or None."""
+def _channels(m, bias, count):
+    """The vector of `count` numbers that a bias adds along one axis."""
     vector = without_unit_axes(bias)
-    return vector if vector.shape == (count,) else None
+    if vector.shape == (count,):
+        return vector
+    if vector.const is not None:
+        return m.g.const(vector.const.reshape(count))
+    return ops.reshape(m.g, vector, (count,))
 
 
 def conv_with_bias(m, node):
@@ -112,9 +116,7 @@ def conv_with_bias(m, node):
         after = value.ndim - 1 - perm.index(1)  # axes behind that of the channels
         if type(count) is not int or bias.shape[len(bias.shape) - 1 - after :] != (count,) + (1,) * after:
             continue
-        vector = _channels(bias, count)
-        if vector is None:
-            continue
+        vector = _channels(m, bias, count)
         inputs = (*conv.inputs, vector)
         if turned is None:
             return Rewrite(conv.op_type, inputs, conv.attributes, interior=(value,))

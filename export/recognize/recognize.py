@@ -4,6 +4,7 @@ from onax.export.graph.passes import drop_dead_nodes, expand_formulas, share_equ
 from onax.export.recognize import (
     activations,
     attention,
+    batch_norm,
     constants,
     indexing,
     layout,
@@ -12,6 +13,7 @@ from onax.export.recognize import (
     pooling,
     products,
     softmax,
+    softmax_gradients,
 )
 from onax.export.recognize.rewriting import rewrite
 
@@ -21,7 +23,9 @@ FAMILIES = (
     activations.RULES,
     linear_units.RULES,
     softmax.RULES,
+    softmax_gradients.RULES,
     norms.RULES,
+    batch_norm.RULES,
     products.RULES,
     pooling.RULES,
     indexing.RULES,

@@ -14,6 +14,7 @@ class Rewrite:
 
     interior   values that nothing else may read, else the rewrite would compute them a second time
     saves      the number of nodes that it saves beyond those which disappear
+    repeat     whether earlier nodes may fit their rules now, since less reads the values between them
     """
 
     op_type: str
@@ -21,15 +22,17 @@ class Rewrite:
     attributes: dict = field(default_factory=dict)
     interior: tuple = ()
     saves: int = 0
+    repeat: bool = False
 
 
 class Matcher:
     """The graph that is being rewritten, and the nodes that read each of its values."""
 
-    __slots__ = ("_readers", "g")
+    __slots__ = ("_readers", "g", "repeat")
 
     def __init__(self, graph):
         self.g = graph
+        self.repeat = False
         self._readers = {}
         self._note(graph)
 
@@ -57,8 +60,13 @@ class Matcher:
     # ---- the rewriting
 
     def apply(self, rules):
-        """Applies rules, {operator: [rule]}, to the nodes of the graph in order, and to those of its subgraphs."""
+        """Applies rules, {operator: [rule]}, to the nodes of the graph in order, and to those of its subgraphs.
+
+        A rewrite that asks for it is followed by a second turn.
+        """
         self._apply(self.g, rules)
+        if self.repeat:
+            self._apply(self.g, rules)
 
     def _apply(self, graph, rules):
         outer, self.g = self.g, graph
@@ -110,6 +118,7 @@ class Matcher:
             for new in added:
                 self._remove(new)
             return False
+        self.repeat |= rewrite.repeat
         node.op_type, node.domain = rewrite.op_type, ""
         node.inputs, node.attributes = tuple(rewrite.inputs), rewrite.attributes
         if rewrite.op_type == "Identity":

@@ -33,7 +33,7 @@ def _is_maximum(value, x, axes):
     return node is not None and node.inputs[0] is x and axes_of(node) == axes
 
 
-def _shifted(value, axes):
+def shifted_by_maximum(value, axes):
     """x if a value is x minus its maximum over these axes, else None."""
     node = producer(value, "Sub")
     if node is None or not same_type(node.inputs[0], value):
@@ -49,7 +49,7 @@ def softmax(m, node):
     axes = reduced_axes(total, power, "ReduceSum") if exponential is not None else None
     if axes is None or len(axes) != 1 or not m.runs("Softmax", power.dtype):
         return None
-    x = _shifted(exponential.inputs[0], axes)
+    x = shifted_by_maximum(exponential.inputs[0], axes)
     return None if x is None else Rewrite("Softmax", (x,), {"axis": axes[0]}, interior=(power,))
 
 
@@ -65,7 +65,7 @@ def log_softmax(m, node):
     axes = axes_of(reduction)
     if axes is None or len(axes) != 1 or logarithm.shape != _kept(shifted, axes):
         return None
-    x = _shifted(shifted, axes)
+    x = shifted_by_maximum(shifted, axes)
     return None if x is None else Rewrite("LogSoftmax", (x,), {"axis": axes[0]}, interior=(shifted,))
 
 

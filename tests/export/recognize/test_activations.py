@@ -29,6 +29,8 @@ def erf_gelu(x):
     (nn.relu6, "Clip"),
     (lambda x: jnp.clip(x, -1, 2), "Clip"),
     (lambda x: jnp.maximum(jnp.minimum(x, 2), -1), "Clip"),
+    (nn.hard_tanh, "Clip"),
+    (lambda x: jnp.where(x < -1, np.float32(-1), jnp.where(x >= 2, np.float32(2), x)), "Clip"),
     (nn.sigmoid, "Sigmoid"),
     (lambda x: 1 / (1 + jnp.exp(-x)), "Sigmoid"),
     (nn.softplus, "Softplus"),
@@ -37,6 +39,13 @@ def erf_gelu(x):
 ])  # fmt: skip
 def test_one_operator(fun, operators):
     assert_recognized(fun, (LINE,), operators)
+
+
+def test_bounds_that_are_not_those_of_the_comparisons_stay():
+    fun = lambda x: jnp.where(x > 1, np.float32(1), jnp.where(x < -1, np.float32(1), x))
+    found, exported = model_of(fun, LINE)
+    assert "Clip" not in found
+    assert_close(exported, fun, (LINE,))
 
 
 @pytest.mark.parametrize("fun", [

@@ -66,6 +66,8 @@ def test_selections_of_bools():
     (lambda x: jnp.transpose(jnp.exp(x[None]), (3, 1, 0, 2))[:, :, 0], None),
     (lambda x: jnp.transpose(jnp.transpose(x, (2, 0, 1)), (0, 2, 1)), "Transpose"),
     (lambda x: jnp.exp(jnp.transpose(jnp.transpose(x, (2, 0, 1)), (1, 2, 0))), "Exp"),
+    (lambda x: jnp.exp(x[:, None].sum(1)), "Exp"),
+    (lambda x: jnp.exp(x[:, None]).mean(1), "Reshape Exp Reshape"),
 ])  # fmt: skip
 def test_axes_of_length_one(fun, operators):
     found, exported = model_of(fun, X)

@@ -6,7 +6,7 @@ import pytest
 import onax
 import onax.numpy as jnp
 from onax import lax, nn
-from recognition import assert_close, model_of
+from recognition import assert_close, assert_recognized, model_of
 
 RNG = np.random.default_rng(0)
 A, B = (RNG.standard_normal(s).astype(np.float32) for s in ((3, 4), (4, 5)))
@@ -100,3 +100,13 @@ def test_what_is_no_bias(fun):
     found, exported = model_of(fun, IMAGE, KERNEL, ROW)
     assert "Add" in found
     assert_close(exported, fun, (IMAGE, KERNEL, ROW), scale=32)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_bias_of_the_shape_of_channels_under_vmap(known):
+    x, kernel, bias = (RNG.standard_normal(s).astype(np.float32) for s in ((2, 3, 8, 8), (4, 3, 3, 3), (4, 1, 1)))
+    convolve = lambda x, bias: lax.conv_general_dilated(x[None], kernel, (1, 1), "SAME")[0] + bias
+    if known:
+        assert_recognized(onax.vmap(lambda x: convolve(x, bias)), (x,), "Conv", scale=20)
+    else:
+        assert_recognized(onax.vmap(convolve, in_axes=(0, None)), (x, bias), "Reshape Conv", scale=20)
