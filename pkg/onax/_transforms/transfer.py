@@ -298,7 +298,6 @@ def make_array_from_process_local_data(sharding, local_data, global_shape=None):
       sharding: a Sharding.
       local_data: the elements of this process, an array.
       global_shape: the shape of the whole array; default None: it follows from the sharding.
-      dtype: the dtype; default None, that of `local_data`.
 
     Returns:
       Array of shape `global_shape`.

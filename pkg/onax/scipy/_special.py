@@ -18,28 +18,63 @@ from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where as _where
 
 
-def _unary(name, function, doc):
-    """Makes the public function of one array from a lax function of a float."""
+def _unary(name, function, returned, point, value):
+    """Makes the public function of one array from a lax function of a float.
+
+    `returned` says what it returns, `value` what that is at the point of the example.
+    """
 
     def special(x):
         return function(*promote_args_inexact(name, x))
 
     special.__name__ = special.__qualname__ = name
-    special.__doc__ = doc
+    special.__doc__ = _UNARY_DOC.format(name=name, returned=returned, point=point, value=value)
     return special
 
 
-erf = _unary("erf", lambda x: lax.erf(x), "The error function.")
-erfc = _unary("erfc", lambda x: lax.erfc(x), "1 - erf(x), exact for large x.")
-erfinv = _unary("erfinv", lambda x: lax.erf_inv(x), "The inverse of erf.")
-gammaln = _unary("gammaln", lambda x: lax.lgamma(x), "The logarithm of |gamma(x)|.")
-digamma = _unary("digamma", lambda x: lax.digamma(x), "The derivative of gammaln.")
-expit = _unary("expit", lambda x: lax.logistic(x), "1 / (1 + exp(-x)).")
+_UNARY_DOC = """Returns {returned}.
+
+    Args:
+      x: an array of real numbers; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> onax.scipy.special.{name}(jnp.array([{point}])).round(4)
+      Array([{value}], dtype=float32)
+    """
+
+erf = _unary(
+    "erf",
+    lambda x: lax.erf(x),
+    "the error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x",
+    "0.5",
+    "0.5205",
+)
+erfc = _unary("erfc", lambda x: lax.erfc(x), "1 - erf(x), accurate for large x", "0.5", "0.4795")
+erfinv = _unary("erfinv", lambda x: lax.erf_inv(x), "the inverse of `erf`", "0.5", "0.4769")
+gammaln = _unary(
+    "gammaln", lambda x: lax.lgamma(x), "the logarithm of the absolute value of the gamma function", "0.5", "0.5724"
+)
+digamma = _unary("digamma", lambda x: lax.digamma(x), "the derivative of `gammaln`", "1.0", "-0.5772")
+expit = _unary("expit", lambda x: lax.logistic(x), "the logistic function 1 / (1 + exp(-x))", "1.0", "0.7311")
 
 
 @custom_jvp
 def logit(x):
-    """log(x / (1 - x)): the inverse of expit."""
+    """Returns log(x / (1 - x)), the inverse of `expit`.
+
+    Args:
+      x: an array of real numbers; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`; NaN outside of [0, 1].
+
+    Examples:
+      >>> onax.scipy.special.logit(jnp.array([0.0, 0.5, 1.0]))
+      Array([-inf,   0.,  inf], dtype=float32)
+    """
     (x,) = promote_args_inexact("logit", x)
     return lax.log(lax.div(x, lax.sub(constant_like(x, 1), x)))
 
@@ -66,7 +101,19 @@ def _x_times_log(name, logarithm):
 
 
 def xlogy(x, y):
-    """x * log(y), and 0 for x = 0."""
+    """Returns x * log(y), and 0 where x is 0 and y is not NaN.
+
+    Args:
+      x: an array of real or complex numbers.
+      y: an array that broadcasts with `x`.
+
+    Returns:
+      Float or complex array of the common shape.
+
+    Examples:
+      >>> onax.scipy.special.xlogy(jnp.array([0.0, 2.0]), jnp.array([0.0, 1.0]))
+      Array([0., 0.], dtype=float32)
+    """
     return _xlogy(*_promote_ranks("xlogy", x, y))
 
 
@@ -80,7 +127,19 @@ def _xlogy_jvp(primals, tangents):
 
 
 def xlog1py(x, y):
-    """x * log(1 + y), and 0 for x = 0."""
+    """Returns x * log(1 + y), and 0 where x is 0 and y is not NaN.
+
+    Args:
+      x: an array of real or complex numbers.
+      y: an array that broadcasts with `x`.
+
+    Returns:
+      Float or complex array of the common shape.
+
+    Examples:
+      >>> onax.scipy.special.xlog1py(jnp.array([0.0, 2.0]), jnp.array([-1.0, 0.0]))
+      Array([0., 0.], dtype=float32)
+    """
     return _xlog1py(*_promote_ranks("xlog1py", x, y))
 
 
@@ -111,7 +170,18 @@ def _refuse_complex(name, x):
 
 
 def entr(x):
-    """-x * log(x); 0 at 0, -inf for negative x."""
+    """Returns -x * log(x), 0 at 0 and -inf for negative x.
+
+    Args:
+      x: an array of real numbers; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> onax.scipy.special.entr(jnp.array([-1.0, 0.0, 1.0]))
+      Array([-inf,  -0.,  -0.], dtype=float32)
+    """
     (x,) = promote_args_inexact("entr", x)
     _refuse_complex("entr", x)
     negative = lax.lt(x, constant_like(x, 0))
@@ -131,12 +201,36 @@ def _p_log_ratio(name, p, q):
 
 
 def rel_entr(p, q):
-    """p * log(p / q) where both are positive; 0 for p = 0 <= q; inf elsewhere."""
+    """Returns p * log(p / q), the terms of the relative entropy.
+
+    Args:
+      p: an array of real numbers.
+      q: an array that broadcasts with `p`.
+
+    Returns:
+      Float array of the common shape: 0 where p is 0 and q is not negative, inf where else one of them is not positive.
+
+    Examples:
+      >>> onax.scipy.special.rel_entr(jnp.array([0.0, 1.0, 1.0]), jnp.array([1.0, 1.0, 0.0]))
+      Array([ 0.,  0., inf], dtype=float32)
+    """
     return _p_log_ratio("rel_entr", p, q)[2]
 
 
 def kl_div(p, q):
-    """rel_entr(p, q) - p + q."""
+    """Returns p * log(p / q) - p + q, the terms of the Kullback-Leibler divergence.
+
+    Args:
+      p: an array of real numbers.
+      q: an array that broadcasts with `p`.
+
+    Returns:
+      Float array of the common shape: q where p is 0 and q is not negative, inf where else one of them is not positive.
+
+    Examples:
+      >>> onax.scipy.special.kl_div(jnp.array([0.0, 1.0, 1.0]), jnp.array([1.0, 1.0, 0.0]))
+      Array([ 1.,  0., inf], dtype=float32)
+    """
     p, q, entropy = _p_log_ratio("kl_div", p, q)
     return lax.add(lax.sub(entropy, p), q)
 
@@ -149,7 +243,21 @@ def _require_plain_float(name, x):
 
 
 def ndtr(x):
-    """The normal distribution function of float32 and float64; TypeError for other dtypes.  Takes lists, as in JAX."""
+    """Returns the normal distribution function, the probability of at most x.
+
+    Args:
+      x: a float32 or float64 array.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Raises:
+      TypeError: another dtype.
+
+    Examples:
+      >>> onax.scipy.special.ndtr(jnp.array([-jnp.inf, 0.0, jnp.inf]))
+      Array([0. , 0.5, 1. ], dtype=float32)
+    """
     x = _require_plain_float("ndtr", jnp.asarray(x))
     root, one, two, half = map(x.dtype.type, (np.sqrt(0.5), 1, 2, 0.5))
     w = lax.mul(x, root)
@@ -160,48 +268,152 @@ def ndtr(x):
 
 
 def softmax(x, /, *, axis=None):
-    """exp(x) divided by its sum over the axes, all by default."""
+    """Returns exp(x) divided by its sum over axes.
+
+    Args:
+      x: an array of real numbers.
+      axis: an int or a tuple of ints; default None, all axes.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> onax.scipy.special.softmax(jnp.array([1.0, 1.0]))
+      Array([0.5, 0.5], dtype=float32)
+    """
     x = ensure_arraylike("softmax", x)
     return _softmax(x, axis)
 
 
 @static_argnames("axis")
 def log_softmax(x, /, *, axis=None):
-    """The logarithm of softmax."""
+    """Returns the logarithm of `softmax`.
+
+    Args:
+      x: an array of real numbers.
+      axis: an int or a tuple of ints; default None, all axes.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> onax.scipy.special.log_softmax(jnp.array([0.0, 1000.0]))
+      Array([-1000.,     0.], dtype=float32)
+    """
     x = ensure_arraylike("log_softmax", x)
     return _log_softmax(x, axis)
 
 
-i0e = _unary("i0e", lambda x: lax.bessel_i0e(x), "The modified Bessel function of order 0, times exp(-|x|).")
-i1e = _unary("i1e", lambda x: lax.bessel_i1e(x), "The modified Bessel function of order 1, times exp(-|x|).")
-i0 = _unary("i0", lambda x: lax.mul(lax.exp(lax.abs(x)), lax.bessel_i0e(x)), "The modified Bessel function of order 0.")
-i1 = _unary("i1", lambda x: lax.mul(lax.exp(lax.abs(x)), lax.bessel_i1e(x)), "The modified Bessel function of order 1.")
+i0e = _unary(
+    "i0e", lambda x: lax.bessel_i0e(x), "the modified Bessel function of order 0, times exp(-|x|)", "1.0", "0.4658"
+)
+i1e = _unary(
+    "i1e", lambda x: lax.bessel_i1e(x), "the modified Bessel function of order 1, times exp(-|x|)", "1.0", "0.2079"
+)
+i0 = _unary(
+    "i0",
+    lambda x: lax.mul(lax.exp(lax.abs(x)), lax.bessel_i0e(x)),
+    "the modified Bessel function of order 0",
+    "1.0",
+    "1.2661",
+)
+i1 = _unary(
+    "i1",
+    lambda x: lax.mul(lax.exp(lax.abs(x)), lax.bessel_i1e(x)),
+    "the modified Bessel function of order 1",
+    "1.0",
+    "0.5652",
+)
 
 
 def gammainc(a, x):
-    """The regularised lower incomplete gamma function."""
+    """Returns the regularised lower incomplete gamma function.
+
+    It is the integral of t**(a - 1) exp(-t) / gamma(a) from 0 to x.
+
+    Args:
+      a: an array of positive numbers.
+      x: an array of nonnegative numbers that broadcasts with `a`.
+
+    Returns:
+      Float array of the common shape.
+
+    Examples:
+      >>> onax.scipy.special.gammainc(2.0, jnp.array([0.0, jnp.inf]))
+      Array([0., 1.], dtype=float32)
+    """
     return lax.igamma(*promote_args_inexact("gammainc", a, x))
 
 
 def gammaincc(a, x):
-    """The regularised upper incomplete gamma function."""
+    """Returns the regularised upper incomplete gamma function, ``1 - gammainc(a, x)``, accurate for large x.
+
+    Args:
+      a: an array of positive numbers.
+      x: an array of nonnegative numbers that broadcasts with `a`.
+
+    Returns:
+      Float array of the common shape.
+
+    Examples:
+      >>> onax.scipy.special.gammaincc(2.0, jnp.array([0.0, jnp.inf]))
+      Array([1., 0.], dtype=float32)
+    """
     return lax.igammac(*promote_args_inexact("gammaincc", a, x))
 
 
 def betainc(a, b, x):
-    """The regularised incomplete beta function."""
+    """Returns the regularised incomplete beta function.
+
+    It is the integral of t**(a - 1) (1 - t)**(b - 1) / beta(a, b) from 0 to x.
+
+    Args:
+      a: an array of positive numbers.
+      b: an array of positive numbers.
+      x: an array of numbers in [0, 1].
+
+    Returns:
+      Float array of the common shape.
+
+    Examples:
+      >>> onax.scipy.special.betainc(1.0, 1.0, jnp.array([0.0, 0.5, 1.0]))
+      Array([0. , 0.5, 1. ], dtype=float32)
+    """
     return lax.betainc(*promote_args_inexact("betainc", a, b, x))
 
 
 def betaln(a, b):
-    """The logarithm of |beta(a, b)|."""
+    """Returns the logarithm of the absolute value of the beta function.
+
+    Args:
+      a: an array of real numbers.
+      b: an array that broadcasts with `a`.
+
+    Returns:
+      Float array of the common shape.
+
+    Examples:
+      >>> onax.scipy.special.betaln(1.0, 1.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
     a, b = promote_args_inexact("betaln", a, b)
     return lax.lgamma(a) + lax.lgamma(b) - lax.lgamma(a + b)
 
 
 @static_argnames()
 def gammasgn(x):
-    """The sign of the gamma function; NaN at its poles but 0."""
+    """Returns the sign of the gamma function.
+
+    Args:
+      x: an array of real numbers; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`: 1 or -1, NaN at the poles -1, -2, ....
+
+    Examples:
+      >>> onax.scipy.special.gammasgn(jnp.array([-1.5, -0.5, 2.0]))
+      Array([ 1., -1.,  1.], dtype=float32)
+    """
     (x,) = promote_args_inexact("gammasgn", x)
     _refuse_complex("gammasgn", x)
     floor_x = lax.floor(x)
@@ -212,7 +424,18 @@ def gammasgn(x):
 
 
 def gamma(x):
-    """The gamma function."""
+    """Returns the gamma function.
+
+    Args:
+      x: an array of real numbers; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Examples:
+      >>> onax.scipy.special.gamma(jnp.array([1.0, 2.0]))
+      Array([1., 1.], dtype=float32)
+    """
     (x,) = promote_args_inexact("gamma", x)
     if dtypes.is_complex(x.dtype):
         raise NotImplementedError("gamma of complex numbers is not supported; use scipy.special.gamma outside of onax")
@@ -220,14 +443,41 @@ def gamma(x):
 
 
 def beta(a, b):
-    """The beta function, gamma(a) gamma(b) / gamma(a + b)."""
+    """Returns the beta function, gamma(a) gamma(b) / gamma(a + b).
+
+    Args:
+      a: an array of real numbers.
+      b: an array that broadcasts with `a`.
+
+    Returns:
+      Float array of the common shape.
+
+    Examples:
+      >>> onax.scipy.special.beta(1.0, 1.0)
+      Array(1., dtype=float32)
+    """
     a, b = promote_args_inexact("beta", a, b)
     _refuse_complex("beta", a)
     return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * lax.exp(betaln(a, b))
 
 
 def factorial(n, exact=False):
-    """gamma(n + 1), 0 for negative n.  Raises NotImplementedError with exact."""
+    """Returns n!, which is gamma(n + 1).
+
+    Args:
+      n: an array of real numbers; integers are converted to the default float.
+      exact: False.
+
+    Returns:
+      Float array of the shape of `n`; 0 where n is negative.
+
+    Raises:
+      NotImplementedError: `exact` is true.
+
+    Examples:
+      >>> onax.scipy.special.factorial(jnp.array([-1, 0, 1]))
+      Array([0., 1., 1.], dtype=float32)
+    """
     if exact:
         raise NotImplementedError("factorial with exact=True")
     (n,) = promote_args_inexact("factorial", n)
@@ -235,7 +485,19 @@ def factorial(n, exact=False):
 
 
 def polygamma(n, x):
-    """The derivative of order n of digamma at x."""
+    """Returns the derivative of order n of `digamma` at x.
+
+    Args:
+      n: an array of nonnegative integers.
+      x: an array of real numbers that broadcasts with `n`.
+
+    Returns:
+      Float array of the common shape.
+
+    Examples:
+      >>> onax.scipy.special.polygamma(1, jnp.array([1.0])).round(4)
+      Array([1.6449], dtype=float32)
+    """
     check_arraylike("polygamma", n, x)
     if not dtypes.is_integer(dtypes.dtype(n)):
         raise ValueError(f"Argument `n` to polygamma must be of integer type. Got dtype {dtypes.dtype(n)}.")
@@ -245,7 +507,21 @@ def polygamma(n, x):
 
 
 def multigammaln(a, d):
-    """The logarithm of the multivariate gamma function of dimension d."""
+    """Returns the logarithm of the multivariate gamma function.
+
+    It is the sum of gammaln(a - j / 2) over j < d, plus d (d - 1) / 4 * log(pi).
+
+    Args:
+      a: an array of numbers above (d - 1) / 2.
+      d: the dimension, a positive int.
+
+    Returns:
+      Float array of the shape of `a`.
+
+    Examples:
+      >>> onax.scipy.special.multigammaln(2.0, 1)
+      Array(0., dtype=float32)
+    """
     d = operator.index(d)
     (a,) = promote_args_inexact("multigammaln", a)
     size = constant_like(a, d * (d - 1) / 4 * math.log(np.pi))
@@ -254,7 +530,21 @@ def multigammaln(a, d):
 
 
 def ndtri(p):
-    """The inverse of `ndtr`; TypeError for other than float32 and float64."""
+    """Returns the inverse of `ndtr`.
+
+    Args:
+      p: a float32 or float64 array of probabilities.
+
+    Returns:
+      Array of the shape and dtype of `p`.
+
+    Raises:
+      TypeError: another dtype.
+
+    Examples:
+      >>> onax.scipy.special.ndtri(jnp.array([0.0, 0.5, 1.0]))
+      Array([-inf,   0.,  inf], dtype=float32)
+    """
     p = _require_plain_float("ndtri", ensure_arraylike("ndtri", p))
     return lax.mul(constant_like(p, np.sqrt(2)), _erf_inv_for_ndtri(p))
 
@@ -279,7 +569,22 @@ def erfc_inv_of_small(q):
 
 
 def log_ndtr(x, series_order=3):
-    """The logarithm of `ndtr`, with an asymptotic series for very negative x."""
+    """Returns the logarithm of `ndtr`, by an asymptotic series for very negative x.
+
+    Args:
+      x: a float32 or float64 array.
+      series_order: the number of terms of the series; default 3.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Raises:
+      TypeError: another dtype.
+
+    Examples:
+      >>> bool(jnp.isfinite(onax.scipy.special.log_ndtr(-100.0)))
+      True
+    """
     order = operator.index(series_order)
     if not 0 <= order <= 30:
         raise ValueError("series_order must be in [0, 30].")

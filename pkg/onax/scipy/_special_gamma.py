@@ -16,10 +16,19 @@ from onax.scipy._special_common import broadcast_arguments, compute_in_float32, 
 
 
 def loggamma(x):
-    """The principal branch of the logarithm of the gamma function: NaN for negative real numbers, which
-    must be given as complex ones.
+    """Returns the principal branch of the logarithm of the gamma function.
 
     Where gamma(x) is not positive it differs from `gammaln`.
+
+    Args:
+      x: an array of real or complex numbers; integers are converted to the default float.
+
+    Returns:
+      Float or complex array of the shape of `x`; NaN for negative real numbers.
+
+    Examples:
+      >>> onax.scipy.special.loggamma(jnp.array([-0.5, 1.0, 2.0]))
+      Array([nan,  0.,  0.], dtype=float32)
     """
     x = ensure_arraylike("loggamma", x)
     if dtypes.is_complex(x.dtype):
@@ -63,9 +72,23 @@ def _subtract_nearest_integer(z):
 
 @custom_jvp
 def poch(z, m):
-    """Pochhammer's symbol gamma(z + m) / gamma(z): the rising power of z.
+    """Returns Pochhammer's symbol gamma(z + m) / gamma(z), the rising power of z.
 
-    Also at poles of both, for integers m.  ValueError for complex numbers.
+    For integers m it is right at poles of both functions too.
+
+    Args:
+      z: an array of real numbers.
+      m: an array that broadcasts with `z`.
+
+    Returns:
+      Float array of the common shape.
+
+    Raises:
+      ValueError: complex numbers.
+
+    Examples:
+      >>> onax.scipy.special.poch(1.0, jnp.array([0.0, 1.0]))
+      Array([1., 1.], dtype=float32)
     """
     z, m = _promote_reals("poch", "jnp.poch", z, m)
     return compute_in_float32(_poch)(z, m)
@@ -99,9 +122,21 @@ def _poch(z, m):
 
 
 def comb(N, k, *, repetition=False):
-    """The binomial coefficient of N and k, also for non-integers; with repetition, the number of multisets.
+    """Returns binomial coefficients, N! / (k! (N - k)!).
 
-    Returns floats; 0 for k or N below 0 and for k > N.  Results for integers are rounded (JAX does not round).
+    Unlike JAX, results for integers are rounded to whole numbers.
+
+    Args:
+      N: an array of real numbers.
+      k: an array that broadcasts with `N`.
+      repetition: True: how many multisets of k things there are; default False.
+
+    Returns:
+      Float array of the common shape; 0 for negative k or N, and for k > N.
+
+    Examples:
+      >>> onax.scipy.special.comb(5, jnp.array([0, 2, 6]))
+      Array([ 1., 10.,  0.], dtype=float32)
     """
     check_arraylike("comb", N, k)
     of_integers = all(dtypes.is_integer(dtypes.dtype(x)) for x in (N, k))
@@ -119,13 +154,37 @@ def _binomial_coefficient(n, k, of_integers):
 
 
 def boxcox(x, lmbda):
-    """The transformation of Box and Cox: (x^lmbda - 1) / lmbda, log(x) for lmbda = 0."""
+    """Returns the transformation of Box and Cox (1964): (x**lmbda - 1) / lmbda, and log(x) for lmbda = 0.
+
+    Args:
+      x: an array of positive numbers.
+      lmbda: an array that broadcasts with `x`.
+
+    Returns:
+      Float array of the common shape.
+
+    Examples:
+      >>> onax.scipy.special.boxcox(jnp.array([1.0, 3.0]), 2.0).round(4)
+      Array([0., 4.], dtype=float32)
+    """
     x, lmbda = promote_args_inexact("boxcox", x, lmbda)
     return _boxcox_of_logarithm(jnp.log(x), lmbda)
 
 
 def boxcox1p(x, lmbda):
-    """`boxcox` of 1 + x."""
+    """Returns the transformation of Box and Cox of 1 + x, accurate for small x.
+
+    Args:
+      x: an array of numbers above -1.
+      lmbda: an array that broadcasts with `x`.
+
+    Returns:
+      Float array of the common shape.
+
+    Examples:
+      >>> onax.scipy.special.boxcox1p(jnp.array([0.0, 2.0]), 2.0).round(4)
+      Array([0., 4.], dtype=float32)
+    """
     x, lmbda = promote_args_inexact("boxcox1p", x, lmbda)
     return _boxcox_of_logarithm(jnp.log1p(x), lmbda)
 
@@ -137,7 +196,21 @@ def _boxcox_of_logarithm(logarithm, power):
 
 
 def bernoulli(n):
-    """Bernoulli's numbers from the one of order 0 up to that of order n, an integer; ValueError below 0."""
+    """Returns Bernoulli's numbers of the orders 0 to n.
+
+    Args:
+      n: an int.
+
+    Returns:
+      Array of shape (n + 1,), of the default float dtype.
+
+    Raises:
+      ValueError: `n` is negative.
+
+    Examples:
+      >>> onax.scipy.special.bernoulli(2).round(4)
+      Array([ 1.    , -0.5   ,  0.1667], dtype=float32)
+    """
     n = operator.index(n)
     if n < 0:
         raise ValueError("n must be a non-negative integer.")

@@ -22,8 +22,20 @@ _FRACTIONS = 120  # levels of the continued fractions, enough for the smallest a
 
 @custom_jvp
 def expi(x):
-    """The exponential integral Ei: the principal value of the integral of exp(t) / t up to x.  Raises ValueError
-    for complex x.
+    """Returns the exponential integral Ei, the principal value of the integral of exp(t) / t from -inf to x.
+
+    Args:
+      x: an array of real numbers; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`.
+
+    Raises:
+      ValueError: complex numbers.
+
+    Examples:
+      >>> onax.scipy.special.expi(jnp.array([0.0, 1.0])).round(4)
+      Array([  -inf, 1.8951], dtype=float32)
     """
     return compute_in_float32(_expi)(*promote_real_floats("expi", x))
 
@@ -51,17 +63,44 @@ def _expi(x):
 
 
 def exp1(x):
-    """The exponential integral E1, of exp(-t) / t from x on; NaN for negative x.  ValueError for complex numbers."""
+    """Returns the exponential integral E1, the integral of exp(-t) / t from x to inf.
+
+    Args:
+      x: an array of real numbers; integers are converted to the default float.
+
+    Returns:
+      Float array of the shape of `x`; NaN for negative x.
+
+    Raises:
+      ValueError: complex numbers.
+
+    Examples:
+      >>> onax.scipy.special.exp1(jnp.array([0.0, 1.0])).round(4)
+      Array([   inf, 0.2194], dtype=float32)
+    """
     (x,) = promote_real_floats("exp1", x)
     return expn(constant_like(x, 1), x)
 
 
 @custom_jvp
 def expn(n, x):
-    """The generalised exponential integral of order n: the integral of exp(-x t) / t^n from t = 1 on.
+    """Returns the generalised exponential integral, the integral of exp(-x t) / t**n from t = 1 to inf.
 
-    n is a non-negative integer, or any number for x > 1; NaN for negative x and other orders.  It has a derivative in x
-    alone: the derivative in n counts as zero, as in JAX.  ValueError for complex numbers.
+    The derivative in n counts as zero, as in JAX.
+
+    Args:
+      n: the order: nonnegative integers, or any numbers for x > 1.
+      x: an array that broadcasts with `n`.
+
+    Returns:
+      Float array of the common shape; NaN for negative x and other orders.
+
+    Raises:
+      ValueError: complex numbers.
+
+    Examples:
+      >>> onax.scipy.special.expn(2, jnp.array([0.0, jnp.inf]))
+      Array([1., 0.], dtype=float32)
     """
     return compute_in_float32(_expn)(*promote_real_floats("expn", n, x))
 
@@ -109,9 +148,22 @@ def _expn_of_positive(n, x):
 
 @custom_jvp
 def spence(x):
-    """Spence's function, the dilogarithm of 1 - x: minus the integral of log(t) / (t - 1) from 1 to x.
+    """Returns Spence's function, the dilogarithm of 1 - x.
 
-    NaN for negative x.  TypeError for other dtypes than float32 and float64.
+    It is minus the integral of log(t) / (t - 1) from 1 to x.
+
+    Args:
+      x: a float32 or float64 array.
+
+    Returns:
+      Array of the shape and dtype of `x`; NaN for negative x.
+
+    Raises:
+      TypeError: another dtype.
+
+    Examples:
+      >>> onax.scipy.special.spence(jnp.array([0.0])).round(4)
+      Array([1.6449], dtype=float32)
     """
     if not isinstance(x, list | tuple | None):
         check_arraylike("spence", x)
@@ -161,9 +213,20 @@ def _extend_odd_function(x, odd):
 
 @custom_jvp
 def fresnel(x):
-    """(S, C): the integrals of sin(pi t^2 / 2) and cos(pi t^2 / 2) from 0 to x.
+    """Returns Fresnel's integrals of sin(pi t**2 / 2) and cos(pi t**2 / 2) from 0 to x.
 
-    Real numbers; NotImplementedError for complex ones.
+    Args:
+      x: an array of real numbers; integers are converted to the default float.
+
+    Returns:
+      (S, C), float arrays of the shape of `x`.
+
+    Raises:
+      NotImplementedError: complex numbers.
+
+    Examples:
+      >>> onax.scipy.special.fresnel(jnp.array([0.0, jnp.inf]))
+      (Array([0. , 0.5], dtype=float32), Array([0. , 0.5], dtype=float32))
     """
     (x,) = _require_real("fresnel", x, NotImplementedError("Support for complex-valued inputs is not implemented yet."))
     return compute_in_float32(_fresnel)(x)
@@ -227,9 +290,21 @@ def _reduced_fresnel_phase(y):
 
 @custom_jvp
 def sici(x):
-    """(Si, Ci): the integral of sin(t) / t from 0 to x, and of cos(t) / t from infinity on; Ci of |x|.
+    """Returns the sine integral from 0 to x, and the cosine integral from inf to |x|.
 
-    Real numbers; ValueError for complex ones.
+    Args:
+      x: an array of real numbers; integers are converted to the default float.
+
+    Returns:
+      (Si, Ci), float arrays of the shape of `x`.
+
+    Raises:
+      ValueError: complex numbers.
+
+    Examples:
+      >>> si, ci = onax.scipy.special.sici(jnp.array([0.0, 1.0]))
+      >>> si.round(4), ci.round(4)
+      (Array([0.    , 0.9461], dtype=float32), Array([  -inf, 0.3374], dtype=float32))
     """
     x = ensure_arraylike("sici", x)
     (x,) = _require_real("sici", x, ValueError(f"Argument `x` to sici must be real-valued. Got dtype {x.dtype}."))

@@ -80,9 +80,24 @@ def _jvp_by_series(name, function, series, primals, tangents):
 
 @custom_jvp
 def hyp1f1(a, b, x):
-    """The confluent hypergeometric function, Kummer's M(a, b, x), by its series; ValueError for complex numbers.
+    """Returns the confluent hypergeometric function, Kummer's M(a, b, x), by its series.
 
-    Has derivatives in all three.
+    It has derivatives in all three arguments.
+
+    Args:
+      a: an array of real numbers.
+      b: an array of real numbers.
+      x: an array of real numbers.
+
+    Returns:
+      Float array of the common shape.
+
+    Raises:
+      ValueError: complex numbers.
+
+    Examples:
+      >>> onax.scipy.special.hyp1f1(1.0, 1.0, jnp.array([0.0]))
+      Array([1.], dtype=float32)
     """
     args = broadcast_arguments("hyp1f1", *promote_real_floats("hyp1f1", a, b, x))
     return compute_in_float32(_kummer)(*args)
@@ -118,10 +133,26 @@ def _kummer(a, b, x, differentiated=False):
 
 @custom_jvp
 def hyp2f1(a, b, c, x):
-    """Gauss' hypergeometric function F(a, b; c; x) of real numbers up to 1; inf beyond, ValueError for complex ones.
+    """Returns Gauss' hypergeometric function F(a, b; c; x), by its series.
 
-    By its series, of which up to 20000 terms are summed: close to 1, where DLMF 15.8.4 takes its place, digits are lost
-    if c - a - b is close to an integer.  Has derivatives in all four.
+    Close to 1 the reflection of DLMF 15.8.4 takes its place; digits are lost there if c - a - b is close to an integer.
+    It has derivatives in all four arguments.
+
+    Args:
+      a: an array of real numbers.
+      b: an array of real numbers.
+      c: an array of real numbers.
+      x: an array of real numbers up to 1.
+
+    Returns:
+      Float array of the common shape; inf for x > 1.
+
+    Raises:
+      ValueError: complex numbers.
+
+    Examples:
+      >>> onax.scipy.special.hyp2f1(1.0, 1.0, 2.0, jnp.array([0.0]))
+      Array([1.], dtype=float32)
     """
     args = broadcast_arguments("hyp2f1", *promote_real_floats("hyp2f1", a, b, c, x))
     return compute_in_float32(_gauss)(*args)
@@ -190,10 +221,26 @@ def _gauss_near_one(a, b, c, x, value):
 
 @static_argnames("n_iter", "v")
 def bessel_jn(z, *, v, n_iter=50):
-    """The Bessel functions of the first kind of the orders 0 to v at z, of shape (v + 1, *z.shape).
+    """Returns Bessel functions of the first kind of the orders 0 to v.
 
-    By Miller's recurrence downward from order `n_iter`, which is to exceed |z| and v by some 20.  v and n_iter are
-    integers.  Raises TypeError for others, ValueError for complex z.
+    The method is Miller's recurrence, downward from order `n_iter`, which must exceed |z| and v by some 20.
+
+    Args:
+      z: an array of real numbers.
+      v: the highest order, an int.
+      n_iter: the order at which the recurrence begins, an int; default 50.
+
+    Returns:
+      Float array of shape (v + 1, *z.shape).
+
+    Raises:
+      TypeError: `v` or `n_iter` is not an integer.
+      ValueError: complex numbers.
+
+    Examples:
+      >>> onax.scipy.special.bessel_jn(jnp.array([0.0, 1.0]), v=1).round(4)
+      Array([[1.    , 0.7652],
+             [0.    , 0.4401]], dtype=float32)
     """
     (z,) = promote_real_floats("bessel_jn", ensure_arraylike("bessel_jn", z))
     v, n_iter = operator.index(v), operator.index(n_iter)
@@ -230,10 +277,26 @@ def _miller(z, v, n_iter):
 
 
 def sph_harm_y(n, m, theta, phi, diff_n=None, n_max=None):
-    """The spherical harmonic of degree n and order m, |m| <= n, at the polar angle theta and the azimuth phi.
+    """Returns spherical harmonics.
 
-    Complex; arrays broadcast.  `n_max`, at least all n, must be given where n is traced (ConcretizationTypeError).
-    NotImplementedError for diff_n, TypeError for degrees that are not integers.
+    Args:
+      n: the degree, nonnegative integers.
+      m: the order, integers with |m| <= n.
+      theta: the polar angle in radians.
+      phi: the azimuth in radians.
+      diff_n: None: derivatives are not returned.
+      n_max: an int, at least all `n`; needed where `n` is traced.
+
+    Returns:
+      Complex array of the common shape.
+
+    Raises:
+      TypeError: degrees that are not integers.
+      NotImplementedError: `diff_n` is given.
+
+    Examples:
+      >>> onax.scipy.special.sph_harm_y(0, 0, 0.0, 0.0).real.round(4)
+      Array(0.2821, dtype=float32)
     """
     if diff_n is not None:
         raise NotImplementedError("The 'diff_n' argument to jax.scipy.special.sph_harm_y is not supported.")

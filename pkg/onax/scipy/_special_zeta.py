@@ -15,7 +15,24 @@ _CORRECTIONS = euler_maclaurin(8)
 
 
 def zeta(x, q=None):
-    """Hurwitz' zeta function: the sum of 1 / (k + q)^x over k = 0, 1, ...  NotImplementedError without q, as in JAX."""
+    """Returns Hurwitz' zeta function, the sum of (k + q)**-x over k = 0, 1, ....
+
+    Unlike in SciPy `q` must be given; Riemann's function has q = 1.
+
+    Args:
+      x: an array of numbers above 1.
+      q: an array that broadcasts with `x`.
+
+    Returns:
+      Float array of the common shape.
+
+    Raises:
+      NotImplementedError: `q` is None.
+
+    Examples:
+      >>> onax.scipy.special.zeta(jnp.array([2.0]), 1.0).round(4)
+      Array([1.6449], dtype=float32)
+    """
     if q is None:
         raise NotImplementedError(
             "Riemann zeta function not implemented; pass q != None to compute the Hurwitz Zeta function."
