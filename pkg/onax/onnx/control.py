@@ -8,15 +8,23 @@ import numpy as np
 import onax.numpy as jnp
 from onax import lax
 from onax._core.trace import Tracer
+from onax._ground.errors import OperatorError
+from onax._transforms.abstract import eval_shape
 from onax.onnx.operators import operator
+from onax.onnx.records import names_read
 
 
 @operator("If", holds_graphs=True)
 def _if(call, condition):
+    key = call.evaluation.key_of_steps()
+
+    def branch(name):
+        with call.evaluation.step(key, 0):
+            return call.run_graph(name)
+
     if not isinstance(condition, Tracer):
-        chosen = bool(np.reshape(np.asarray(condition), ()))
-        return call.run_graph("then_branch" if chosen else "else_branch")
-    branches = [lambda name=name: _arrays(call.run_graph(name)) for name in ("then_branch", "else_branch")]
+        return branch("then_branch" if bool(np.reshape(np.asarray(condition), ())) else "else_branch")
+    branches = [lambda name=name: _arrays(branch(name)) for name in ("then_branch", "else_branch")]
     return lax.cond(jnp.reshape(condition, ()), *branches)
 
 
@@ -24,22 +32,29 @@ def _arrays(values):
     return tuple(jnp.asarray(value) for value in values)
 
 
-@operator("Loop", holds_graphs=True)
+def _decides_rows(node):
+    """The inputs of a Loop that decide how many rows it stacks, if it stacks any: the limit and the first condition."""
+    return (0, 1) if len(node.outputs) > len(node.inputs) - 2 else ()
+
+
+@operator("Loop", static=_decides_rows, holds_graphs=True)
 def _loop(call, limit=None, condition=None, *carried):
     body = call["body"]
     count = len(carried)
     if len(body.inputs) != count + 2:
         call.refuse(f"its body has {len(body.inputs)} inputs; {count + 2} are needed")
     stacks = len(body.outputs) - 1 - count
+    key = call.evaluation.key_of_steps()
     known = not isinstance(limit, Tracer) and not isinstance(condition, Tracer)
+    traced = any(isinstance(call.scope.values.get(name), Tracer) for name in names_read(call.node))
+    counted = known and limit is not None and _hands_on_condition(body)
+    if counted and traced and (results := _counted(call, limit, condition, carried, key)) is not None:
+        return results
+    if known and (counted or stacks or not traced):
+        return _run_steps(call, limit, condition, carried, stacks, key)
     unending = limit is None or (not isinstance(limit, Tracer) and int(np.reshape(limit, ())) > 2**31)
-    if known and (not any(isinstance(x, Tracer) for x in carried) or stacks):
-        return _run_steps(call, limit, condition, carried, stacks)
-    if stacks:
-        call.refuse("the number of steps of a loop with stacked results must be known while the program is traced")
     limit = jnp.asarray(2**62 if unending else limit, jnp.int64).reshape(())
     start = jnp.asarray(True if condition is None else condition).reshape(())
-    key = call.evaluation.random_key
 
     def goes_on(state):
         return (state[0] < limit) & state[1]
@@ -53,12 +68,47 @@ def _loop(call, limit=None, condition=None, *carried):
     return lax.while_loop(goes_on, step, (jnp.zeros((), jnp.int64), start, *_arrays(carried)))[2:]
 
 
-def _run_steps(call, limit, condition, carried, stacks):
+def _counted(call, limit, condition, carried, key):
+    """A loop of a known number of steps as a `scan`, which has gradients.
+
+    None if its values change their types, or if a shape depends on the number of the step.
+    """
+    going = True if condition is None else bool(np.reshape(np.asarray(condition), ()))
+    count = max(int(np.reshape(limit, ())), 0) if going else 0
+
+    def step(state, i):
+        with call.evaluation.step(key, i):
+            _, *values = call.run_graph("body", i, np.array(True), *state)
+        values = _arrays(values)
+        return values[: len(carried)], values[len(carried) :]
+
+    first = _arrays(carried)
+    try:
+        last, _ = eval_shape(step, first, np.array(0, np.int64))
+    except OperatorError:
+        return None  # step by step the number of the step is known
+    if [(x.shape, x.dtype) for x in last] != [(x.shape, x.dtype) for x in first]:
+        return None
+    last, rows = lax.scan(step, first, jnp.arange(count, dtype=jnp.int64))
+    return (*last, *rows)
+
+
+def _hands_on_condition(body):
+    """Whether the condition that a body computes is the one that it gets, or a constant that is true."""
+    name = body.outputs[0].name
+    copies = {node.outputs[0]: node for node in body.nodes if node.op_type in ("Identity", "Constant") and node.outputs}
+    while name in copies and copies[name].op_type == "Identity":
+        name = copies[name].inputs[0]
+    value = copies[name].attributes.get("value") if name in copies else body.constants.get(name)
+    return name == body.inputs[1].name or (isinstance(value, np.ndarray) and bool(np.all(value)))
+
+
+def _run_steps(call, limit, condition, carried, stacks, key):
     """The loop, step by step; only while its condition stays known."""
     limit = None if limit is None else int(np.reshape(limit, ()))
     going = True if condition is None else bool(np.reshape(condition, ()))
     rows: list = [[] for _ in range(stacks)]
-    key, i = call.evaluation.random_key, 0
+    i = 0
     while going and (limit is None or i < limit):
         with call.evaluation.step(key, i):
             proceed, *values = call.run_graph("body", np.array(i, np.int64), np.array(going), *carried)
@@ -66,7 +116,10 @@ def _run_steps(call, limit, condition, carried, stacks):
         for row, value in zip(rows, new):
             row.append(value)
         if isinstance(proceed, Tracer):
-            call.refuse("a loop with stacked results ends by a condition that is not known while the program is traced")
+            call.refuse(
+                "the number of rows that it stacks depends on a condition that is not known while the program is "
+                "traced; call the model without jit"
+            )
         going = bool(np.reshape(np.asarray(proceed), ()))
         i += 1
     return (*carried, *[_stack(call, row, i) for i, row in enumerate(rows)])
@@ -83,15 +136,15 @@ def _stack(call, rows, index):
 
 @operator("Scan", holds_graphs=True)
 def _scan_of_batches(call, lengths, *inputs):
-    """Version 8: every input has a leading batch dimension; a loop over the batch."""
-    if lengths is not None:
-        call.refuse("Scan with lengths of sequences (opset 8)")
-    results = [_scan(call, *[x[b] for x in inputs]) for b in range(inputs[0].shape[0])]
+    """Version 8: every input has a leading batch dimension, and a sequence may be shorter than the axis."""
+    lengths = [None] * inputs[0].shape[0] if lengths is None else lengths
+    results = [_scan(call, *[x[b] for x in inputs], length=length) for b, length in enumerate(lengths)]
     return tuple(jnp.stack(parts) for parts in zip(*results))
 
 
 @operator("Scan", since=9, holds_graphs=True)
-def _scan(call, *inputs):
+def _scan(call, *inputs, length=None):
+    """A scan; from the step `length` on, the states stay as they are."""
     body, scanned = call["body"], call["num_scan_inputs"]
     states, xs = len(inputs) - scanned, inputs[len(inputs) - scanned :]
     stacks = len(body.outputs) - states
@@ -101,13 +154,16 @@ def _scan(call, *inputs):
     out_axes = call.get("scan_output_axes", (0,) * stacks)
     xs = [jnp.moveaxis(jnp.asarray(x), axis, 0) for x, axis in zip(xs, axes)]
     xs = [jnp.flip(x, 0) if back else x for x, back in zip(xs, backward)]
-    key = call.evaluation.random_key
+    key = call.evaluation.key_of_steps()
 
     def step(state, elements):
         i, *values = state
         with call.evaluation.step(key, i):
             results = _arrays(call.run_graph("body", *values, *elements[0]))
-        return (i + 1, *results[:states]), results[states:]
+        new = results[:states]
+        if length is not None:
+            new = [jnp.where(i < length, after, before) for after, before in zip(new, values)]
+        return (i + 1, *new), results[states:]
 
     first = (jnp.zeros((), jnp.int32), *_arrays(inputs[:states]))
     last, ys = lax.scan(step, first, (tuple(xs),))

@@ -12,9 +12,8 @@ import numpy as np
 
 import onax.numpy as jnp
 from onax import lax
-from onax.onnx.evaluation import names_read
 from onax.onnx.operators import operator
-from onax.onnx.records import Graph, Node
+from onax.onnx.records import Graph, Node, names_read
 
 DOMAIN = "onax.file"
 

@@ -15,7 +15,7 @@ from onax._ground.errors import OperatorError
 from onax.onnx.offsets import Offsets
 from onax.onnx.operators import Call, Operator, find_operator
 from onax.onnx.reasons import reason_against
-from onax.onnx.records import Reference
+from onax.onnx.records import Reference, names_read
 from onax.random import fold_in, key
 
 # With the name of a quantized value, the key in a scope of the same numbers as floats that have a gradient.
@@ -29,15 +29,6 @@ class Scope:
     values: ChainMap
     opsets: dict
     attributes: dict
-
-
-def names_read(node):
-    """The names that a node reads, those that graphs which it holds read from around them included."""
-    yield from node.inputs
-    for graph in node.graphs.values():
-        for inner in graph.nodes:
-            yield from names_read(inner)
-        yield from (value.name for value in graph.outputs)
 
 
 def last_uses(nodes):
@@ -71,16 +62,23 @@ class Evaluation:
         self._keys_used += 1
         return fold_in(self.random_key, self._keys_used)
 
+    def key_of_steps(self):
+        """A key for the steps of a loop, or for a branch; None if the call has no key."""
+        if self.random_key is None:
+            return None
+        self._keys_used += 1
+        return fold_in(self.random_key, self._keys_used)
+
     @contextmanager
-    def step(self, random_key, index):
-        """Nodes of one step of a loop draw from a key of that step."""
-        used = self._keys_used
-        if random_key is not None:
-            self.random_key, self._keys_used = fold_in(fold_in(random_key, used), index), 0
+    def step(self, key_of_steps, index):
+        """Nodes of one step draw from a key of that step, however often the step is traced."""
+        outer = self.random_key, self._keys_used
+        if key_of_steps is not None:
+            self.random_key, self._keys_used = fold_in(key_of_steps, index), 0
         try:
             yield
         finally:
-            self.random_key, self._keys_used = random_key, used + 1
+            self.random_key, self._keys_used = outer
 
     def run(self, graph, arguments, scope):
         """The outputs of a graph for values of its inputs; `scope` is that of the graph around it, or of the model."""
@@ -138,9 +136,9 @@ class Evaluation:
             raise
 
     def _evaluate(self, found: Operator, call, inputs):
-        if found.static:
+        if static := found.static_positions(call.node):
             inputs = list(inputs)
-            for position in found.static:
+            for position in static:
                 if position < len(inputs) and inputs[position] is not None:
                     inputs[position] = known_value(call.node, position, inputs[position])
         if found.bounds:

@@ -17,17 +17,22 @@ class Operator:
     """What an operator means from one version of its domain on.
 
     `function(call, *inputs)` returns the output or a tuple of them; inputs that are left out are None.  The inputs at
-    the positions `static` are passed as NumPy arrays: they decide shapes or attributes.  Of those at the positions
+    the positions `static` (a tuple, or a function of the node) are passed as NumPy arrays: they decide shapes or
+    attributes.  Of those at the positions
     `typed` only shape and dtype are read.  `bounds` are the positions of a first and a last index whose difference
     decides a size: they are NumPy arrays where they are known, and `call.difference` says what their difference is.
     """
 
     function: Callable
     since: int
-    static: tuple[int, ...]
+    static: tuple[int, ...] | Callable
     holds_graphs: bool = False
     typed: tuple[int, ...] = ()
     bounds: tuple[int, ...] = ()
+
+    def static_positions(self, node):
+        """The positions of the inputs of a node that decide shapes or attributes."""
+        return self.static(node) if callable(self.static) else self.static
 
 
 _operators: dict = {}  # (domain, name) -> its Operators by version
@@ -40,7 +45,16 @@ def operator(*names, since=1, domain="", static=(), holds_graphs=False, typed=()
         for name in names:
             versions = _operators.setdefault((domain, name), [])
             versions[:] = [version for version in versions if version.since != since]
-            versions.append(Operator(function, since, tuple(static), holds_graphs, tuple(typed), tuple(bounds)))
+            versions.append(
+                Operator(
+                    function,
+                    since,
+                    static if callable(static) else tuple(static),
+                    holds_graphs,
+                    tuple(typed),
+                    tuple(bounds),
+                )
+            )
             versions.sort(key=lambda version: version.since)
         return function
 

@@ -65,6 +65,43 @@ def _check_unchanged(graph, version):
             )
 
 
+def _all_nodes(nodes):
+    """The nodes, and those of graphs that they hold."""
+    for node in nodes:
+        yield node
+        for graph in node.graphs.values():
+            yield from _all_nodes(graph.nodes)
+
+
+def _check_versions(nodes, opsets, functions):
+    """Checks that the version of each operator that is no function of the model is said, and is one that exists."""
+    newest = lazy.onnx_defs.onnx_opset_version()
+    if opsets.get("", 0) > newest:
+        raise ArtifactError(
+            f"this ONNX model uses opset {opsets['']}; the newest that the onnx package has is {newest}"
+        )
+    for node in _all_nodes(nodes):
+        if node.domain not in opsets and (node.domain, node.op_type, node.overload) not in functions:
+            raise ArtifactError(
+                f"{node}: the model does not say which version of the domain {node.domain or 'ai.onnx'!r} it uses"
+            )
+
+
+def _check_calls(functions):
+    """Checks that no function of a model calls itself, which ONNX does not allow."""
+    calls = {
+        key: {(node.domain, node.op_type, node.overload) for node in _all_nodes(function.nodes)} & functions.keys()
+        for key, function in functions.items()
+    }
+    while leaves := [key for key, called in calls.items() if not called & calls.keys()]:
+        for key in leaves:
+            del calls[key]
+    if calls:
+        raise ArtifactError(
+            f"functions of this ONNX model call themselves: {', '.join(sorted(key[1] for key in calls))}"
+        )
+
+
 def read_function(proto):
     """The Function of a FunctionProto."""
     return _Reader(None).function(proto)
@@ -106,7 +143,12 @@ class _Reader:
                 raise ArtifactError(f"this ONNX model defines the function {key[1]!r} twice")
             functions[key] = self.function(function)
         metadata = {_text(entry.key): _text(entry.value) for entry in proto.metadata_props}
-        return ModelFile(self.graph(proto.graph, frozenset()), opsets, functions, metadata)
+        graph = self.graph(proto.graph, frozenset())
+        _check_versions(graph.nodes, opsets, functions)
+        for function in functions.values():
+            _check_versions(function.nodes, function.opsets, functions)
+        _check_calls(functions)
+        return ModelFile(graph, opsets, functions, metadata)
 
     def function(self, proto):
         defaults = {_text(a.name): self.attribute(a, frozenset()) for a in proto.attribute_proto}
@@ -123,6 +165,8 @@ class _Reader:
             constants[_text(tensor.name)] = self.tensor(tensor)
         for sparse in proto.sparse_initializer:
             constants[_text(sparse.values.name)] = self.sparse_tensor(sparse)
+        if len(constants) < len(proto.initializer) + len(proto.sparse_initializer):
+            raise ArtifactError("two initializers of a graph in this ONNX model have the same name")
         inputs = tuple(self.value(value) for value in proto.input)
         names = [value.name for value in inputs]
         if len(set(names)) < len(names) or "" in names:

@@ -79,3 +79,12 @@ class ModelFile:
     opsets: dict
     functions: dict = field(default_factory=dict)
     metadata: dict = field(default_factory=dict)
+
+
+def names_read(node):
+    """The names that a node reads, those that graphs which it holds read from around them included."""
+    yield from node.inputs
+    for graph in node.graphs.values():
+        for inner in graph.nodes:
+            yield from names_read(inner)
+        yield from (value.name for value in graph.outputs)

@@ -35,7 +35,6 @@ def _static_positions(node, opsets, functions, known, forms):
     function = functions.get(key)
     if function is not None:
         if key not in known:
-            known[key] = set()  # a function that calls itself is refused when it is evaluated
             inside = followed(function.nodes, {}, {})
             names = _of_nodes(function.nodes, set(), function.opsets, functions, known, inside)
             known[key] = {i for i, name in enumerate(function.inputs) if name in names}
@@ -44,4 +43,4 @@ def _static_positions(node, opsets, functions, known, forms):
     if found is None:
         return set(), ()
     bounds = () if found.bounds and has_known_size(node, forms, found.bounds) else found.bounds
-    return {*found.static, *bounds}, found.typed
+    return {*found.static_positions(node), *bounds}, found.typed
