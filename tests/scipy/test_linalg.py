@@ -8,7 +8,7 @@ import onax as jax
 import onax.scipy.linalg as ours
 
 RNG = np.random.default_rng(0)
-A, B, C = RNG.normal(size=(4, 4)), RNG.normal(size=(3, 3)), RNG.normal(size=(4, 3))
+A = RNG.normal(size=(4, 4))
 H = A @ A.T + np.eye(4)
 RHS, V = RNG.normal(size=(4, 2)), RNG.normal(size=4)
 
@@ -16,19 +16,15 @@ SAME = {  # name -> arguments: both libraries give the same
     "cholesky": (H,),
     "det": (A,),
     "inv": (A,),
-    "expm": (A,),
     "lu": (A,),
     "qr": (A,),
     "lu_factor": (A,),
     "polar": (A,),
     "solve": (A, RHS),
     "solve_triangular": (A, RHS),
-    "sqrtm": (H,),
-    "solve_sylvester": (A, B, C),
     "hessenberg": (A,),
     "schur": (A,),
     "svd": (A,),
-    "expm_frechet": (A, A.T),
     "qr_multiply": (A, RHS.T),
 }
 
@@ -68,7 +64,6 @@ def test_forms_multiply_out():
         assert_close(z @ t @ z.conj().T, A.astype(complex))
     h, q = ours.hessenberg(A, calc_q=True)
     assert_close(q @ h @ q.T, A)
-    assert_close(ours.funm(H, lambda x: x * x).real, H @ H)
     w, v = ours.eigh_tridiagonal(V, V[:3])
     assert_close((v * w) @ v.T, np.diag(V) + np.diag(V[:3], 1) + np.diag(V[:3], -1))
 

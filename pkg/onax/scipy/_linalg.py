@@ -1,4 +1,4 @@
-"""Implementation of onax.scipy.linalg: factorisations, systems of equations, functions of matrices."""
+"""Implementation of onax.scipy.linalg: factorisations, and systems of equations by them."""
 
 from functools import partial
 
@@ -22,7 +22,7 @@ from onax.numpy._solvers import require_square
 # Arguments that concern SciPy's implementation only (overwrite_a, check_finite, ...) are accepted and ignored.
 
 
-def _promote_inexact(name, *args):
+def promote_inexact(name, *args):
     check_arraylike(f"jax.scipy.linalg.{name}", *args)
     return promote_dtypes_inexact(*args)
 
@@ -46,15 +46,43 @@ def _cholesky(a, lower):
 
 
 def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
-    """The triangular factor of Hermitian positive definite matrices: U with a = U^H U, or L with a = L L^H.
+    """Returns the Cholesky factor of Hermitian positive definite matrices.
 
-    Only that triangle of a is read.  A matrix that is not positive definite gives NaN.
+    Args:
+      a: (..., n, n), of which one triangle is read.
+      lower: True: L with a = L L^H; default False: U with a = U^H U.
+      overwrite_a: accepted, without effect.
+      check_finite: accepted, without effect.
+
+    Returns:
+      Array of the shape of `a`; NaN for a matrix that is not positive definite.
+
+    Examples:
+      >>> onax.scipy.linalg.cholesky(jnp.array([[4.0, 2.0], [2.0, 5.0]]))
+      Array([[2., 1.],
+             [0., 2.]], dtype=float32)
     """
-    return _cholesky(*_promote_inexact("cholesky", a), lower=lower)
+    return _cholesky(*promote_inexact("cholesky", a), lower=lower)
 
 
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
-    """(`cholesky` of a, lower), for `cho_solve`."""
+    """Returns the Cholesky factor of matrices, for `cho_solve`.
+
+    Args:
+      a: (..., n, n), Hermitian and positive definite.
+      lower: as in `cholesky`; default False.
+      overwrite_a: accepted, without effect.
+      check_finite: accepted, without effect.
+
+    Returns:
+      (factor, lower).
+
+    Examples:
+      >>> c, lower = onax.scipy.linalg.cho_factor(4.0 * jnp.eye(2))
+      >>> c, lower
+      (Array([[2., 0.],
+             [0., 2.]], dtype=float32), False)
+    """
     return cholesky(a, lower=lower), lower
 
 
@@ -71,26 +99,84 @@ def _apply_to_columns(b, function):
 
 
 def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
-    """The solution of a x = b, given `cho_factor` of a; b is a vector or a matrix."""
+    """Returns the solution of a x = b, given the factor of a.
+
+    Args:
+      c_and_lower: what `cho_factor` returned for a, (..., n, n).
+      b: (..., n) or (..., n, k).
+      overwrite_b: accepted, without effect.
+      check_finite: accepted, without effect.
+
+    Returns:
+      Array of the shape of `b`.
+
+    Examples:
+      >>> factor = onax.scipy.linalg.cho_factor(4.0 * jnp.eye(2))
+      >>> onax.scipy.linalg.cho_solve(factor, jnp.array([4.0, 8.0]))
+      Array([1., 2.], dtype=float32)
+    """
     c, lower = c_and_lower
-    c, b = _promote_inexact("cho_solve", c, b)
+    c, b = promote_inexact("cho_solve", c, b)
     return _apply_to_columns(b, lambda b: _cho_solve(c, b, lower=lower))
 
 
 @static_argnames("full_matrices", "compute_uv", "overwrite_a", "check_finite", "lapack_driver")
 def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
-    """(U, s, Vh), or s alone; see `jnp.linalg.svd`."""
+    """Returns the singular value decomposition, a = U diag(s) Vh.
+
+    Args:
+      a: (..., m, n).
+      full_matrices: True (the default): U is (..., m, m) and Vh (..., n, n); False: min(m, n) columns and rows.
+      compute_uv: False: s alone; default True.
+      overwrite_a: accepted, without effect.
+      check_finite: accepted, without effect.
+      lapack_driver: accepted, without effect.
+
+    Returns:
+      (U, s, Vh), or s; s is (..., min(m, n)), descending.
+
+    Examples:
+      >>> onax.scipy.linalg.svd(jnp.diag(jnp.array([2.0, 3.0])), compute_uv=False)
+      Array([3., 2.], dtype=float32)
+    """
     out = jnp.linalg.svd(jnp.asarray(a), full_matrices=full_matrices, compute_uv=compute_uv)
     return tuple(out) if compute_uv else out
 
 
 def det(a, overwrite_a=False, check_finite=True):
-    """Determinants; see `jnp.linalg.det`."""
+    """Returns determinants.
+
+    Args:
+      a: (..., n, n).
+      overwrite_a: accepted, without effect.
+      check_finite: accepted, without effect.
+
+    Returns:
+      Array of shape (...).
+
+    Examples:
+      >>> onax.scipy.linalg.det(jnp.array([[2.0, 1.0], [0.0, 3.0]]))
+      Array(6., dtype=float32)
+    """
     return jnp.linalg.det(a)
 
 
 def inv(a, overwrite_a=False, check_finite=True):
-    """Inverses; see `jnp.linalg.inv`."""
+    """Returns inverse matrices.
+
+    Args:
+      a: (..., n, n).
+      overwrite_a: accepted, without effect.
+      check_finite: accepted, without effect.
+
+    Returns:
+      Array of the shape of `a`.
+
+    Examples:
+      >>> onax.scipy.linalg.inv(jnp.array([[2.0, 0.0], [0.0, 4.0]]))
+      Array([[0.5 , 0.  ],
+             [0.  , 0.25]], dtype=float32)
+    """
     return jnp.linalg.inv(a)
 
 
@@ -106,9 +192,31 @@ def eigh(
     type=1,
     check_finite=True,
 ):
-    """(eigenvalues, eigenvectors) of Hermitian matrices, or eigenvalues alone; of both triangles' mean, as in JAX.
+    """Returns eigenvalues and eigenvectors of Hermitian matrices.
 
-    Raises NotImplementedError for the generalised problem (b, type) and for a choice of eigenvalues.
+    Unlike SciPy, which reads one triangle, it takes the mean of both, as JAX does.
+
+    Args:
+      a: (..., n, n).
+      b: None: the generalised problem is not solved.
+      lower: accepted, without effect.
+      eigvals_only: True: eigenvalues alone; default False.
+      overwrite_a: accepted, without effect.
+      overwrite_b: accepted, without effect.
+      turbo: accepted, without effect.
+      eigvals: None: all eigenvalues.
+      type: 1.
+      check_finite: accepted, without effect.
+
+    Returns:
+      (w, v): ascending eigenvalues (..., n), and eigenvectors in the columns of (..., n, n); or w.
+
+    Raises:
+      NotImplementedError: `b`, `eigvals` or another `type` is given.
+
+    Examples:
+      >>> onax.scipy.linalg.eigh(jnp.array([[0.0, 1.0], [1.0, 0.0]]), eigvals_only=True).round(4)
+      Array([-1.,  1.], dtype=float32)
     """
     if b is not None:
         raise NotImplementedError("Only the b=None case of eigh is implemented")
@@ -116,7 +224,7 @@ def eigh(
         raise NotImplementedError("Only the type=1 case of eigh is implemented.")
     if eigvals is not None:
         raise NotImplementedError("Only the eigvals=None case of eigh is implemented.")
-    (a,) = _promote_inexact("eigh", a)
+    (a,) = promote_inexact("eigh", a)
     w, v = jnp.linalg.eigh(a, UPLO="L" if lower else "U")
     return w if eigvals_only else (w, v)
 
@@ -129,7 +237,21 @@ def _lu_factor(a):
 
 @static_argnames("overwrite_a", "check_finite")
 def lu_factor(a, overwrite_a=False, check_finite=True):
-    """(lu, pivots): both triangular factors in one array, and the rows exchanged, for `lu_solve`."""
+    """Returns the LU factors of matrices in one array, for `lu_solve`.
+
+    Args:
+      a: (..., m, n).
+      overwrite_a: accepted, without effect.
+      check_finite: accepted, without effect.
+
+    Returns:
+      (lu, pivots): both triangles, (..., m, n), and the row that each row was exchanged with, int32 (..., min(m, n)).
+
+    Examples:
+      >>> lu, pivots = onax.scipy.linalg.lu_factor(jnp.array([[0.0, 1.0], [2.0, 0.0]]))
+      >>> pivots
+      Array([1, 1], dtype=int32)
+    """
     return _lu_factor(*_as_inexact_matrices("lu_factor", a))
 
 
@@ -141,9 +263,25 @@ def _lu_solve(both, pivots, b, trans):
 
 @static_argnames("check_finite", "overwrite_b", "trans")
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
-    """The solution of op(a) x = b, given `lu_factor` of a; trans: 1 transposed, 2 adjoint."""
+    """Returns the solution of op(a) x = b, given the LU factors of a.
+
+    Args:
+      lu_and_piv: what `lu_factor` returned for a, (..., n, n).
+      b: (..., n) or (..., n, k).
+      trans: 0: a; 1: its transpose; 2: its conjugate transpose.  Default 0.
+      overwrite_b: accepted, without effect.
+      check_finite: accepted, without effect.
+
+    Returns:
+      Array of the shape of `b`.
+
+    Examples:
+      >>> factors = onax.scipy.linalg.lu_factor(jnp.array([[0.0, 1.0], [2.0, 0.0]]))
+      >>> onax.scipy.linalg.lu_solve(factors, jnp.array([3.0, 4.0]))
+      Array([2., 3.], dtype=float32)
+    """
     both, pivots = lu_and_piv
-    both, b = _promote_inexact("lu_solve", both, b)
+    both, b = promote_inexact("lu_solve", both, b)
     return _lu_solve(both, pivots, b, trans=trans)
 
 
@@ -161,7 +299,23 @@ def _lu(a, permute_l):
 
 @static_argnames("permute_l", "overwrite_a", "check_finite")
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
-    """(P, L, U) with a = P L U, or (P L, U) with permute_l."""
+    """Returns the LU decomposition of matrices.
+
+    Args:
+      a: (..., m, n).
+      permute_l: True: (P L, U); default False.
+      overwrite_a: accepted, without effect.
+      check_finite: accepted, without effect.
+
+    Returns:
+      (P, L, U) with a = P L U: a permutation (..., m, m), L (..., m, k) and U (..., k, n), k = min(m, n).
+
+    Examples:
+      >>> p, l, u = onax.scipy.linalg.lu(jnp.array([[0.0, 1.0], [2.0, 0.0]]))
+      >>> u
+      Array([[2., 0.],
+             [0., 1.]], dtype=float32)
+    """
     return _lu(*_as_inexact_matrices("lu", a), permute_l=permute_l)
 
 
@@ -172,7 +326,27 @@ def _qr(a, mode, pivoting):
 
 
 def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
-    """(Q, R), with pivoting also the order of the columns; mode "full", "economic" or "r" (without Q: a tuple of R)."""
+    """Returns the QR decomposition of matrices.
+
+    Args:
+      a: (..., m, n).
+      overwrite_a: accepted, without effect.
+      lwork: accepted, without effect.
+      mode: "full": Q is (..., m, m); "economic": min(m, n) columns; "r": without Q.
+      pivoting: True: columns are exchanged so that R's diagonal descends; default False.
+      check_finite: accepted, without effect.
+
+    Returns:
+      (Q, R), a tuple (R,) for mode "r"; with `pivoting` also the order of the columns, int32 (..., n).
+
+    Raises:
+      ValueError: another mode.
+
+    Examples:
+      >>> q, r = onax.scipy.linalg.qr(jnp.ones((3, 2)), mode="economic")
+      >>> q.shape, r.shape
+      ((3, 2), (2, 2))
+    """
     if mode not in ("full", "r", "economic"):
         raise ValueError(f"Unsupported QR decomposition mode '{mode}'")
     return _qr(*_as_inexact_matrices("qr", a), mode=mode, pivoting=pivoting)
@@ -186,10 +360,24 @@ def _schur(a, output):
 
 
 def schur(a, output="real"):
-    """(T, Z) with a = Z T Z^H; output "complex" makes T of a real matrix triangular."""
+    """Returns the Schur form of matrices, a = Z T Z^H.
+
+    Args:
+      a: (..., n, n).
+      output: "real" (the default): T of a real matrix has blocks of 2 x 2 for complex eigenvalues; "complex": T is
+        triangular.
+
+    Returns:
+      (T, Z), both (..., n, n).
+
+    Examples:
+      >>> t, z = onax.scipy.linalg.schur(jnp.array([[1.0, 2.0], [0.0, 3.0]]))
+      >>> bool(jnp.allclose(z @ t @ z.T, jnp.array([[1.0, 2.0], [0.0, 3.0]]), atol=1e-5))
+      True
+    """
     if output not in ("real", "complex"):
         raise ValueError(f"Expected 'output' to be either 'real' or 'complex', got output={output!r}.")
-    (a,) = _promote_inexact("schur", a)
+    (a,) = promote_inexact("schur", a)
     return _schur(a, output)
 
 
@@ -207,8 +395,22 @@ def _hessenberg(a, calc_q):
 
 @static_argnames("calc_q", "check_finite", "overwrite_a")
 def hessenberg(a, *, calc_q=False, overwrite_a=False, check_finite=True):
-    """The Hessenberg form H of square matrices, with calc_q (H, Q): a = Q H Q^H."""
-    (a,) = _promote_inexact("hessenberg", a)
+    """Returns the Hessenberg form of matrices, a = Q H Q^H, zero below the first subdiagonal.
+
+    Args:
+      a: (..., n, n).
+      calc_q: True: Q too; default False.
+      overwrite_a: accepted, without effect.
+      check_finite: accepted, without effect.
+
+    Returns:
+      H, or (H, Q), of the shape of `a`.
+
+    Examples:
+      >>> onax.scipy.linalg.hessenberg(jnp.eye(3)).shape
+      (3, 3)
+    """
+    (a,) = promote_inexact("hessenberg", a)
     if a.ndim < 2:
         raise TypeError(f"Input 0 to hessenberg must have rank at least 2, but got shape={a.shape}")
     require_square("hessenberg", a)
@@ -245,8 +447,22 @@ def _rsf2csf(t, z):
 
 @static_argnames("check_finite")
 def rsf2csf(T, Z, check_finite=True):
-    """(T, Z) of a real Schur form as a complex, triangular one, by a rotation for each block."""
-    T, Z = _promote_inexact("rsf2csf", T, Z)
+    """Returns a real Schur form as a complex, triangular one.
+
+    Args:
+      T: (n, n), quasi-triangular.
+      Z: (n, n), orthogonal.
+      check_finite: accepted, without effect.
+
+    Returns:
+      (T, Z), complex.
+
+    Examples:
+      >>> t, z = onax.scipy.linalg.rsf2csf(*onax.scipy.linalg.schur(jnp.array([[0.0, 1.0], [-1.0, 0.0]])))
+      >>> t.dtype
+      dtype('complex64')
+    """
+    T, Z = promote_inexact("rsf2csf", T, Z)
     for name, value in (("T", T), ("Z", Z)):
         if value.ndim != 2 or value.shape[0] != value.shape[1]:
             raise ValueError(f"Input '{name}' must be square.")
@@ -289,13 +505,32 @@ def solve(
     check_finite=True,
     assume_a="gen",
 ):
-    """The solution of a x = b; assume_a "pos" uses the Cholesky factor of one triangle of a.
+    """Returns the solution of a x = b.
 
-    Raises ValueError for another assumption than "gen", "sym", "her", "pos".
+    Args:
+      a: (..., n, n).
+      b: (..., n) or (..., n, k).
+      lower: for "pos": True: the lower triangle of `a` is read; default False.
+      overwrite_a: accepted, without effect.
+      overwrite_b: accepted, without effect.
+      debug: accepted, without effect.
+      check_finite: accepted, without effect.
+      assume_a: "gen" (the default), "sym", "her", or "pos": Hermitian positive definite, which Cholesky's factor
+        solves.
+
+    Returns:
+      Array of the shape of `b`.
+
+    Raises:
+      ValueError: another assumption.
+
+    Examples:
+      >>> onax.scipy.linalg.solve(jnp.array([[2.0, 0.0], [0.0, 4.0]]), jnp.array([2.0, 8.0]))
+      Array([1., 2.], dtype=float32)
     """
     if assume_a not in _ASSUMPTIONS:
         raise ValueError(f"Expected assume_a to be one of {list(_ASSUMPTIONS)}; got {assume_a!r}")
-    a, b = _promote_inexact("solve", a, b)
+    a, b = promote_inexact("solve", a, b)
     if assume_a == "pos" and a.ndim > 2:
         return jnp.linalg.solve(a, b)
     return _solve(a, b, assume_a=assume_a, lower=lower)
@@ -313,157 +548,35 @@ _TRANS = {0: 0, "N": 0, 1: 1, "T": 1, 2: 2, "C": 2}
 
 
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, debug=None, check_finite=True):
-    """The solution of op(a) x = b for triangular a; trans 0 or "N", 1 or "T", 2 or "C"."""
+    """Returns the solution of op(a) x = b for a triangular a.
+
+    Args:
+      a: (..., n, n), of which one triangle is read.
+      b: (..., n) or (..., n, k).
+      trans: 0 or "N": a; 1 or "T": its transpose; 2 or "C": its conjugate transpose.  Default 0.
+      lower: True: the lower triangle; default False.
+      unit_diagonal: True: the diagonal counts as ones; default False.
+      overwrite_b: accepted, without effect.
+      debug: accepted, without effect.
+      check_finite: accepted, without effect.
+
+    Returns:
+      Array of the shape of `b`.
+
+    Raises:
+      ValueError: another `trans`.
+
+    Examples:
+      >>> onax.scipy.linalg.solve_triangular(jnp.array([[2.0, 1.0], [0.0, 4.0]]), jnp.array([4.0, 8.0]))
+      Array([1., 2.], dtype=float32)
+    """
     if trans not in _TRANS:
         raise ValueError(f"Invalid 'trans' value {trans}")
-    a, b = _promote_inexact("solve_triangular", a, b)
+    a, b = promote_inexact("solve_triangular", a, b)
     return _solve_triangular(a, b, trans=_TRANS[trans], lower=lower, unit_diagonal=unit_diagonal)
 
 
-# ---- functions of matrices ----
-
-# Pade's approximation of exp of degree (7 for float32, 13 for float64), its coefficients, and the norm up to which it
-# is right: Higham, "The scaling and squaring method for the matrix exponential revisited" (2005).
-_PADE = {
-    3: (120.0, 60.0, 12.0, 1.0),
-    5: (30240.0, 15120.0, 3360.0, 420.0, 30.0, 1.0),
-    7: (17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0),
-    9: (17643225600.0, 8821612800.0, 2075673600.0, 302702400.0, 30270240.0, 2162160.0, 110880.0, 3960.0, 90.0, 1.0),
-    13: (
-        64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0,
-        10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0,
-    ),
-}  # fmt: skip
-_DEGREE = {4: (7, 3.925724783138660), 8: (13, 5.371920351148152)}
-
-
-def _pade(a, degree):
-    """(even, odd) parts of the numerator: exp(a) is about (even - odd)^-1 (even + odd)."""
-    b = [a.dtype.type(c) for c in _PADE[degree]]
-    unit = jnp.eye(a.shape[0], dtype=a.dtype)
-    square = jnp.matmul(a, a)
-    odd, even = b[1] * unit, b[0] * unit
-    power = unit
-    for k in range(2, degree + 1, 2):
-        power = jnp.matmul(power, square)
-        even = even + b[k] * power
-        odd = odd + b[k + 1] * power
-    return even, jnp.matmul(a, odd)
-
-
-@staged("expm", ("upper_triangular", "max_squarings"), compiled_from=1)
-def _expm(a, upper_triangular, max_squarings):
-    real = dtypes.real_dtype(a.dtype)
-    degree, limit = _DEGREE[real.itemsize]
-    size = jnp.linalg.norm(a, 1)
-    squarings = jnp.maximum(0, jnp.floor(jnp.log2(size / real.type(limit))) + 1)
-    squarings = jnp.where(size == 0, 0, squarings)
-    scaled = a / (2**squarings).astype(a.dtype)
-    even, odd = _pade(scaled, degree)
-    below, above = even - odd, even + odd
-    out = solve_triangular(below, above) if upper_triangular else jnp.linalg.solve(below, above)
-    out, _ = scan(
-        lambda x, k: (cond(k < squarings, lambda x: jnp.matmul(x, x), lambda x: x, x), None),
-        out,
-        jnp.arange(max_squarings, dtype=real),
-    )
-    return jnp.where(squarings > max_squarings, np.nan, out)
-
-
-@static_argnames("max_squarings", "upper_triangular")
-def expm(A, *, upper_triangular=False, max_squarings=16):
-    """The exponential of square matrices, by Pade's approximation and repeated squaring.
-
-    A matrix that needs more than max_squarings gives NaN.  Raises ValueError for other than square matrices.
-    """
-    (a,) = _promote_inexact("expm", A)
-    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise ValueError(f"Expected A to be a (batched) square matrix, got {a.shape=}.")
-    if a.dtype.name not in ("float32", "float64", "complex64", "complex128"):
-        raise TypeError(f"A.dtype={a.dtype} is not supported by expm; convert to float32 first.")
-    function = partial(_expm, upper_triangular=upper_triangular, max_squarings=max_squarings)
-    for _ in range(a.ndim - 2):
-        function = vmap(function)
-    return function(a)
-
-
-@static_argnames("compute_expm", "method")
-def expm_frechet(A, E, *, method=None, compute_expm=True):
-    """(expm(A), its derivative in the direction E), or the derivative alone."""
-    a, e = _promote_inexact("expm_frechet", A, E)
-    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise ValueError(f"expected A to be a square matrix, got A.shape={a.shape}")
-    if a.shape != e.shape:
-        raise ValueError(f"expected A and E to be the same shape, got A.shape={a.shape} E.shape={e.shape}")
-    out, change = jvp(expm, (a,), (e,))
-    return (out, change) if compute_expm else change
-
-
-def _solve_leading(upper, diagonal, b, j):
-    """The solution of the first j equations of a triangular system, whose diagonal is given and counts as 1 where it is
-    0, followed by zeros."""
-    inside = jnp.arange(b.shape[0]) < j
-    diagonal = jnp.where(inside & (diagonal != 0), diagonal, 1)
-    system = jnp.where(jnp.eye(b.shape[0], dtype=bool), diagonal, upper)
-    return factors.triangular_solve(system, jnp.where(inside, b, 0), left_side=True)
-
-
-def _sqrtm_triangular(t):
-    """Solves for one column after the other: Bjorck and Hammarling, "A Schur method for the square root" (1983)."""
-    diagonal = jnp.sqrt(jnp.diag(t))
-
-    def column(u, j):
-        return u.at[:, j].add(_solve_leading(u, diagonal + diagonal[j], t[:, j], j)), None
-
-    return scan(column, jnp.diag(diagonal), jnp.arange(t.shape[0]))[0]
-
-
-@staged("_sqrtm", compiled_from=1)
-def _sqrtm(a):
-    t, z = schur(a, output="complex")
-    return jnp.matmul(jnp.matmul(z, _sqrtm_triangular(t)), adjoint(z))
-
-
-def sqrtm(A, blocksize=1):
-    """The principal square root of a matrix, complex.  Raises NotImplementedError for another blocksize."""
-    if blocksize > 1:
-        raise NotImplementedError("Blocked version is not implemented yet.")
-    return _sqrtm(*_promote_inexact("sqrtm", A))
-
-
-@staged("_funm_triangular", compiled_from=1)
-def _funm_triangular(t, values):
-    """Solves f t = t f for one column of f after the other: Parlett's recurrence (1976)."""
-    eigenvalues = jnp.diag(t)
-
-    def column(f, j):
-        known = jnp.where(jnp.arange(t.shape[0]) < j, t[:, j], 0)
-        b = known * values[j] - jnp.matmul(f, known, precision="highest")
-        return f.at[:, j].add(_solve_leading(-t, t[j, j] - eigenvalues, b, j)), None
-
-    return scan(column, jnp.diag(values), jnp.arange(t.shape[0]))[0]
-
-
-def funm(A, func, disp=True):
-    """A function of a matrix by its Schur form (Parlett's recurrence): func takes the array of eigenvalues.
-
-    Without disp also an estimate of the relative error.
-    """
-    (a,) = _promote_inexact("funm", A)
-    require_square("funm", a)
-    t, z = schur(a, output="complex")
-    f = _funm_triangular(t, func(jnp.diag(t)))
-    out = jnp.matmul(jnp.matmul(z, f), adjoint(z))
-    if disp:
-        return out
-    eps = dtypes.finfo(out.dtype).eps
-    eigenvalues = jnp.diag(t)
-    gaps = jnp.where(jnp.tri(a.shape[0], k=-1, dtype=bool), jnp.abs(eigenvalues[:, None] - eigenvalues), np.inf)
-    smallest_gap = jnp.minimum(jnp.min(gaps), jnp.abs(t[0, 0]))
-    smallest_gap = jnp.where(smallest_gap == 0, eps, smallest_gap)
-    upper_norm = jnp.linalg.norm(jnp.triu(t, 1), 1)
-    error = jnp.minimum(1, jnp.maximum(eps, (eps / smallest_gap) * upper_norm))
-    return out, jnp.where(jnp.isfinite(out).all(), error, np.inf)
+# ---- polar factors, products with factors, tridiagonal matrices ----
 
 
 @staged("polar", ("side",), compiled_from=1)
@@ -475,12 +588,32 @@ def _polar(a, side):
 
 @static_argnames("method", "side")
 def polar(a, side="right", *, method="qdwh", eps=None, max_iterations=None):
-    """(u, p) with a = u p, or p u for side "left": u with orthonormal columns, p Hermitian and not negative.
+    """Returns the polar decomposition of matrices: a = u p, or a = p u.
 
-    a[..., m, n] gives u[..., m, n] and p[..., n, n], or p[..., m, m].  Both methods, "qdwh" and "svd", use the singular
-    values here.  Raises ValueError for another method.
+    Unlike in JAX both methods use the singular values.
+
+    Args:
+      a: (..., m, n).
+      side: "right" (the default): a = u p; "left": a = p u.
+      method: "qdwh" (the default) or "svd".
+      eps: accepted, without effect.
+      max_iterations: accepted, without effect.
+
+    Returns:
+      (u, p): u (..., m, n) with orthonormal columns or rows; p Hermitian, not negative, (..., n, n), for "left" (...,
+      m, m).
+
+    Raises:
+      ValueError: another method or side, or an array of fewer than two axes.
+      NotImplementedError: "qdwh" with m < n for "right", or m > n for "left".
+
+    Examples:
+      >>> u, p = onax.scipy.linalg.polar(jnp.array([[0.0, 2.0], [3.0, 0.0]]))
+      >>> p.round(4)
+      Array([[3., 0.],
+             [0., 2.]], dtype=float32)
     """
-    (a,) = _promote_inexact("polar", a)
+    (a,) = promote_inexact("polar", a)
     if a.ndim < 2:
         raise ValueError("The input `a` must be at least a 2-D array.")
     if side not in ("right", "left"):
@@ -494,7 +627,28 @@ def polar(a, side="right", *, method="qdwh", eps=None, max_iterations=None):
 
 
 def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False, overwrite_a=False, overwrite_c=False):
-    """(c Q, R), or (Q c, R) for mode "left", with pivoting also the order of the columns."""
+    """Returns the product of a matrix with the Q of a QR decomposition, and R.
+
+    Args:
+      a: (..., m, n).
+      c: a matrix or a vector whose length fits Q.
+      mode: "right" (the default): c Q; "left": Q c.
+      pivoting: True: also the order of the columns; default False.
+      conjugate: True: Q is conjugated; default False.
+      overwrite_a: accepted, without effect.
+      overwrite_c: accepted, without effect.
+
+    Returns:
+      (product, R), with `pivoting` (product, R, order).
+
+    Raises:
+      ValueError: another mode, or shapes that do not fit.
+
+    Examples:
+      >>> product, r = onax.scipy.linalg.qr_multiply(jnp.eye(2), jnp.ones((3, 2)))
+      >>> product.shape
+      (3, 2)
+    """
     if mode not in ("left", "right"):
         raise ValueError(f"Mode argument should be either 'left' or 'right' but got {mode!r}")
     a, c = promote_dtypes_inexact(jnp.asarray(a), jnp.asarray(c))
@@ -509,8 +663,28 @@ def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False, overwrite_a
 
 @static_argnames("eigvals_only", "select", "select_range")
 def eigh_tridiagonal(d, e, *, eigvals_only=False, select="a", select_range=None, tol=None, key=None):
-    """Eigenvalues of the symmetric tridiagonal matrix with diagonal d and e beside it; with vectors unless
-    eigvals_only.  select "i" returns the ascending eigenvalues with the indices in select_range, both ends included."""
+    """Returns eigenvalues of a symmetric tridiagonal matrix, and its eigenvectors.
+
+    Args:
+      d: the diagonal, (n,), float32, float64 or complex.
+      e: the elements beside it, (n - 1,), of the same dtype.
+      eigvals_only: True: eigenvalues alone; default False.
+      select: "a" (the default): all; "i": those with the indices in `select_range`.
+      select_range: (first, last), both included.
+      tol: accepted, without effect.
+      key: accepted, without effect.
+
+    Returns:
+      (w, v): ascending eigenvalues (k,) and eigenvectors in the columns of (n, k); or w.
+
+    Raises:
+      TypeError: other dtypes.
+      NotImplementedError: `select` is "v".
+
+    Examples:
+      >>> onax.scipy.linalg.eigh_tridiagonal(jnp.zeros(2), jnp.ones(1), eigvals_only=True).round(4)
+      Array([-1.,  1.], dtype=float32)
+    """
     d, e = ensure_arraylikes("eigh_tridiagonal", d, e)
     if d.dtype != e.dtype:
         raise TypeError(f"diagonal and off-diagonal values must have same dtype, got {d.dtype} and {e.dtype}")
@@ -527,30 +701,3 @@ def eigh_tridiagonal(d, e, *, eigvals_only=False, select="a", select_range=None,
         low, high = (int(i) for i in select_range)
         w, v = w[low : high + 1], v[:, low : high + 1]
     return w if eigvals_only else (w, v)
-
-
-@static_argnames("method")
-def solve_sylvester(A, B, C, *, method="schur", tol=1e-8):
-    """The solution X of A X + X B = C, by Schur forms ("schur") or eigenvectors ("eigen"); NaN where it is not unique.
-
-    Raises ValueError for shapes that do not fit.
-    """
-    a, b, c = _promote_inexact("solve_sylvester", A, B, C)
-    m, n = c.shape
-    if a.shape != (m, m) or b.shape != (n, n):
-        raise ValueError(f"Incompatible shapes for Sylvester equation: A: {a.shape}, B: {b.shape}, C: {c.shape}")
-    if method not in ("schur", "eigen"):
-        raise ValueError(f"Unrecognized method {method}. The two valid methods are either 'schur' or 'eigen'.")
-    r, u = schur(a, output="complex")
-    s, v = schur(b, output="complex")
-    f = jnp.matmul(jnp.matmul(adjoint(u), c.astype(u.dtype)), v)
-    columns = []
-    for k in range(n):
-        rest = f[:, k]
-        for j, y in enumerate(columns):
-            rest = rest - y * s[j, k]
-        columns.append(solve_triangular(r + s[k, k] * jnp.eye(m, dtype=r.dtype), rest))
-    out = jnp.matmul(jnp.matmul(u, jnp.stack(columns, 1)), adjoint(v))
-    gap = jnp.abs(jnp.diag(r)[:, None] + jnp.diag(s)[None, :]).min()
-    out = jnp.where(gap < tol, np.nan, out)
-    return out if dtypes.is_complex(c.dtype) else out.real

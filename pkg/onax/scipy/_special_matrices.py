@@ -28,7 +28,21 @@ def _take(vector, indices):
 
 
 def toeplitz(c, r=None):
-    """The matrix with constant diagonals whose first column is c and first row r (by default c's conjugate)."""
+    """Returns the matrix with constant diagonals.
+
+    Args:
+      c: the first column, (..., m).
+      r: the first row, (..., n), whose first element does not count; default None, c's conjugate.
+
+    Returns:
+      Array of shape (..., m, n).
+
+    Examples:
+      >>> onax.scipy.linalg.toeplitz(jnp.array([1, 2, 3]))
+      Array([[1, 2, 3],
+             [2, 1, 2],
+             [3, 2, 1]], dtype=int32)
+    """
     if r is None:
         check_arraylike("toeplitz", c)
         r = jnp.conjugate(jnp.asarray(c))
@@ -45,7 +59,21 @@ def toeplitz(c, r=None):
 
 
 def hankel(c, r=None):
-    """The matrix with constant antidiagonals whose first column is c and last row r (zeros by default)."""
+    """Returns the matrix with constant antidiagonals.
+
+    Args:
+      c: the first column, (..., m).
+      r: the last row, (..., n), whose first element does not count; default None, zeros.
+
+    Returns:
+      Array of shape (..., m, n).
+
+    Examples:
+      >>> onax.scipy.linalg.hankel(jnp.array([1, 2, 3]))
+      Array([[1, 2, 3],
+             [2, 3, 0],
+             [3, 0, 0]], dtype=int32)
+    """
     check_arraylike("hankel", c)
     r = jnp.zeros_like(c) if r is None else r
     c, r = promote_dtypes(*ensure_arraylikes("hankel", c, r))
@@ -66,7 +94,20 @@ def _drop_weak_type(x):
 
 
 def circulant(c):
-    """The matrix whose columns are c, each shifted cyclically by one more element."""
+    """Returns the matrix whose columns are one vector, each shifted cyclically by one more element.
+
+    Args:
+      c: the first column, (..., n).
+
+    Returns:
+      Array of shape (..., n, n).
+
+    Examples:
+      >>> onax.scipy.linalg.circulant(jnp.array([1, 2, 3]))
+      Array([[1, 3, 2],
+             [2, 1, 3],
+             [3, 2, 1]], dtype=int32)
+    """
 
     def one(c):
         n = c.shape[0]
@@ -77,7 +118,20 @@ def circulant(c):
 
 @static_argnames()
 def block_diag(*arrs):
-    """The matrices along a diagonal, zeros elsewhere; vectors are rows, numbers 1 x 1."""
+    """Returns the matrix with given blocks along its diagonal, zeros elsewhere.
+
+    Args:
+      arrs: matrices; vectors are rows, numbers 1 x 1.
+
+    Returns:
+      A matrix.
+
+    Examples:
+      >>> onax.scipy.linalg.block_diag(jnp.ones((2, 1)), 3.0)
+      Array([[1., 0.],
+             [1., 0.],
+             [0., 3.]], dtype=float32)
+    """
     if not arrs:
         arrs = (jnp.zeros((1, 0)),)
     arrs = promote_dtypes(*ensure_arraylikes("block_diag", *arrs))
@@ -98,7 +152,19 @@ def block_diag(*arrs):
 
 
 def companion(a):
-    """The matrix whose characteristic polynomial has the coefficients a, highest power first."""
+    """Returns the matrix whose characteristic polynomial has given coefficients.
+
+    Args:
+      a: the coefficients, (..., n + 1), the highest power first.
+
+    Returns:
+      Float array of shape (..., n, n).
+
+    Examples:
+      >>> onax.scipy.linalg.companion(jnp.array([1.0, -3.0, 2.0]))
+      Array([[ 3., -2.],
+             [ 1.,  0.]], dtype=float32)
+    """
     (a,) = promote_dtypes_inexact(*ensure_arraylikes("companion", a))
     if a.ndim < 1 or a.shape[-1] < 2:
         raise ValueError(f"The length of `a` along the last axis must be at least 2; got shape {a.shape}")
@@ -111,14 +177,38 @@ def companion(a):
 
 
 def fiedler(a):
-    """The matrix of distances |a[i] - a[j]|."""
+    """Returns the matrix of distances |a[i] - a[j]|.
+
+    Args:
+      a: (..., n).
+
+    Returns:
+      Array of shape (..., n, n).
+
+    Examples:
+      >>> onax.scipy.linalg.fiedler(jnp.array([1, 3]))
+      Array([[0, 2],
+             [2, 0]], dtype=int32)
+    """
     (a,) = ensure_arraylikes("fiedler", a)
     a = jnp.atleast_1d(a)
     return jnp.abs(a[..., :, None] - a[..., None, :])
 
 
 def fiedler_companion(a):
-    """A pentadiagonal matrix whose characteristic polynomial has the coefficients a."""
+    """Returns a pentadiagonal matrix whose characteristic polynomial has given coefficients.
+
+    Args:
+      a: the coefficients, (n + 1,), the highest power first.
+
+    Returns:
+      Float array of shape (n, n).
+
+    Examples:
+      >>> onax.scipy.linalg.fiedler_companion(jnp.array([1.0, -3.0, 2.0]))
+      Array([[ 3., -2.],
+             [ 1.,  0.]], dtype=float32)
+    """
     (a,) = promote_dtypes_inexact(*ensure_arraylikes("fiedler_companion", a))
     a = jnp.atleast_1d(a)
     if not a.shape[-1]:
@@ -144,7 +234,23 @@ def _fiedler_companion(a):
 
 @static_argnames("n", "mode")
 def convolution_matrix(a, n, mode="full"):
-    """The matrix that convolves a vector of length n with a; mode "full", "same" or "valid"."""
+    """Returns the matrix whose product with a vector is their convolution.
+
+    Args:
+      a: (..., m).
+      n: the length of the vector.
+      mode: "full" (the default), "same" or "valid".
+
+    Returns:
+      Array of shape (..., k, n), k the length of the convolution.
+
+    Examples:
+      >>> onax.scipy.linalg.convolution_matrix(jnp.array([1, 2]), 3)
+      Array([[1, 0, 0],
+             [2, 1, 0],
+             [0, 2, 1],
+             [0, 0, 2]], dtype=int32)
+    """
     (a,) = ensure_arraylikes("convolution_matrix", a)
     n = operator.index(n)
     if n <= 0:
@@ -178,7 +284,22 @@ def _check_order(name, n):
 
 @static_argnames("n")
 def hilbert(n):
-    """The matrix of 1 / (i + j + 1).  Raises TypeError for a negative n."""
+    """Returns the matrix of 1 / (i + j + 1).
+
+    Args:
+      n: the number of rows.
+
+    Returns:
+      Float array of shape (n, n).
+
+    Raises:
+      TypeError: `n` is negative.
+
+    Examples:
+      >>> onax.scipy.linalg.hilbert(2).round(4)
+      Array([[1.    , 0.5   ],
+             [0.5   , 0.3333]], dtype=float32)
+    """
     n = _check_order("hilbert", n)
     if n < 0:
         raise TypeError(f"hilbert: n must not be negative, got {n}")
@@ -188,7 +309,19 @@ def hilbert(n):
 
 @static_argnames("n")
 def invhilbert(n):
-    """The inverse of `hilbert(n)`, whose elements are integers."""
+    """Returns the inverse of the Hilbert matrix, whose elements are integers.
+
+    Args:
+      n: the number of rows.
+
+    Returns:
+      Float array of shape (n, n).
+
+    Examples:
+      >>> onax.scipy.linalg.invhilbert(2).round(4)
+      Array([[ 4., -6.],
+             [-6., 12.]], dtype=float32)
+    """
     n, comb = max(0, _check_order("invhilbert", n)), math.comb
     rows = [
         [
@@ -202,7 +335,21 @@ def invhilbert(n):
 
 @static_argnames("n", "kind")
 def pascal(n, kind=None):
-    """The matrix of binomial coefficients: "symmetric" (the default), "lower" or "upper"."""
+    """Returns the matrix of binomial coefficients.
+
+    Args:
+      n: the number of rows.
+      kind: "symmetric" (the default), "lower" or "upper".
+
+    Returns:
+      Array of shape (n, n).
+
+    Examples:
+      >>> onax.scipy.linalg.pascal(3)
+      Array([[1., 1., 1.],
+             [1., 2., 3.],
+             [1., 3., 6.]], dtype=float32)
+    """
     if kind not in (None, "symmetric", "lower", "upper"):
         raise ValueError(f"Expected kind to be on of: 'symmetric', 'lower', 'upper'. Got {kind!r}")
     n = max(0, _check_order("pascal", n))
@@ -214,7 +361,20 @@ def pascal(n, kind=None):
 
 @static_argnames("n", "kind")
 def invpascal(n, kind=None):
-    """The inverse of `pascal(n, kind)`."""
+    """Returns the inverse of the matrix of binomial coefficients.
+
+    Args:
+      n: the number of rows.
+      kind: "symmetric" (the default), "lower" or "upper".
+
+    Returns:
+      Array of shape (n, n).
+
+    Examples:
+      >>> onax.scipy.linalg.invpascal(2)
+      Array([[ 2., -1.],
+             [-1.,  1.]], dtype=float32)
+    """
     if kind not in (None, "symmetric", "lower", "upper"):
         raise ValueError(f"Expected kind to be on of: 'symmetric', 'lower', 'upper'. Got {kind!r}")
     n = max(0, _check_order("invpascal", n))
@@ -227,7 +387,23 @@ def invpascal(n, kind=None):
 
 @static_argnames("n", "dtype")
 def hadamard(n, dtype=int):
-    """The matrix of 1 and -1 with orthogonal rows, for n a power of 2.  Raises ValueError for other n."""
+    """Returns the matrix of 1 and -1 whose rows are orthogonal (Sylvester's construction).
+
+    Args:
+      n: the number of rows, a power of 2.
+      dtype: the dtype; default int32, with 64 bits enabled int64.
+
+    Returns:
+      Array of shape (n, n).
+
+    Raises:
+      ValueError: another `n`.
+
+    Examples:
+      >>> onax.scipy.linalg.hadamard(2)
+      Array([[ 1,  1],
+             [ 1, -1]], dtype=int32)
+    """
     n = _check_order("hadamard", n)
     if n < 1 or n & (n - 1):
         raise ValueError(f"hadamard: n must be a positive power of 2; got {n}.")
@@ -239,7 +415,19 @@ def hadamard(n, dtype=int):
 
 @static_argnames("n", "full")
 def helmert(n, full=False):
-    """The orthogonal matrix that takes means of ever more numbers from the next; its first row only if `full`."""
+    """Returns the matrix whose rows compare the mean of ever more numbers with the next.
+
+    Args:
+      n: the number of columns.
+      full: True: a first row of equal numbers makes it orthogonal; default False.
+
+    Returns:
+      Float array of shape (n - 1, n) or (n, n).
+
+    Examples:
+      >>> onax.scipy.linalg.helmert(2).round(4)
+      Array([[ 0.7071, -0.7071]], dtype=float32)
+    """
     n = _check_order("helmert", n)
     if n < 1:
         raise ValueError(f"helmert: n must be a positive integer; got {n}.")
@@ -252,7 +440,20 @@ def helmert(n, full=False):
 
 
 def leslie(f, s):
-    """The matrix of a population's growth: fecundities f in the first row, survival s below the diagonal."""
+    """Returns the matrix of a population's growth by age.
+
+    Args:
+      f: fecundities, the first row, (..., n).
+      s: survival rates, below the diagonal, (..., n - 1).
+
+    Returns:
+      Array of shape (..., n, n).
+
+    Examples:
+      >>> onax.scipy.linalg.leslie(jnp.array([0.0, 2.0]), jnp.array([0.5]))
+      Array([[0. , 2. ],
+             [0.5, 0. ]], dtype=float32)
+    """
     f, s = promote_dtypes(*ensure_arraylikes("leslie", f, s))
     if f.ndim < 1 or s.ndim < 1 or f.shape[-1] != s.shape[-1] + 1:
         raise ValueError(
@@ -268,7 +469,21 @@ def leslie(f, s):
 
 @static_argnames("n", "scale", "dtype")
 def dft(n, scale=None, *, dtype=None):
-    """The matrix of the discrete Fourier transform; scale: None, "sqrtn" or "n"."""
+    """Returns the matrix of the discrete Fourier transform.
+
+    Args:
+      n: the number of rows.
+      scale: None: none; "sqrtn": divided by sqrt(n), unitary; "n": divided by n.
+      dtype: a complex dtype; default complex64, with 64 bits enabled complex128.
+
+    Returns:
+      Complex array of shape (n, n).
+
+    Examples:
+      >>> onax.scipy.linalg.dft(2).real.round(4)
+      Array([[ 1.,  1.],
+             [ 1., -1.]], dtype=float32)
+    """
     if scale not in (None, "sqrtn", "n"):
         raise ValueError(f"scale must be None, 'sqrtn', or 'n'; {scale!r} is not valid.")
     n = _check_order("dft", n)

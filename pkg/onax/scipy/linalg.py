@@ -8,9 +8,6 @@ from onax.scipy._linalg import (
     det,
     eigh,
     eigh_tridiagonal,
-    expm,
-    expm_frechet,
-    funm,
     hessenberg,
     inv,
     lu,
@@ -22,11 +19,10 @@ from onax.scipy._linalg import (
     rsf2csf,
     schur,
     solve,
-    solve_sylvester,
     solve_triangular,
-    sqrtm,
     svd,
 )
+from onax.scipy._matrix_functions import expm, expm_frechet, funm, solve_sylvester, sqrtm
 from onax.scipy._special_matrices import (
     block_diag,
     circulant,

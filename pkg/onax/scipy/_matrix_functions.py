@@ -1,0 +1,269 @@
+"""Functions of matrices: exponentials, square roots, functions by Schur forms; Sylvester's equation."""
+
+from functools import partial
+
+import numpy as np
+
+from onax import numpy as jnp
+from onax._control.cond import cond
+from onax._control.jit_call import staged
+from onax._control.scan import scan
+from onax._core.api_functions import static_argnames
+from onax._ground import dtypes
+from onax._transforms.autodiff import jvp
+from onax._transforms.vmap import vmap
+from onax.lax import linalg as factors
+from onax.numpy._decompositions import adjoint
+from onax.numpy._solvers import require_square
+from onax.scipy._linalg import promote_inexact, schur, solve_triangular
+
+# Pade's approximation of exp of degree (7 for float32, 13 for float64), its coefficients, and the norm up to which it
+# is right: Higham, "The scaling and squaring method for the matrix exponential revisited" (2005).
+_PADE = {
+    3: (120.0, 60.0, 12.0, 1.0),
+    5: (30240.0, 15120.0, 3360.0, 420.0, 30.0, 1.0),
+    7: (17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0),
+    9: (17643225600.0, 8821612800.0, 2075673600.0, 302702400.0, 30270240.0, 2162160.0, 110880.0, 3960.0, 90.0, 1.0),
+    13: (
+        64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0,
+        10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0,
+    ),
+}  # fmt: skip
+
+
+_DEGREE = {4: (7, 3.925724783138660), 8: (13, 5.371920351148152)}
+
+
+def _pade(a, degree):
+    """(even, odd) parts of the numerator: exp(a) is about (even - odd)^-1 (even + odd)."""
+    b = [a.dtype.type(c) for c in _PADE[degree]]
+    unit = jnp.eye(a.shape[0], dtype=a.dtype)
+    square = jnp.matmul(a, a)
+    odd, even = b[1] * unit, b[0] * unit
+    power = unit
+    for k in range(2, degree + 1, 2):
+        power = jnp.matmul(power, square)
+        even = even + b[k] * power
+        odd = odd + b[k + 1] * power
+    return even, jnp.matmul(a, odd)
+
+
+@staged("expm", ("upper_triangular", "max_squarings"), compiled_from=1)
+def _expm(a, upper_triangular, max_squarings):
+    real = dtypes.real_dtype(a.dtype)
+    degree, limit = _DEGREE[real.itemsize]
+    size = jnp.linalg.norm(a, 1)
+    squarings = jnp.maximum(0, jnp.floor(jnp.log2(size / real.type(limit))) + 1)
+    squarings = jnp.where(size == 0, 0, squarings)
+    scaled = a / (2**squarings).astype(a.dtype)
+    even, odd = _pade(scaled, degree)
+    below, above = even - odd, even + odd
+    out = solve_triangular(below, above) if upper_triangular else jnp.linalg.solve(below, above)
+    out, _ = scan(
+        lambda x, k: (cond(k < squarings, lambda x: jnp.matmul(x, x), lambda x: x, x), None),
+        out,
+        jnp.arange(max_squarings, dtype=real),
+    )
+    return jnp.where(squarings > max_squarings, np.nan, out)
+
+
+@static_argnames("max_squarings", "upper_triangular")
+def expm(A, *, upper_triangular=False, max_squarings=16):
+    """Returns the exponential of square matrices.
+
+    The method is scaling, Padé's approximation and repeated squaring (Higham, 2005).
+
+    Args:
+      A: (..., n, n).
+      upper_triangular: True: the matrix is upper triangular, which is quicker; default False.
+      max_squarings: the largest number of squarings; default 16.
+
+    Returns:
+      Float or complex array of the shape of `A`; NaN for a matrix that needs more squarings.
+
+    Raises:
+      ValueError: the matrix is not square.
+
+    Examples:
+      >>> onax.scipy.linalg.expm(jnp.zeros((2, 2)))
+      Array([[1., 0.],
+             [0., 1.]], dtype=float32)
+    """
+    (a,) = promote_inexact("expm", A)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError(f"Expected A to be a (batched) square matrix, got {a.shape=}.")
+    if a.dtype.name not in ("float32", "float64", "complex64", "complex128"):
+        raise TypeError(f"A.dtype={a.dtype} is not supported by expm; convert to float32 first.")
+    function = partial(_expm, upper_triangular=upper_triangular, max_squarings=max_squarings)
+    for _ in range(a.ndim - 2):
+        function = vmap(function)
+    return function(a)
+
+
+@static_argnames("compute_expm", "method")
+def expm_frechet(A, E, *, method=None, compute_expm=True):
+    """Returns the exponential of a matrix, and its derivative in a direction.
+
+    Args:
+      A: (..., n, n).
+      E: the direction, of the same shape.
+      method: accepted, without effect.
+      compute_expm: False: the derivative alone; default True.
+
+    Returns:
+      (exponential, derivative), or the derivative.
+
+    Raises:
+      ValueError: shapes that do not fit.
+
+    Examples:
+      >>> out, derivative = onax.scipy.linalg.expm_frechet(jnp.zeros((2, 2)), jnp.eye(2))
+      >>> derivative
+      Array([[1., 0.],
+             [0., 1.]], dtype=float32)
+    """
+    a, e = promote_inexact("expm_frechet", A, E)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError(f"expected A to be a square matrix, got A.shape={a.shape}")
+    if a.shape != e.shape:
+        raise ValueError(f"expected A and E to be the same shape, got A.shape={a.shape} E.shape={e.shape}")
+    out, change = jvp(expm, (a,), (e,))
+    return (out, change) if compute_expm else change
+
+
+def _solve_leading(upper, diagonal, b, j):
+    """The solution of the first j equations of a triangular system, whose diagonal is given and counts as 1 where it is
+    0, followed by zeros."""
+    inside = jnp.arange(b.shape[0]) < j
+    diagonal = jnp.where(inside & (diagonal != 0), diagonal, 1)
+    system = jnp.where(jnp.eye(b.shape[0], dtype=bool), diagonal, upper)
+    return factors.triangular_solve(system, jnp.where(inside, b, 0), left_side=True)
+
+
+def _sqrtm_triangular(t):
+    """Solves for one column after the other: Bjorck and Hammarling, "A Schur method for the square root" (1983)."""
+    diagonal = jnp.sqrt(jnp.diag(t))
+
+    def column(u, j):
+        return u.at[:, j].add(_solve_leading(u, diagonal + diagonal[j], t[:, j], j)), None
+
+    return scan(column, jnp.diag(diagonal), jnp.arange(t.shape[0]))[0]
+
+
+@staged("_sqrtm", compiled_from=1)
+def _sqrtm(a):
+    t, z = schur(a, output="complex")
+    return jnp.matmul(jnp.matmul(z, _sqrtm_triangular(t)), adjoint(z))
+
+
+def sqrtm(A, blocksize=1):
+    """Returns the principal square root of a matrix, by its Schur form (Björck and Hammarling, 1983).
+
+    Args:
+      A: (n, n).
+      blocksize: 1.
+
+    Returns:
+      Complex array of shape (n, n).
+
+    Raises:
+      NotImplementedError: another `blocksize`.
+
+    Examples:
+      >>> onax.scipy.linalg.sqrtm(jnp.diag(jnp.array([4.0, 9.0]))).real.round(4)
+      Array([[2., 0.],
+             [0., 3.]], dtype=float32)
+    """
+    if blocksize > 1:
+        raise NotImplementedError("Blocked version is not implemented yet.")
+    return _sqrtm(*promote_inexact("sqrtm", A))
+
+
+@staged("_funm_triangular", compiled_from=1)
+def _funm_triangular(t, values):
+    """Solves f t = t f for one column of f after the other: Parlett's recurrence (1976)."""
+    eigenvalues = jnp.diag(t)
+
+    def column(f, j):
+        known = jnp.where(jnp.arange(t.shape[0]) < j, t[:, j], 0)
+        b = known * values[j] - jnp.matmul(f, known, precision="highest")
+        return f.at[:, j].add(_solve_leading(-t, t[j, j] - eigenvalues, b, j)), None
+
+    return scan(column, jnp.diag(values), jnp.arange(t.shape[0]))[0]
+
+
+def funm(A, func, disp=True):
+    """Returns a function of a matrix, by its Schur form (Parlett, 1976).
+
+    Args:
+      A: (n, n).
+      func: a function of the array of eigenvalues, elementwise.
+      disp: False: an estimate of the relative error too; default True.
+
+    Returns:
+      Complex array of shape (n, n), or (array, error).
+
+    Examples:
+      >>> onax.scipy.linalg.funm(jnp.diag(jnp.array([2.0, 3.0])), lambda w: w**2).real.round(4)
+      Array([[4., 0.],
+             [0., 9.]], dtype=float32)
+    """
+    (a,) = promote_inexact("funm", A)
+    require_square("funm", a)
+    t, z = schur(a, output="complex")
+    f = _funm_triangular(t, func(jnp.diag(t)))
+    out = jnp.matmul(jnp.matmul(z, f), adjoint(z))
+    if disp:
+        return out
+    eps = dtypes.finfo(out.dtype).eps
+    eigenvalues = jnp.diag(t)
+    gaps = jnp.where(jnp.tri(a.shape[0], k=-1, dtype=bool), jnp.abs(eigenvalues[:, None] - eigenvalues), np.inf)
+    smallest_gap = jnp.minimum(jnp.min(gaps), jnp.abs(t[0, 0]))
+    smallest_gap = jnp.where(smallest_gap == 0, eps, smallest_gap)
+    upper_norm = jnp.linalg.norm(jnp.triu(t, 1), 1)
+    error = jnp.minimum(1, jnp.maximum(eps, (eps / smallest_gap) * upper_norm))
+    return out, jnp.where(jnp.isfinite(out).all(), error, np.inf)
+
+
+@static_argnames("method")
+def solve_sylvester(A, B, C, *, method="schur", tol=1e-8):
+    """Returns the solution X of A X + X B = C, by Schur forms.
+
+    Args:
+      A: (m, m).
+      B: (n, n).
+      C: (m, n).
+      method: "schur" (the default) or "eigen"; both use Schur forms.
+      tol: the smallest sum of an eigenvalue of A and one of B that counts as not 0; default 1e-8.
+
+    Returns:
+      Array of shape (m, n); NaN where the solution is not unique.
+
+    Raises:
+      ValueError: shapes that do not fit, or another method.
+
+    Examples:
+      >>> x = onax.scipy.linalg.solve_sylvester(jnp.eye(2), jnp.eye(2), 2.0 * jnp.ones((2, 2)))
+      >>> x.round(4)
+      Array([[1., 1.],
+             [1., 1.]], dtype=float32)
+    """
+    a, b, c = promote_inexact("solve_sylvester", A, B, C)
+    m, n = c.shape
+    if a.shape != (m, m) or b.shape != (n, n):
+        raise ValueError(f"Incompatible shapes for Sylvester equation: A: {a.shape}, B: {b.shape}, C: {c.shape}")
+    if method not in ("schur", "eigen"):
+        raise ValueError(f"Unrecognized method {method}. The two valid methods are either 'schur' or 'eigen'.")
+    r, u = schur(a, output="complex")
+    s, v = schur(b, output="complex")
+    f = jnp.matmul(jnp.matmul(adjoint(u), c.astype(u.dtype)), v)
+    columns = []
+    for k in range(n):
+        rest = f[:, k]
+        for j, y in enumerate(columns):
+            rest = rest - y * s[j, k]
+        columns.append(solve_triangular(r + s[k, k] * jnp.eye(m, dtype=r.dtype), rest))
+    out = jnp.matmul(jnp.matmul(u, jnp.stack(columns, 1)), adjoint(v))
+    gap = jnp.abs(jnp.diag(r)[:, None] + jnp.diag(s)[None, :]).min()
+    out = jnp.where(gap < tol, np.nan, out)
+    return out if dtypes.is_complex(c.dtype) else out.real
