@@ -63,19 +63,32 @@ def _elementwise(op_type, a, b):
 def _picked(node, forms):
     """The elements that Gather, or Slice of an opset from 10 on, takes from a vector."""
     rest = [None if part is None else _numbers(part) for part in forms[1:]]
-    if not rest or any(part is None and name for part, name in zip(rest, node.inputs[1:])):
+    needed = 1 if node.op_type == "Gather" else 2
+    if None in rest[:needed] or any(part is None and name for part, name in zip(rest, node.inputs[1:])):
         return None
     if node.op_type == "Gather":
         inside = all(-len(forms[0]) <= i < len(forms[0]) for i in rest[0])
         return [forms[0][i] for i in rest[0]] if inside else None
     starts, ends, _, steps = [*rest, None, None][:4]
-    return forms[0][starts[0] : ends[0] : steps[0] if steps else 1] if len(starts) == 1 else None
+    step = 1 if steps is None else steps[0] if len(steps) == 1 else 0
+    return forms[0][starts[0] : ends[0] : step] if len(starts) == len(ends) == 1 and step else None
+
+
+_INPUTS = {"Add": (2, 2), "Sub": (2, 2), "Mul": (2, 2), "Gather": (2, 2), "Slice": (3, 5)}  # at least, at most
 
 
 def follow(node, forms):
     """The sums that are the elements of a node's result, for those of its inputs (None: not followed); or None."""
     if node.domain or node.op_type not in _FOLLOWED or not forms or forms[0] is None:
         return None
+    least, most = _INPUTS.get(node.op_type, (1, _LARGEST))
+    if not least <= len(forms) <= most:
+        return None
+    result = _followed(node, forms)
+    return result if result is not None and len(result) <= _LARGEST else None
+
+
+def _followed(node, forms):
     if node.op_type in _SAME:
         return forms[0]
     if node.op_type == "Neg":
