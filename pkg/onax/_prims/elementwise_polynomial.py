@@ -137,7 +137,7 @@ polynomial_p.transpose = _polynomial_transpose
 
 
 def polynomial(x, coeffs, *, unroll=None):
-    """A polynomial of x: coeffs[0] + coeffs[1] * x + coeffs[2] * x**2 + ..., by Horner's rule.
+    """Returns a polynomial of x: coeffs[0] + coeffs[1] * x + coeffs[2] * x**2 + ..., by Horner's rule.
 
     Its derivative by x is computed as the polynomial of lower degree, not as the derivative of each step.
 
@@ -147,8 +147,11 @@ def polynomial(x, coeffs, *, unroll=None):
         with x's or are 1.  They are converted to x's dtype.
       unroll: the number of terms that JAX writes out before it makes a loop; here it has no effect.
 
-    Returns an array of the common shape and x's dtype: zeros without coefficients, the coefficient itself if it is the
-    only one.  Raises TypeError for bool and for shapes that do not agree.
+    Returns:
+      Array of the common shape and x's dtype: zeros without coefficients, the coefficient itself if it is the only one.
+
+    Raises:
+      TypeError: x is bool, or the shapes do not agree.
 
     Examples:
       >>> lax.polynomial(3.0, [1.0, 5.0, 2.0])

@@ -14,7 +14,7 @@ from onax._prims.random_generators import threefry_impl as threefry_prng_impl
 from onax._prims.random_generators import unsafe_rbg_impl as unsafe_rbg_prng_impl
 from onax._transforms.vmap import vmap
 from onax.numpy._creation import asarray
-from onax.numpy._shaping import concatenate
+from onax.numpy._joining import concatenate
 from onax.random._keys import key_from_seed
 
 __all__ = [

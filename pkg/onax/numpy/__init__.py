@@ -32,12 +32,9 @@ from onax.numpy._arithmetic import (
     fmax,
     fmin,
     fmod,
-    frexp,
     heaviside,
     hypot,
-    ldexp,
     mod,
-    modf,
     nan_to_num,
     pow,
     power,
@@ -45,7 +42,6 @@ from onax.numpy._arithmetic import (
     rint,
     round,
     signbit,
-    spacing,
     trunc,
 )
 from onax.numpy._arithmetic import arccosh as acosh
@@ -56,7 +52,6 @@ from onax.numpy._array_api import (
 from onax.numpy._bits import bitwise_count, packbits, unpackbits
 from onax.numpy._convolution import convolve, correlate
 from onax.numpy._creation import (
-    arange,
     array,
     asarray,
     astype,
@@ -64,25 +59,16 @@ from onax.numpy._creation import (
     copy,
     empty,
     empty_like,
-    eye,
     from_dlpack,
     frombuffer,
     fromfile,
-    fromfunction,
     fromiter,
     fromstring,
     full,
     full_like,
-    geomspace,
-    identity,
-    indices,
-    linspace,
     load,
-    logspace,
-    meshgrid,
     ones,
     ones_like,
-    tri,
     zeros,
     zeros_like,
 )
@@ -99,6 +85,12 @@ from onax.numpy._editing import delete, fill_diagonal, insert, place, put, put_a
 from onax.numpy._einsum import (
     einsum,
     einsum_path,
+)
+from onax.numpy._float_parts import (
+    frexp,
+    ldexp,
+    modf,
+    spacing,
 )
 from onax.numpy._gathering import choose, diag, diagflat, diagonal, take, take_along_axis, trace, tril, triu
 from onax.numpy._grids import (
@@ -129,6 +121,23 @@ from onax.numpy._index_arrays import (
     unravel_index,
 )
 from onax.numpy._interpolation import interp
+from onax.numpy._joining import (
+    append,
+    array_split,
+    block,
+    column_stack,
+    concat,
+    concatenate,
+    dsplit,
+    dstack,
+    hsplit,
+    hstack,
+    split,
+    stack,
+    unstack,
+    vsplit,
+    vstack,
+)
 from onax.numpy._logic import (
     allclose,
     array_equal,
@@ -151,6 +160,15 @@ from onax.numpy._mapping import (
     apply_over_axes,
     piecewise,
     vectorize,
+)
+from onax.numpy._nan_reductions import (
+    nanmax,
+    nanmean,
+    nanmin,
+    nanprod,
+    nanstd,
+    nansum,
+    nanvar,
 )
 from onax.numpy._number_theory import gcd, lcm
 from onax.numpy._padding import (
@@ -190,6 +208,18 @@ from onax.numpy._quantiles import (
     percentile,
     quantile,
 )
+from onax.numpy._ranges import (
+    arange,
+    eye,
+    fromfunction,
+    geomspace,
+    identity,
+    indices,
+    linspace,
+    logspace,
+    meshgrid,
+    tri,
+)
 from onax.numpy._reductions import (
     all,
     amax,
@@ -201,13 +231,6 @@ from onax.numpy._reductions import (
     mean,
     min,
     minmax,
-    nanmax,
-    nanmean,
-    nanmin,
-    nanprod,
-    nanstd,
-    nansum,
-    nanvar,
     prod,
     ptp,
     std,
@@ -306,25 +329,15 @@ from onax.numpy._sets import (
     unique_values,
 )
 from onax.numpy._shaping import (
-    append,
-    array_split,
     atleast_1d,
     atleast_2d,
     atleast_3d,
-    block,
     broadcast_arrays,
     broadcast_shapes,
-    column_stack,
-    concat,
-    concatenate,
-    dsplit,
-    dstack,
     expand_dims,
     flip,
     fliplr,
     flipud,
-    hsplit,
-    hstack,
     matrix_transpose,
     moveaxis,
     ndim,
@@ -337,15 +350,10 @@ from onax.numpy._shaping import (
     rot90,
     shape,
     size,
-    split,
     squeeze,
-    stack,
     swapaxes,
     tile,
     transpose,
-    unstack,
-    vsplit,
-    vstack,
 )
 from onax.numpy._sorting import (
     argpartition,

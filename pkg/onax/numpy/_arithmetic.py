@@ -7,12 +7,10 @@ import numpy as np
 from onax import lax
 from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import FEW, staged
-from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._native.array import Array, ArrayImpl
 from onax._native.tree import tree_leaves
 from onax.numpy._creation import array
-from onax.numpy._logic import isinf
 from onax.numpy._promotion import (
     check_arraylike,
     ensure_arraylike,
@@ -39,7 +37,20 @@ def _refuse_complex(name, *args):
 
 @staged("floor_divide", compiled_from=FEW)
 def floor_divide(x1, x2, /):
-    """The largest integral value not above x1 / x2.  Integers by zero give -1 or -2, as in JAX, and never raise."""
+    """Returns the largest integral value not above x1 / x2.
+
+    Unlike NumPy, integers divided by zero give -1 or -2, as in JAX, without a warning.
+
+    Args:
+      x1, x2: arrays of real numbers, which broadcast.
+
+    Returns:
+      Array of the promoted dtype.
+
+    Examples:
+      >>> jnp.floor_divide(jnp.array([7, -7]), 2)
+      Array([ 3, -4], dtype=int32)
+    """
     x1, x2 = promote_args_numeric("floor_divide", x1, x2)
     dtype = x1.dtype
     if dtypes.is_unsigned(dtype):
@@ -73,7 +84,18 @@ def _replace_zero_divisors(x):
 
 @staged("remainder", compiled_from=FEW)
 def remainder(x1, x2, /):
-    """x1 - floor(x1 / x2) * x2, with the sign of x2; 0 for integers modulo 0."""
+    """Returns the remainder x1 - floor(x1 / x2) * x2, with the sign of x2.
+
+    Args:
+      x1, x2: arrays of real numbers, which broadcast.
+
+    Returns:
+      Array of the promoted dtype; NaN for floats modulo 0, and 0 for integers.
+
+    Examples:
+      >>> jnp.remainder(jnp.array([7, -7]), 3)
+      Array([1, 2], dtype=int32)
+    """
     x1, x2 = promote_args_numeric("remainder", x1, x2)
     zero = constant_like(x1, 0)
     x2 = _replace_zero_divisors(x2)
@@ -84,13 +106,35 @@ def remainder(x1, x2, /):
 
 
 def mod(x1, x2, /):
-    """x1 - floor(x1 / x2) * x2, with the sign of x2; 0 for integers modulo 0."""
+    """Returns the remainder x1 - floor(x1 / x2) * x2, with the sign of x2.
+
+    Args:
+      x1, x2: arrays of real numbers, which broadcast.
+
+    Returns:
+      Array of the promoted dtype; NaN for floats modulo 0, and 0 for integers.
+
+    Examples:
+      >>> jnp.mod(jnp.array([7, -7]), 3)
+      Array([1, 2], dtype=int32)
+    """
     return remainder(x1, x2)
 
 
 @staged("fmod", compiled_from=None)
 def fmod(x1, x2, /):
-    """The remainder of x1 / x2 with the sign of x1; 0 for integers modulo 0."""
+    """Returns the remainder of x1 / x2 with the sign of x1.
+
+    Args:
+      x1, x2: arrays of real numbers, which broadcast.
+
+    Returns:
+      Array of the promoted dtype; NaN for floats modulo 0, and 0 for integers.
+
+    Examples:
+      >>> jnp.fmod(jnp.array([7, -7]), 3)
+      Array([ 1, -1], dtype=int32)
+    """
     check_arraylike("fmod", x1, x2)
     bools = dtypes.issubdtype(dtypes.result_type(x1, x2), np.bool_)
     x1, x2 = promote_args_numeric("fmod", x1, x2)
@@ -99,7 +143,18 @@ def fmod(x1, x2, /):
 
 @staged("divmod")
 def divmod(x1, x2, /):
-    """The pair `(floor_divide(x1, x2), remainder(x1, x2))`."""
+    """Returns quotient and remainder: the pair of `floor_divide` and `remainder`.
+
+    Args:
+      x1, x2: arrays of real numbers, which broadcast.
+
+    Returns:
+      Pair of arrays of the promoted dtype.
+
+    Examples:
+      >>> jnp.divmod(jnp.array([7, -7]), 3)
+      (Array([ 2, -3], dtype=int32), Array([1, 2], dtype=int32))
+    """
     x1, x2 = promote_args_numeric("divmod", x1, x2)
     if dtypes.is_integer(x1.dtype):
         return floor_divide(x1, x2), remainder(x1, x2)
@@ -110,10 +165,23 @@ def divmod(x1, x2, /):
 
 
 def power(x1, x2, /):
-    """x1 to the power x2.
+    """Returns x1 to the power x2.
 
-    A Python integer as x2 is a static exponent: computed by multiplication, and negative ones raise TypeError for
-    integer x1.  Integer arrays to integer arrays wrap; 0 to a negative power gives 0, others ignore the sign bit.
+    A Python integer as x2 is a static exponent, for which products are formed.  Integers wrap; 0 to a negative power
+    gives 0 where x2 is an array.
+
+    Args:
+      x1, x2: arrays of numbers, which broadcast.
+
+    Returns:
+      Array of the promoted dtype.
+
+    Raises:
+      TypeError: x2 is a negative Python integer and x1 of an integer dtype.
+
+    Examples:
+      >>> jnp.power(jnp.array([1.0, 2.0, 3.0]), 2)
+      Array([1., 4., 9.], dtype=float32)
     """
     check_arraylike("power", x1, x2)
     refuse_float0("power", (x1, x2))
@@ -143,7 +211,21 @@ def _static_exponent(x):
 
 
 def pow(x1, x2, /):
-    """x1 to the power x2."""
+    """Returns x1 to the power x2, as `power`.
+
+    Args:
+      x1, x2: arrays of numbers, which broadcast.
+
+    Returns:
+      Array of the promoted dtype.
+
+    Raises:
+      TypeError: x2 is a negative Python integer and x1 of an integer dtype.
+
+    Examples:
+      >>> jnp.pow(jnp.array([1.0, 2.0, 3.0]), 2)
+      Array([1., 4., 9.], dtype=float32)
+    """
     return power(x1, x2)
 
 
@@ -159,7 +241,21 @@ def _integer_power(x, y):
 
 @staged("hypot", compiled_from=FEW)
 def hypot(x1, x2, /):
-    """sqrt(x1**2 + x2**2) without overflow in between; inf if either is infinite."""
+    """Returns sqrt(x1**2 + x2**2) without overflow in between.
+
+    Args:
+      x1, x2: arrays of real numbers, which broadcast.
+
+    Returns:
+      Floating array; inf where either operand is infinite.
+
+    Raises:
+      ValueError: an operand is complex.
+
+    Examples:
+      >>> jnp.hypot(jnp.array([3.0, 5.0]), jnp.array([4.0, 12.0]))
+      Array([ 5., 13.], dtype=float32)
+    """
     x1, x2 = promote_args_inexact("hypot", x1, x2)
     if dtypes.is_complex(x1.dtype):
         raise ValueError(
@@ -247,7 +343,18 @@ def _logaddexp2_jvp(primals, tangents):
 
 @staged("arccosh", compiled_from=None)
 def arccosh(x, /):
-    """Inverse hyperbolic cosine; nan for real x below 1.  The real part is never negative."""
+    """Returns the inverse hyperbolic cosine.
+
+    Args:
+      x: array of numbers.
+
+    Returns:
+      Inexact array of the shape of `x`, whose real part is not negative; NaN for real x below 1.
+
+    Examples:
+      >>> jnp.arccosh(jnp.array([1.0, 0.5]))
+      Array([ 0., nan], dtype=float32)
+    """
     (x,) = promote_args_inexact("arccosh", x)
     out = lax.acosh(x)
     if dtypes.is_complex(out.dtype):
@@ -258,7 +365,19 @@ def arccosh(x, /):
 
 @staged("angle", ("deg",), compiled_from=None)
 def angle(z, deg=False):
-    """The argument of z in radians, or degrees; 0 or pi for real z."""
+    """Returns the argument of complex numbers.
+
+    Args:
+      z: array of numbers.
+      deg: whether the result is in degrees instead of radians.
+
+    Returns:
+      Floating array of the shape of `z`, in (-pi, pi]; 0 or pi for real numbers.
+
+    Examples:
+      >>> jnp.round(jnp.angle(jnp.array([1j, -1.0]), deg=True), 3)
+      Array([ 90., 180.], dtype=float32)
+    """
     z = ensure_arraylike("angle", z)
     if dtypes.is_complex(z.dtype):
         re, im = lax.real(z), lax.imag(z)
@@ -272,7 +391,21 @@ def angle(z, deg=False):
 
 @staged("copysign", compiled_from=FEW)
 def copysign(x1, x2, /):
-    """The magnitude of x1 with the sign of x2, as a float."""
+    """Returns the magnitude of x1 with the sign of x2.
+
+    Args:
+      x1, x2: arrays of real numbers, which broadcast.
+
+    Returns:
+      Floating array.
+
+    Raises:
+      TypeError: an operand is complex.
+
+    Examples:
+      >>> jnp.copysign(jnp.array([1.0, 2.0]), -1.0)
+      Array([-1., -2.], dtype=float32)
+    """
     x1, x2 = promote_args_inexact("copysign", x1, x2)
     _refuse_complex("copysign", x1)
     return where(signbit(x2), lax.neg(lax.abs(x1)), lax.abs(x1))
@@ -280,7 +413,21 @@ def copysign(x1, x2, /):
 
 @staged("signbit")
 def signbit(x, /):
-    """Whether the sign bit is set: negative numbers, -0.0 and negative nan."""
+    """Returns whether the sign bit is set.
+
+    Args:
+      x: array of real numbers.
+
+    Returns:
+      bool array of the shape of `x`: True for negative numbers, -0.0 and negative NaN.
+
+    Raises:
+      ValueError: `x` is complex.
+
+    Examples:
+      >>> jnp.signbit(jnp.array([-1.0, -0.0, 2.0]))
+      Array([ True,  True, False], dtype=bool)
+    """
     x = ensure_arraylike("signbit", x)
     dtype = x.dtype
     if dtype == np.bool_ or dtypes.is_unsigned(dtype):
@@ -298,7 +445,18 @@ def signbit(x, /):
 
 @staged("heaviside", compiled_from=FEW)
 def heaviside(x1, x2, /):
-    """0 for negative x1, 1 for positive, x2 at 0, as a float."""
+    """Returns the step function of x1: 0 below zero, x2 at zero, and 1 above.
+
+    Args:
+      x1, x2: arrays of real numbers, which broadcast.
+
+    Returns:
+      Floating array.
+
+    Examples:
+      >>> jnp.heaviside(jnp.array([-1.0, 0.0, 2.0]), 0.5)
+      Array([0. , 0.5, 1. ], dtype=float32)
+    """
     check_arraylike("heaviside", x1, x2)
     x1, x2 = promote_dtypes_inexact(x1, x2)
     zero = constant_like(x1, 0)
@@ -309,13 +467,35 @@ def heaviside(x1, x2, /):
 
 @staged("fmax")
 def fmax(x1, x2):
-    """The larger of x1 and x2; where one is nan, the other."""
+    """Returns the larger of x1 and x2; where one is NaN, the other.
+
+    Args:
+      x1, x2: arrays of real numbers, which broadcast.
+
+    Returns:
+      Array of the promoted dtype.
+
+    Examples:
+      >>> jnp.fmax(jnp.array([1.0, jnp.nan]), 0.5)
+      Array([1. , 0.5], dtype=float32)
+    """
     return where(_true_or_nan(greater(x1, x2), x2), x1, x2)
 
 
 @staged("fmin")
 def fmin(x1, x2):
-    """The smaller of x1 and x2; where one is nan, the other."""
+    """Returns the smaller of x1 and x2; where one is NaN, the other.
+
+    Args:
+      x1, x2: arrays of real numbers, which broadcast.
+
+    Returns:
+      Array of the promoted dtype.
+
+    Examples:
+      >>> jnp.fmin(jnp.array([1.0, jnp.nan]), 0.5)
+      Array([0.5, 0.5], dtype=float32)
+    """
     return where(_true_or_nan(less(x1, x2), x2), x1, x2)
 
 
@@ -325,19 +505,20 @@ def _true_or_nan(order, x):
     return lax.bitwise_or(*promote_args("logical_or", order, lax.ne(x, x)))
 
 
-@staged("modf")
-def modf(x, /, out=None):
-    """Fractional and integral part, both with the sign of x."""
-    (x,) = promote_args_inexact("modf", x)
-    if out is not None:
-        raise NotImplementedError("The 'out' argument to jnp.modf is not supported.")
-    whole = where(lax.ge(x, constant_like(x, 0)), lax.floor(x), lax.ceil(x))
-    return lax.sub(x, whole), whole
-
-
 @staged("trunc")
 def trunc(x):
-    """x rounded towards zero; integers and bools are returned unchanged."""
+    """Returns numbers rounded towards zero.
+
+    Args:
+      x: array of real numbers.
+
+    Returns:
+      Array of the shape and dtype of `x`; integers and bools are returned unchanged.
+
+    Examples:
+      >>> jnp.trunc(jnp.array([1.7, -1.7]))
+      Array([ 1., -1.], dtype=float32)
+    """
     x = ensure_arraylike("trunc", x)
     if not dtypes.is_inexact(x.dtype):
         return x
@@ -346,7 +527,18 @@ def trunc(x):
 
 @staged("rint")
 def rint(x, /):
-    """The nearest integral value, halves to even, as a float."""
+    """Returns the nearest integral values, halves to even.
+
+    Args:
+      x: array of numbers; of complex ones both parts are rounded.
+
+    Returns:
+      Inexact array of the shape of `x`.
+
+    Examples:
+      >>> jnp.rint(jnp.array([0.5, 1.5, -1.2]))
+      Array([ 0.,  2., -1.], dtype=float32)
+    """
     x = ensure_arraylike("rint", x)
     if not dtypes.is_inexact(x.dtype):
         return lax.convert_element_type(x, dtypes.scalar_dtype(float))
@@ -384,22 +576,68 @@ def _round(name, a, decimals, out):
 
 @staged("round", static_argnames=("decimals",))
 def round(a, decimals=0, out=None):
-    """a rounded to `decimals` places, halves to even.  Integers stay.
+    """Returns numbers rounded to a decimal place, halves to even.
 
-    Raises ValueError for bools and NotImplementedError for integers with decimals < 0.
+    Args:
+      a: array of numbers; of complex ones both parts are rounded.
+      decimals: int, the number of places after the point, or before it where negative.
+      out: must be None.
+
+    Returns:
+      Array of the shape and dtype of `a`.
+
+    Raises:
+      ValueError: `a` is of dtype bool.
+      NotImplementedError: `a` is of an integer dtype and decimals negative.
+
+    Examples:
+      >>> jnp.round(jnp.array([1.25, 2.347]), 1)
+      Array([1.2, 2.3], dtype=float32)
     """
     return _round("round", a, decimals, out)
 
 
 @staged("around", static_argnames=("decimals",))
 def around(a, decimals=0, out=None):
-    """a rounded to `decimals` places, halves to even."""
+    """Returns numbers rounded to a decimal place, as `round`.
+
+    Args:
+      a: array of numbers; of complex ones both parts are rounded.
+      decimals: int, the number of places after the point, or before it where negative.
+      out: must be None.
+
+    Returns:
+      Array of the shape and dtype of `a`.
+
+    Raises:
+      ValueError: `a` is of dtype bool.
+      NotImplementedError: `a` is of an integer dtype and decimals negative.
+
+    Examples:
+      >>> jnp.around(jnp.array([1.25, 2.347]), 1)
+      Array([1.2, 2.3], dtype=float32)
+    """
     return round(a, decimals, out)
 
 
 @staged("nan_to_num", compiled_from=FEW)
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
-    """x with nan replaced by `nan` and infinities by `posinf`, `neginf` (default: the largest finite values)."""
+    """Returns an array with NaN and infinities replaced by numbers.
+
+    Args:
+      x: array of numbers; of complex ones both parts are treated.
+      copy: accepted as in NumPy; the result is always a new array.
+      nan: number that replaces NaN.
+      posinf: number that replaces inf; default: the largest finite one.
+      neginf: number that replaces -inf; default: the lowest finite one.
+
+    Returns:
+      Array of the shape and dtype of `x`.
+
+    Examples:
+      >>> jnp.nan_to_num(jnp.array([1.0, jnp.nan, jnp.inf]), posinf=9.0)
+      Array([1., 0., 9.], dtype=float32)
+    """
     x = ensure_arraylike("nan_to_num", x)
     if copy is not True:
         check_arraylike("nan_to_num", *tree_leaves(copy))
@@ -421,14 +659,18 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 @staged("clip")
 def clip(arr=None, /, min=None, max=None):
-    """The elements of an array limited to an interval.
+    """Returns the elements of an array limited to an interval.
 
     Args:
       arr: an array of real numbers.
       min, max: the bounds, arrays or scalars that broadcast with `arr`, or None for no bound.  Where min is larger than
         max the result is max.
 
-    Returns an array of the broadcast shape and common dtype; NaN stays NaN.  Raises ValueError for complex numbers.
+    Returns:
+      Array of the broadcast shape and common dtype; NaN stays NaN.
+
+    Raises:
+      ValueError: an operand is complex.
 
     Examples:
       >>> jnp.clip(jnp.array([-2, 3, 9]), 0, 5)
@@ -448,76 +690,3 @@ def clip(arr=None, /, min=None, max=None):
     if max is not None:
         arr = minimum(max, arr)
     return ensure_arraylike("clip", arr)
-
-
-# --- the parts of a float -----------------------------------------------------------------------------------------
-
-
-@staged("frexp", compiled_from=FEW)
-def frexp(x, /):
-    """Mantissa (0.5 <= |m| < 1) and exponent (int32) with x = m * 2**exponent."""
-    (x,) = promote_args_inexact("frexp", x)
-    _refuse_complex("frexp", x)
-    return _frexp(x)
-
-
-@custom_jvp
-def _frexp(x):
-    dtype = x.dtype
-    info = dtypes.finfo(dtype)
-    bits, mantissa_bits = dtypes.itemsize_bits(dtype), int(info.nmant)
-    word = np.dtype(f"int{bits}")
-    exponent_mask, bias = (1 << int(info.nexp)) - 1, (1 << (int(info.nexp) - 1)) - 1
-    small = lax.lt(lax.abs(x), constant_like(x, info.tiny))
-    scaled = where(small, lax.mul(x, constant_like(x, 2.0**mantissa_bits)), x)
-    shift = where(small, np.int32(-mantissa_bits), np.int32(0))
-    pattern = lax.bitcast_convert_type(scaled, word)
-    field = lax.bitwise_and(lax.shift_right_arithmetic(pattern, word.type(mantissa_bits)), word.type(exponent_mask))
-    exponent = lax.add(lax.sub(field, word.type(bias)), word.type(1))
-    exponent = lax.add(shift, exponent if word.itemsize == 4 else lax.convert_element_type(exponent, np.int32))
-    keep = ~np.array(exponent_mask << mantissa_bits, word)
-    pattern = lax.bitwise_or(lax.bitwise_and(pattern, word.type(keep)), word.type((bias - 1) << mantissa_bits))
-    mantissa = lax.bitcast_convert_type(pattern, dtype)
-    special = lax.bitwise_or(lax.bitwise_or(isinf(x), lax.ne(x, x)), lax.eq(x, constant_like(x, 0)))
-    exponent = where(special, lax.full_like(exponent, 0), exponent)
-    return where(special, x, mantissa), exponent
-
-
-@_frexp.defjvp
-def _frexp_jvp(primals, tangents):
-    (x,), (g,) = primals, tangents
-    mantissa, exponent = frexp(x)
-    scale = lax.exp2(lax.neg(lax.convert_element_type(exponent, x.dtype)))
-    return (mantissa, exponent), (lax.mul(g, scale), np.zeros(exponent.shape, dtypes.float0))
-
-
-@staged("ldexp")
-def ldexp(x1, x2, /):
-    """x1 * 2**x2 for integer x2, without overflow in between."""
-    check_arraylike("ldexp", x1, x2)
-    x1_dtype, x2_dtype = dtypes.dtype(x1), dtypes.dtype(x2)
-    if not (x2_dtype == np.bool_ or dtypes.is_integer(x2_dtype)) or dtypes.is_complex(x1_dtype):
-        raise ValueError(f"ldexp not supported for input types {(x1_dtype, x2_dtype)}")
-    x1, x2 = promote_shapes("ldexp", *promote_args_inexact("ldexp", x1), ensure_arraylike("ldexp", x2))
-    x2 = lax.convert_element_type(x2, x1.dtype)
-    mantissa, exponent = frexp(x1)
-    total = lax.add(lax.convert_element_type(exponent, x2.dtype), x2)
-    zero, one, two = (constant_like(total, v) for v in (0, 1, 2))
-    # one factor of 2 goes to the mantissa, so that 2**total does not overflow before the product does
-    mantissa = where(lax.gt(total, zero), lax.mul(mantissa, two), mantissa)
-    total = where(lax.gt(total, zero), lax.sub(total, one), total)
-    out = lax.mul(mantissa, lax.pow(two, total))
-    return where(lax.bitwise_or(isinf(x1), lax.eq(x1, zero)), x1, out)
-
-
-@static_argnames()
-def spacing(x, /):
-    """The distance from x to the next float away from zero."""
-    (x,) = promote_args_inexact("spacing", x)
-    if dtypes.is_complex(x.dtype):
-        raise ValueError("jnp.spacing is not defined for complex inputs.")
-    if x.dtype == np.float16:  # as in JAX: towards inf on both sides of 0
-        return lax.sub(lax.nextafter(x, constant_like(x, np.inf)), x)
-    gap = lax.sub(lax.nextafter(x, copysign(constant_like(x, np.inf), x)), x)
-    vanishes = lax.eq(gap, constant_like(gap, 0))
-    return where(vanishes, copysign(x.dtype.type(dtypes.finfo(x.dtype).smallest_subnormal), x), gap)

@@ -1,15 +1,12 @@
 """Making arrays: from values (array, asarray), by filling (zeros, full), by counting (arange, linspace, eye)."""
 
-import math
-import operator
 import warnings
 
 import numpy as np
 
 from onax import lax
-from onax._control.jit_call import staged
 from onax._core.api_functions import name_error
-from onax._core.trace import concrete_or_error, new_const
+from onax._core.trace import new_const
 from onax._ground import dims, dtypes, source
 from onax._ground.devices import backends
 from onax._native.array import Array, ArrayImpl, from_user, make_array
@@ -18,18 +15,13 @@ from onax._native.context import get_trace
 from onax._native.tree import tree_leaves
 from onax._prims.convert import cast
 from onax._prims.shaping import canonical_shape as plain_shape
-from onax._transforms.vmap import vmap
 from onax.lax._creation import place_on_device as on_device
 from onax.numpy._promotion import (
     admit,
     as_operand,
-    canonical_axis,
     check_arraylike,
     ensure_arraylike,
-    ensure_arraylikes,
     is_arraylike,
-    promote_dtypes,
-    promote_shapes,
     python_scalar,
     to_dtype,
 )
@@ -40,20 +32,25 @@ _DL_CUDA = 2  # DLPack's number for the memory of CUDA devices
 
 
 def array(object, dtype=None, *args, copy=True, order="K", ndmin=0, device=None, out_sharding=None):
-    """A new array with the given values.
+    """Returns a new array with the given values.
 
     Args:
       object: a number, a nested sequence of numbers and arrays of one shape, a NumPy array, or an array.
       dtype: the dtype of the result.  By default that of an array, or the common dtype of a list's elements; a single
         Python number gives a weakly typed array.  64-bit dtypes become 32-bit ones unless `jax_enable_x64` is on.
+      *args: no further positional arguments are allowed.
       copy: False allows the values' own memory to be used if they are an onax array.
       order: must be "K", because arrays have no memory order.
       ndmin: leading axes of length 1 are added up to this rank.
       device: a Device or Sharding to place the array on.
       out_sharding: accepted for JAX's signature.
 
-    Returns an array that does not share memory with `object`.  Raises ValueError for ragged sequences and None,
-    TypeError for strings and other objects.
+    Returns:
+      Array that does not share memory with `object`.
+
+    Raises:
+      ValueError: `object` is None or a ragged sequence.
+      TypeError: `object` is a string or holds other objects.
 
     Examples:
       >>> jnp.array([[1, 2], [3, 4]])
@@ -76,7 +73,27 @@ def array(object, dtype=None, *args, copy=True, order="K", ndmin=0, device=None,
 
 
 def asarray(a, dtype=None, order=None, *, copy=None, device=None, out_sharding=None):
-    """a as an Array; an Array of the right dtype is returned as it is.  See `array`."""
+    """Returns a value as an array; an array of the right dtype is returned as it is.
+
+    Args:
+      a: number, nested sequence, NumPy array or array, as for `array`.
+      dtype: dtype of the result; default: that of the value.
+      order: must be None or "K".
+      copy: True always makes a copy; None and False only where it is needed.
+      device: the device or sharding to place the result on; default: the default device.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array that shares no memory that could still be written to.
+
+    Raises:
+      TypeError: `a` is a string or holds other objects.
+      NotImplementedError: `order` is another one.
+
+    Examples:
+      >>> jnp.asarray([1.0, 2.0])
+      Array([1., 2.], dtype=float32)
+    """
     if type(a) is ArrayImpl and dtype is None and device is None and not copy and (order is None or order == "K"):
         return a
     if dtype is not None:
@@ -169,10 +186,22 @@ def _from_cuda(x):
 
 
 def astype(x, dtype, /, *, copy=False, device=None):
-    """x with the given dtype (None: float).
+    """Returns an array converted to a dtype.
 
-    Floats to integers saturate, nan gives 0; complex numbers keep their real part, but are true
-    unless both parts are 0.
+    Floats become integers by truncation; they saturate, and NaN gives 0.
+
+    Args:
+      x: array.
+      dtype: dtype of the result; None means float.
+      copy: whether a copy is made though the dtype stays.
+      device: the device or sharding to place the result on; default: the default device.
+
+    Returns:
+      Array of the shape of `x`.
+
+    Examples:
+      >>> jnp.astype(jnp.array([1.5, -2.5]), jnp.int32)
+      Array([ 1, -2], dtype=int32)
     """
     x = ensure_arraylike("astype", x)
     dtype = dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, "astype")
@@ -197,17 +226,45 @@ def _warn_of_lost_imaginary_part():
 
 
 def copy(a, order=None):
-    """A copy of a."""
+    """Returns a copy of an array.
+
+    Args:
+      a: array, or anything that `array` takes.
+      order: must be None or "K".
+
+    Returns:
+      Array of the shape and dtype of `a`.
+
+    Raises:
+      NotImplementedError: `order` is another one.
+
+    Examples:
+      >>> jnp.copy(jnp.array([1, 2]))
+      Array([1, 2], dtype=int32)
+    """
     check_arraylike("copy", a)
     return array(a, copy=True, order=order or "K")
 
 
 def from_dlpack(x, /, *, device=None, copy=None):
-    """An Array over the memory of an object with `__dlpack__`, committed to its device; a copy with copy=True.
+    """Returns an array over the memory of an object that has `__dlpack__`.
 
-    The one way to an Array whose memory others may write to: a write to x afterwards is seen in the Array.  There is a
-    copy when no Array can have the dtype of x (64 bits with x64 off).  Raises BufferError for memory that is neither on
-    the host nor on a CUDA device of ours.
+    This is the one way to an array whose memory others may write to: a write to `x` is seen in the result.
+
+    Args:
+      x: an object that has `__dlpack__` and `__dlpack_device__`, such as an array of NumPy, PyTorch or CuPy.
+      device: the device or sharding to place the result on; default: the default device.
+      copy: True makes a copy; one is made as well where no array can have the dtype of `x` (64 bits with x64 off).
+
+    Returns:
+      Array of the shape of `x`, committed to its device.
+
+    Raises:
+      BufferError: the memory is neither on the host nor on a CUDA device of onax.
+
+    Examples:
+      >>> jnp.from_dlpack(np.arange(3, dtype=np.int32))
+      Array([0, 1, 2], dtype=int32)
     """
     if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
         raise TypeError(
@@ -237,15 +294,43 @@ def _canonical(x):
 
 
 def frombuffer(buffer, dtype=float, count=-1, offset=0):
-    """A rank-1 Array of the numbers in the bytes of a buffer, of 64 bits each by default, whatever the Array's dtype.
+    """Returns the numbers in the bytes of a buffer.
 
-    Raises ValueError for a buffer whose size is not a multiple of the element's.
+    Args:
+      buffer: object that has the buffer protocol.
+      dtype: dtype of the numbers in the buffer; default: float64.
+      count: int, how many numbers to read; default: all.
+      offset: int, the byte at which to start.
+
+    Returns:
+      Array of rank 1; numbers of 64 bits become 32-bit ones unless x64 is on.
+
+    Raises:
+      ValueError: the size of the buffer is not a multiple of the size of a number.
+
+    Examples:
+      >>> jnp.frombuffer(bytes([1, 2, 3]), dtype=jnp.uint8)
+      Array([1, 2, 3], dtype=uint8)
     """
     return asarray(np.frombuffer(buffer, dtype=np.dtype(dtype), count=count, offset=offset))
 
 
 def fromstring(string, dtype=float, count=-1, *, sep):
-    """A rank-1 Array of the numbers in a text, divided by `sep`."""
+    """Returns the numbers in a text.
+
+    Args:
+      string: str.
+      dtype: dtype of the numbers; default: the default float.
+      count: int, how many numbers to read; default: all.
+      sep: str that separates numbers.
+
+    Returns:
+      Array of rank 1.
+
+    Examples:
+      >>> jnp.fromstring("1 2 3", dtype=jnp.int32, sep=" ")
+      Array([1, 2, 3], dtype=int32)
+    """
     return asarray(np.fromstring(string, dtype=_numpy_dtype(dtype), count=count, sep=sep))
 
 
@@ -253,7 +338,7 @@ def _numpy_dtype(dtype):
     return dtypes.canonicalize_dtype(dtype)
 
 
-def _unavailable_function(name, why):
+def _unavailable_function(name, why, example):
     def refuse(*args, **kwargs):
         raise NotImplementedError(
             f"jnp.{name}() is not implemented because it may be non-pure and thus unsafe for use with JIT and other "
@@ -261,34 +346,55 @@ def _unavailable_function(name, why):
         )
 
     refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = f"Not available: raises NotImplementedError.  Use `jnp.asarray(np.{name}(...))`."
+    refuse.__doc__ = (
+        f"Raises NotImplementedError; use `jnp.asarray(np.{name}(...))`.\n\n"
+        "Args:\n  args: ignored.\n  kwargs: ignored.\n\n"
+        f"Raises:\n  NotImplementedError: always, because `{name}` reads from outside of a traced program.\n\n"
+        f"Examples:\n  >>> {example}\n  Array([1, 2], dtype=int32)"
+    )
     return refuse
 
 
-fromfile = _unavailable_function("fromfile", ".")
-fromiter = _unavailable_function("fromiter", "; it uses up the iterator, which a second trace would find empty.")
+_FILE_EXAMPLE = """import tempfile
+  >>> with tempfile.NamedTemporaryFile() as file:
+  ...     np.array([1, 2], np.int32).tofile(file.name)
+  ...     jnp.asarray(np.fromfile(file.name, np.int32))"""
+fromfile = _unavailable_function("fromfile", ".", _FILE_EXAMPLE)
+fromiter = _unavailable_function(
+    "fromiter",
+    "; it uses up the iterator, which a second trace would find empty.",
+    "jnp.asarray(np.fromiter(iter([1, 2]), np.int32))",
+)
 
 
 def load(file, *args, **kwargs):
-    """The array that `jnp.save` or `np.save` wrote to a file; bfloat16 and its relatives come back as themselves."""
+    """Returns the array that `jnp.save` or `np.save` wrote to a file.
+
+    bfloat16 and its relatives come back as themselves.
+
+    Args:
+      file: path or file object.
+      *args: further positional arguments of `np.load`.
+      **kwargs: keyword arguments of `np.load`.
+
+    Returns:
+      Array, or the archive of an `.npz` file.
+
+    Raises:
+      ValueError: allow_pickle is True.
+
+    Examples:
+      >>> import io
+      >>> file = io.BytesIO()
+      >>> jnp.save(file, jnp.array([1.0, 2.0]))
+      >>> _ = file.seek(0)
+      >>> jnp.load(file)
+      Array([1., 2.], dtype=float32)
+    """
     if kwargs.get("allow_pickle"):
         raise ValueError("jnp.load with allow_pickle=True would run code from the file; use np.load for that.")
     out = np.load(file, *args, **kwargs)
     return asarray(out) if isinstance(out, np.ndarray) else out
-
-
-def fromfunction(function, shape, *, dtype=float, **kwargs):
-    """The result of `function` on all index tuples of the shape: it is mapped over arrays `arange(n)`, one an axis."""
-    shape = canonical_shape(shape)
-    indices = [arange(n, dtype=dtype) for n in shape]
-
-    def mapped(*index):
-        return function(*index, **kwargs)
-
-    for axis in range(len(indices)):
-        in_axes = tuple(0 if i == len(indices) - axis - 1 else None for i in range(len(indices)))
-        mapped = vmap(mapped, in_axes=in_axes)
-    return mapped(*indices)
 
 
 # --- by filling ---------------------------------------------------------------------------------------------------
@@ -317,13 +423,16 @@ def _creation_dtype(dtype, function):
 
 
 def zeros(shape, dtype=None, *, device=None, out_sharding=None):
-    """An array of zeros.
+    """Returns an array of zeros.
 
     Args:
       shape: an int or a sequence of ints.
       dtype: the dtype, by default the default float (float32, or float64 if `jax_enable_x64` is on).
       device: a Device or Sharding to place the array on.
       out_sharding: accepted for JAX's signature.
+
+    Returns:
+      Array of the shape and dtype.
 
     Examples:
       >>> jnp.zeros((2, 3))
@@ -334,26 +443,60 @@ def zeros(shape, dtype=None, *, device=None, out_sharding=None):
 
 
 def ones(shape, dtype=None, *, device=None, out_sharding=None):
-    """An array of ones.
+    """Returns an array of ones.
 
     Args:
       shape: an int or a sequence of ints.
       dtype: the dtype, by default the default float (float32, or float64 if `jax_enable_x64` is on).
       device: a Device or Sharding to place the array on.
       out_sharding: accepted for JAX's signature.
+
+    Returns:
+      Array of the shape and dtype.
+
+    Examples:
+      >>> jnp.ones(3, jnp.int32)
+      Array([1, 1, 1], dtype=int32)
     """
     return _fill(shape, 1, _creation_dtype(dtype, "ones"), device)
 
 
 def empty(shape, dtype=None, *, device=None, out_sharding=None):
-    """The same as `zeros`: an Array cannot be written later."""
+    """Returns an array of zeros, because an array cannot be written to later.
+
+    Args:
+      shape: int or ints.
+      dtype: dtype; default: the default float.
+      device: the device or sharding to place the result on; default: the default device.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array of the shape and dtype.
+
+    Examples:
+      >>> jnp.empty(2)
+      Array([0., 0.], dtype=float32)
+    """
     return _fill(shape, 0, _creation_dtype(dtype, "empty"), device)
 
 
 def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None):
-    """An Array with every element fill_value, which is broadcast to the shape.
+    """Returns an array filled with a value.
 
-    Without dtype: that of fill_value, weakly typed for a Python scalar.
+    Args:
+      shape: int or ints.
+      fill_value: scalar, or array that broadcasts to the shape.
+      dtype: dtype; default: that of fill_value, weakly typed for a Python scalar.
+      device: the device or sharding to place the result on; default: the default device.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array of the shape and dtype.
+
+    Examples:
+      >>> jnp.full((2, 2), jnp.array([1, 2]))
+      Array([[1, 2],
+             [1, 2]], dtype=int32)
     """
     check_arraylike("full", fill_value)
     if dtype is not None:
@@ -380,22 +523,82 @@ def _like(name, a, value, dtype, shape, device):
 
 
 def zeros_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
-    """Zeros with the shape and dtype of a, where not given.  a may be anything with `shape` and `dtype`."""
+    """Returns zeros of the shape and dtype of another array.
+
+    Args:
+      a: array, or anything that has a shape and a dtype.
+      dtype: dtype that replaces that of `a`.
+      shape: shape that replaces that of `a`.
+      device: the device or sharding to place the result on; default: the default device.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array of the shape and dtype.
+
+    Examples:
+      >>> jnp.zeros_like(jnp.array([1, 2]))
+      Array([0, 0], dtype=int32)
+    """
     return _like("zeros_like", a, 0, dtype, shape, device)
 
 
 def ones_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
-    """Ones with the shape and dtype of a, where not given."""
+    """Returns ones of the shape and dtype of another array.
+
+    Args:
+      a: array, or anything that has a shape and a dtype.
+      dtype: dtype that replaces that of `a`.
+      shape: shape that replaces that of `a`.
+      device: the device or sharding to place the result on; default: the default device.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array of the shape and dtype.
+
+    Examples:
+      >>> jnp.ones_like(jnp.array([1, 2]), dtype=jnp.float32)
+      Array([1., 1.], dtype=float32)
+    """
     return _like("ones_like", a, 1, dtype, shape, device)
 
 
 def empty_like(prototype, dtype=None, shape=None, *, device=None):
-    """The same as `zeros_like`."""
+    """Returns zeros of the shape and dtype of another array, as `zeros_like`.
+
+    Args:
+      prototype: array, or anything that has a shape and a dtype.
+      dtype: dtype that replaces that of the prototype.
+      shape: shape that replaces that of the prototype.
+      device: the device or sharding to place the result on; default: the default device.
+
+    Returns:
+      Array of the shape and dtype.
+
+    Examples:
+      >>> jnp.empty_like(jnp.array([1, 2]))
+      Array([0, 0], dtype=int32)
+    """
     return _like("empty_like", prototype, 0, dtype, shape, device)
 
 
 def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_sharding=None):
-    """fill_value, broadcast, with the shape and dtype of a, where not given."""
+    """Returns an array of the shape and dtype of another one, filled with a value.
+
+    Args:
+      a: array, or anything that has a shape and a dtype.
+      fill_value: scalar, or array that broadcasts to the shape.
+      dtype: dtype that replaces that of `a`.
+      shape: shape that replaces that of `a`.
+      device: the device or sharding to place the result on; default: the default device.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array of the shape and dtype.
+
+    Examples:
+      >>> jnp.full_like(jnp.array([1.0, 2.0]), 7)
+      Array([7., 7.], dtype=float32)
+    """
     check_arraylike("full_like", 0, fill_value)
     if np.ndim(fill_value) == 0:
         return _like("full_like", a, fill_value, dtype, shape, device)
@@ -406,7 +609,24 @@ def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_shardin
 
 
 def broadcast_to(array, shape, *, out_sharding=None):
-    """array repeated to fill the shape, by NumPy's rule.  Raises ValueError when it does not fit."""
+    """Returns an array repeated to fill a shape, by NumPy's rule.
+
+    Args:
+      array: array.
+      shape: int or ints; its last lengths are those of the array, where these are not 1.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array of the shape and the dtype of `array`; a copy, unlike NumPy's.
+
+    Raises:
+      ValueError: the shape does not fit.
+
+    Examples:
+      >>> jnp.broadcast_to(jnp.array([1, 2]), (2, 2))
+      Array([[1, 2],
+             [1, 2]], dtype=int32)
+    """
     array = ensure_arraylike("broadcast_to", array)
     shape = canonical_shape(shape)
     if array.shape == shape:
@@ -428,309 +648,3 @@ def broadcast_to(array, shape, *, out_sharding=None):
 def _dtype_name(x):
     """The name of the dtype of x."""
     return x.dtype.name
-
-
-# --- by counting --------------------------------------------------------------------------------------------------
-
-
-def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding=None):
-    """Evenly spaced numbers in a half-open interval.
-
-    Args:
-      start: the first number; if it is the only argument, the end, and the first number is 0.
-      stop: the end, which is not part of the result.
-      step: the distance between neighbours, by default 1.
-      dtype: the dtype, by default the common one of the arguments.
-      device: a Device or Sharding to place the array on.
-      out_sharding: accepted for JAX's signature.
-
-    Returns a vector of ceil((stop - start) / step) numbers.  The arguments must be known while tracing, because the
-    length depends on them; ConcretizationTypeError is raised otherwise.
-
-    Examples:
-      >>> jnp.arange(2, 8, 3)
-      Array([2, 5], dtype=int32)
-    """
-    return on_device(_arange(start, stop, step, dtype), device)
-
-
-def _arange(start, stop, step, dtype):
-    if dtype is not None:
-        dtype = dtypes.check_user_dtype(dtype, "arange")
-    if any(isinstance(x, dims.SymbolicDim) for x in (start, stop, step)):
-        return _arange_symbolic(start, stop, step, dtype)
-    why = "It arose in the jnp.arange argument '{}'".format
-    start_name = "stop" if stop is None and step is None else "start"
-    start = concrete_or_error(None, start, why(start_name))
-    given = [start] + [concrete_or_error(None, x, why(n)) for x, n in ((stop, "stop"), (step, "step")) if x is not None]
-    for position, x in enumerate(given):
-        if isinstance(x, (list, tuple)):
-            raise TypeError(
-                f"arange requires ndarray, scalar, or None arguments, got {type(x)} at position {position}."
-            )
-        if np.ndim(x) != 0:
-            raise ValueError(f"jax.numpy.arange: arguments must be scalars; got {start_name}={start}, {stop=}, {step=}")
-    if any(dtypes.is_complex(dtypes.dtype(x)) for x in given if is_arraylike(x)):
-        raise ValueError(
-            "Passing complex start/stop/step to jnp.arange is no longer supported starting in JAX v0.10.0."
-        )
-    if dtype is None:
-        dtype = dtypes.result_type(*(_as_python_number(x) for x in given))
-    if stop is None and step is None:
-        return lax.iota(dtype, max(0, math.ceil(_as_python_number(start))))
-    start, stop, step = (None if x is None else _as_python_number(x) for x in (start, stop, step))
-    if stop is None:
-        start, stop = 0, start
-    size = max(0, math.ceil((stop - start) / (1 if step is None else step)))
-    out = lax.iota(dtype, size)
-    if step is not None:
-        out = lax.mul(to_dtype(step, dtype), out)
-    return lax.add(to_dtype(start, dtype), out)
-
-
-def _as_python_number(x):
-    """A scalar as a Python number; NumPy scalars stay as they are."""
-    return x.item() if type(x) is ArrayImpl else x if is_arraylike(x) else _refuse_non_number(x)
-
-
-def _refuse_non_number(x):
-    if x is None:
-        raise TypeError("must be real number, not NoneType")
-    return dtypes.dtype(np.asarray(x))  # raises TypeError with the value
-
-
-def _arange_symbolic(start, stop, step, dtype):
-    """arange over symbolic dimensions: an iota of symbolic length."""
-    if stop is None:
-        start, stop = 0, start
-    step = 1 if step is None else step
-    if not all(isinstance(x, (int, dims.SymbolicDim)) for x in (start, stop, step)):
-        raise TypeError("arange with symbolic dimensions takes integers and dimensions only")
-    size = dims.non_negative(dims.floor_div(stop - start + step - 1, step))
-    dtype = dtypes.scalar_dtype(int) if dtype is None else dtype
-    out = lax.iota(dtype, size)
-    if type(step) is not int or step != 1:
-        out = lax.mul(to_dtype(step, dtype), out)
-    return out if type(start) is int and start == 0 else lax.add(to_dtype(start, dtype), out)
-
-
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
-    """Evenly spaced numbers from `start` to `stop`.
-
-    Args:
-      start, stop: arrays or scalars, broadcast together.
-      num: how many numbers, an int of at least 0.
-      endpoint: whether `stop` is the last number.
-      retstep: whether the spacing is returned too.
-      dtype: the dtype, by default the default float or a wider one of the arguments; integers are rounded down.
-      axis: where the new axis lies in the result.
-      device: a Device or Sharding to place the array on.
-
-    Returns an array of the broadcast shape with one more axis of length `num`; with retstep a pair of it and the
-    spacing.  Raises ValueError for a negative num.
-
-    Examples:
-      >>> jnp.linspace(0.0, 1.0, 5)
-      Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
-    """
-    num = concrete_or_error(operator.index, num, "'num' argument of jnp.linspace")
-    axis = concrete_or_error(operator.index, axis, "'axis' argument of jnp.linspace")
-    if dtype is not None:
-        dtype = dtypes.check_user_dtype(dtype, "linspace")
-    out = _linspace(start, stop, num=num, endpoint=endpoint, retstep=retstep, dtype=dtype, axis=axis)
-    if retstep:
-        return on_device(out[0], device), out[1]
-    return on_device(out, device)
-
-
-@staged("_linspace", static_argnames=("num", "endpoint", "retstep", "dtype", "axis"))
-def _linspace(start, stop, *, num, endpoint, retstep, dtype, axis):
-    if num < 0:
-        raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    check_arraylike("linspace", start, stop)
-    if dtype is None:
-        dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop)))
-    compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop, dtype)))
-    start, stop = (to_dtype(x, compute) for x in (start, stop))
-    shape = lax.broadcast_shapes(start.shape, stop.shape)
-    start, stop = broadcast_to(start, shape), broadcast_to(stop, shape)
-    axis = canonical_axis(axis, len(shape) + 1)
-    steps = num - 1 if endpoint else num
-    if num > 1:
-        delta = lax.div(lax.sub(stop, start), compute.type(steps))
-        out = _interpolate(start, stop, steps, shape, compute)
-        if endpoint:
-            out = lax.concatenate([out, lax.expand_dims(stop, (0,))], 0)
-    elif num == 1:
-        delta = lax.full((), np.nan if endpoint else 0, compute) if endpoint else lax.sub(stop, start)
-        out = lax.reshape(start, (1, *shape))
-    else:
-        delta = lax.full((), np.nan, compute)
-        out = lax.full((0, *shape), 0, compute)
-    if dtypes.is_integer(dtype) and not dtypes.is_integer(compute):
-        out = lax.floor(out)
-    out = lax.convert_element_type(_move_leading_axis(out, axis), dtype)
-    return (out, delta) if retstep else out
-
-
-def _interpolate(start, stop, steps, shape, dtype):
-    """start * (1 - i / steps) + stop * (i / steps) for i below steps, along a new leading axis."""
-    real = dtypes.real_dtype(dtype)
-    fraction = lax.div(lax.iota(real, steps), real.type(steps))
-    if shape:
-        fraction = lax.reshape(fraction, (steps, *(1,) * len(shape)))
-    if real != dtype:
-        fraction = lax.convert_element_type(fraction, dtype)
-    low = lax.mul(lax.reshape(start, (1, *shape)), lax.sub(dtype.type(1), fraction))
-    return lax.add(low, lax.mul(lax.reshape(stop, (1, *shape)), fraction))
-
-
-def _move_leading_axis(x, axis):
-    """Moves the leading axis to `axis`."""
-    if axis == 0:
-        return x
-    order = list(range(1, x.ndim))
-    order.insert(axis, 0)
-    return lax.transpose(x, order)
-
-
-def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
-    """`base` to the powers of `linspace(start, stop, num)`."""
-    num = concrete_or_error(operator.index, num, "'num' argument of jnp.logspace")
-    axis = concrete_or_error(operator.index, axis, "'axis' argument of jnp.logspace")
-    if dtype is not None:
-        dtype = dtypes.check_user_dtype(dtype, "logspace")
-    return _logspace(start, stop, base, num=num, endpoint=endpoint, dtype=dtype, axis=axis)
-
-
-@staged("_logspace", static_argnames=("num", "endpoint", "dtype", "axis"))
-def _logspace(start, stop, base, *, num, endpoint, dtype, axis):
-    check_arraylike("logspace", start, stop)
-    if dtype is None:
-        dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop)))
-    compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop, dtype)))
-    start, stop = (to_dtype(x, compute) for x in (start, stop))
-    exponents = linspace(start, stop, num=num, endpoint=endpoint, axis=axis)
-    base, exponents = promote_dtypes(base, exponents)
-    return lax.convert_element_type(lax.pow(base, exponents), dtype)
-
-
-def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
-    """`num` numbers from start to stop with a constant ratio."""
-    num = concrete_or_error(operator.index, num, "'num' argument of jnp.geomspace")
-    axis = concrete_or_error(operator.index, axis, "'axis' argument of jnp.geomspace")
-    if dtype is not None:
-        dtype = dtypes.check_user_dtype(dtype, "geomspace")
-    return _geomspace(start, stop, num=num, endpoint=endpoint, dtype=dtype, axis=axis)
-
-
-@staged("_geomspace", static_argnames=("num", "endpoint", "dtype", "axis"))
-def _geomspace(start, stop, *, num, endpoint, dtype, axis):
-    check_arraylike("geomspace", start, stop)
-    if dtype is None:
-        dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop)))
-    compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop, dtype)))
-    start, stop = (to_dtype(x, compute) for x in (start, stop))
-    sign = lax.sign(start)
-    ends = [_log10(lax.div(*promote_shapes("geomspace", x, sign))) for x in (start, stop)]
-    out = logspace(*ends, num=num, endpoint=endpoint, base=10.0, axis=0)
-    out = lax.mul(lax.broadcast_to_rank(sign, out.ndim) if sign.ndim else sign, out)
-    return lax.convert_element_type(_move_leading_axis(out, canonical_axis(axis, out.ndim)), dtype)
-
-
-def _log10(x):
-    logarithm = lax.log(x)
-    if not dtypes.is_complex(x.dtype):
-        return lax.mul(logarithm, x.dtype.type(1 / np.log(10)))
-    parts = lax.real(logarithm), lax.imag(logarithm)
-    return lax.complex(*(lax.mul(p, p.dtype.type(1 / np.log(10))) for p in parts))
-
-
-def _matrix_dimension(name, argument, n):
-    """Returns the number of rows or columns given as n, checked."""
-    shape = canonical_shape(n)
-    if len(shape) != 1:
-        raise TypeError(
-            f"Shapes must be 1D sequences of concrete values of integer type, got {shape}. argument of {argument!r} "
-            f"jnp.{name}()."
-        )
-    return shape[0]
-
-
-def eye(N, M=None, k=0, dtype=None, *, device=None):
-    """The (N, M) matrix with ones on its k-th diagonal; M defaults to N.  Raises ValueError for negative sizes."""
-    dtype = _creation_dtype(dtype, "eye")
-    N = _matrix_dimension("eye", "N", N)
-    M = N if M is None else _matrix_dimension("eye", "M", M)
-    if any(type(n) is int and n < 0 for n in (N, M)):
-        raise ValueError(f"negative dimensions are not allowed, got {N} and {None if N is M else M}")
-    if isinstance(k, (float, complex)):
-        raise ValueError(f"k must be a scalar integer; got {k}")
-    return on_device(_diagonal_ones(N, M, k, dtype), device)
-
-
-def _diagonal_ones(rows, columns, k, dtype):
-    """Ones where column = row + k."""
-    index = dtypes.scalar_dtype(int)
-    i, j = lax.broadcasted_iota(index, (rows, columns), 0), lax.broadcasted_iota(index, (rows, columns), 1)
-    return lax.convert_element_type(lax.eq(lax.add(i, to_dtype(k, index)), j), dtype)
-
-
-def identity(n, dtype=None):
-    """The (n, n) unit matrix."""
-    return eye(n, dtype=_creation_dtype(dtype, "identity"))
-
-
-def lower_mask(rows, columns, k, dtype=np.bool_):
-    """Whether column <= row + k, as an (rows, columns) array."""
-    index = np.dtype(np.int32)
-    i = lax.add(lax.broadcasted_iota(index, (rows, columns), 0), index.type(k))
-    mask = lax.ge(i, lax.broadcasted_iota(index, (rows, columns), 1))
-    return mask if dtype == np.bool_ else lax.convert_element_type(mask, dtype)
-
-
-def tri(N, M=None, k=0, dtype=None):
-    """The (N, M) matrix with ones on and below the k-th diagonal."""
-    dtype = np.dtype(np.float32) if dtype is None else _creation_dtype(dtype, "tri")
-    return lower_mask(N, N if M is None else M, k, dtype)
-
-
-def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
-    """Coordinate arrays of the grid spanned by rank-1 arrays, a list; 'xy' swaps the first two axes.
-
-    Raises ValueError for arrays of higher rank and for another indexing.
-    """
-    args = ensure_arraylikes("meshgrid", *xi)
-    if not copy:
-        raise ValueError("jax.numpy.meshgrid only supports copy=True")
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f"Valid values for indexing are 'xy' and 'ij', got {indexing}")
-    if any(x.ndim != 1 for x in args):
-        raise ValueError(f"Arguments to jax.numpy.meshgrid must be 1D, got shapes {[x.shape for x in args]}")
-    swap = indexing == "xy" and len(args) >= 2
-    if swap:
-        args[0], args[1] = args[1], args[0]
-    shape = [1 if sparse else x.shape[0] for x in args]
-    out = [
-        lax.broadcast_in_dim(x, [x.shape[0] if j == i else n for j, n in enumerate(shape)], (i,))
-        for i, x in enumerate(args)
-    ]
-    if swap:
-        out[0], out[1] = out[1], out[0]
-    return out
-
-
-def indices(dimensions, dtype=None, sparse=False):
-    """The index arrays of a grid: one (stacked) Array, or with sparse a tuple of arrays that broadcast."""
-    dtype = dtypes.scalar_dtype(int) if dtype is None else dtypes.check_user_dtype(dtype, "indices")
-    if np.ndim(dimensions) == 0:
-        raise TypeError(f"indices: dimensions must be a sequence of lengths, got {dimensions!r}")
-    shape = canonical_shape(dimensions)
-    out = []
-    for axis, n in enumerate(shape):
-        target = [1] * len(shape) if sparse else list(shape)
-        target[axis] = n
-        out.append(lax.broadcast_in_dim(lax.iota(dtype, n), target, (axis,)))
-    if sparse:
-        return tuple(out)
-    return lax.stack(out, 0) if out else lax.full((0,), 0, dtype)

@@ -11,6 +11,7 @@ from onax._native.tree import tree_leaves
 from onax.numpy._arithmetic import mod
 from onax.numpy._creation import broadcast_to
 from onax.numpy._cumulative import cumsum
+from onax.numpy._joining import concatenate
 from onax.numpy._promotion import (
     canonical_axes,
     canonical_axis,
@@ -22,7 +23,7 @@ from onax.numpy._promotion import (
     single_axis,
     to_dtype,
 )
-from onax.numpy._shaping import concatenate, ravel, swapaxes
+from onax.numpy._shaping import ravel, swapaxes
 from onax.numpy._ufuncs import constant_like, scalar_like
 from onax.numpy._where import where
 

@@ -254,8 +254,8 @@ def ihfft(a, n=None, axis=-1, norm=None):
       ValueError: n is below 1, the axis is out of bounds, or `norm` is unknown.
 
     Examples:
-      >>> jnp.fft.ihfft(jnp.array([9.0, -4.0, 1.0, -4.0]))
-      Array([0.5-0.j, 2. -0.j, 4.5-0.j], dtype=complex64)
+      >>> jnp.fft.ihfft(jnp.array([9.0, -4.0, 1.0, -4.0])).real
+      Array([0.5, 2. , 4.5], dtype=float32)
     """
     return conj(rfft(asarray(a), n, axis, _swap_direction(norm)))
 

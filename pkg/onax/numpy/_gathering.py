@@ -12,7 +12,7 @@ from onax._ground import dims, dtypes
 from onax._native.array import make_array
 from onax._prims import slicing
 from onax.numpy._arithmetic import remainder
-from onax.numpy._creation import broadcast_to, lower_mask
+from onax.numpy._creation import broadcast_to
 from onax.numpy._index_expressions import widen
 from onax.numpy._promotion import (
     can_use_numpy,
@@ -22,6 +22,7 @@ from onax.numpy._promotion import (
     promote_dtypes,
     to_dtype,
 )
+from onax.numpy._ranges import lower_mask
 from onax.numpy._reductions import sum as _sum
 from onax.numpy._shaping import ravel, reshape
 from onax.numpy._where import where
@@ -33,7 +34,9 @@ _CLIP = lax.GatherScatterMode.CLIP
 
 @static_argnames("mode", "fill_value")
 def take(a, indices, axis=None, out=None, mode=None, unique_indices=False, indices_are_sorted=False, fill_value=None):
-    """The slices of an array at the given indices along an axis.
+    """Returns the slices of an array at the given indices along an axis.
+
+    Unlike NumPy, which raises IndexError, indices out of bounds give `fill_value`.
 
     Args:
       a: an array.
@@ -46,8 +49,8 @@ def take(a, indices, axis=None, out=None, mode=None, unique_indices=False, indic
         result undefined.
       fill_value: for out-of-bounds indices, by default NaN, the largest unsigned or the smallest signed integer.
 
-    Returns an array of the shape of `a` with the axis replaced by the axes of `indices`.  NumPy raises IndexError for
-    indices out of bounds.
+    Returns:
+      Array of the shape of `a` with the axis replaced by the axes of `indices`.
 
     Examples:
       >>> jnp.take(jnp.array([10.0, 20.0, 30.0]), jnp.array([2, -3, 5]))

@@ -3,9 +3,14 @@
 import numpy as np
 
 from onax import lax
-from onax.numpy._creation import arange, array, linspace, meshgrid
+from onax.numpy._creation import array
+from onax.numpy._joining import concatenate
 from onax.numpy._promotion import is_arraylike, promote_dtypes
-from onax.numpy._shaping import concatenate
+from onax.numpy._ranges import (
+    arange,
+    linspace,
+    meshgrid,
+)
 
 index_exp, s_ = np.index_exp, np.s_
 

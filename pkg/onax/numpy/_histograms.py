@@ -7,7 +7,6 @@ import numpy as np
 from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
-from onax.numpy._creation import linspace
 from onax.numpy._differences import diff
 from onax.numpy._promotion import (
     as_operand,
@@ -18,6 +17,7 @@ from onax.numpy._promotion import (
     promote_dtypes_inexact,
     to_dtype,
 )
+from onax.numpy._ranges import linspace
 from onax.numpy._reductions import max as max_
 from onax.numpy._reductions import min as min_
 from onax.numpy._searching import searchsorted

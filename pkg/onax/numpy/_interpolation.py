@@ -7,9 +7,9 @@ from onax._control.jit_call import staged
 from onax._ground import dtypes
 from onax.numpy._arithmetic import clip, remainder
 from onax.numpy._gathering import take
+from onax.numpy._joining import concatenate
 from onax.numpy._promotion import check_arraylike, ensure_arraylike, promote_dtypes_inexact
 from onax.numpy._searching import searchsorted
-from onax.numpy._shaping import concatenate
 from onax.numpy._ufuncs import absolute, add, constant_like, multiply, subtract
 from onax.numpy._where import where
 

@@ -8,10 +8,11 @@ from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
 from onax._native.tree import tree_flatten, tree_map
 from onax.numpy._arithmetic import round as _round
-from onax.numpy._creation import array, broadcast_to, linspace
+from onax.numpy._creation import array, broadcast_to
 from onax.numpy._mapping import apply_along_axis
 from onax.numpy._promotion import ensure_arraylike, to_dtype
 from onax.numpy._quantiles import median as _median
+from onax.numpy._ranges import linspace
 from onax.numpy._reductions import max as _max
 from onax.numpy._reductions import mean as _mean
 from onax.numpy._reductions import min as _min

@@ -47,7 +47,7 @@ _MATRIX_NUMBERS = (((1,), (0,)), ((), ()))
 
 @static_argnames("precision", "preferred_element_type")
 def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
-    """The matrix product of two arrays.
+    """Returns the matrix product of two arrays.
 
     Args:
       a: an array (..., n, k), or a vector (k,), which counts as one row.
@@ -56,8 +56,12 @@ def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=No
       preferred_element_type: the dtype of the sums and the result.
       out_sharding: where the result lies, a NamedSharding or a PartitionSpec over the mesh in context.
 
-    Returns an array (..., n, m) of the common dtype; the axis of a vector is missing.  Raises ValueError for scalars,
-    TypeError if the lengths k differ.
+    Returns:
+      Array (..., n, m) of the common dtype; the axis of a vector is missing.
+
+    Raises:
+      ValueError: an operand is a scalar.
+      TypeError: the lengths k differ.
 
     Examples:
       >>> jnp.matmul(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))

@@ -7,7 +7,7 @@ Half-precision sums are formed in float32; small integers are widened to the def
 import numpy as np
 
 from onax import lax
-from onax._control.jit_call import FEW, compiled_when_large, staged
+from onax._control.jit_call import compiled_when_large, staged
 from onax._core.api_functions import name_error, static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
@@ -121,23 +121,26 @@ def sum_dtype(dtype):
 
 @static_argnames("dtype", "keepdims")
 def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True):
-    """The sum of the elements over the given axes.
+    """Returns the sum of the elements over the given axes.
+
+    Differs from NumPy in the dtypes named above, and in refusing sequences, which `jnp.array` converts.
 
     Args:
       a: an array of any numeric dtype, or bool.
       axis: an int, a tuple of ints, or None for all axes; negative axes count from the end.
-      dtype: the dtype of the result and of the additions.  By default the dtype of `a`, but bool and integers below
-        32 bits give the default integer of their sign, and float16 and bfloat16 are added in float32 and rounded once.
+      dtype: the dtype of the result and of the additions.  By default the dtype of `a`, but bool and integers below 32
+        bits give the default integer of their sign, and float16 and bfloat16 are added in float32 and rounded once.
       out: must be None.
       keepdims: whether the reduced axes stay, with length 1.
       initial: a scalar that is added to each sum.
       where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
       promote_integers: False keeps the dtype of small integers.
 
-    Returns an array without the reduced axes; a sum of no elements is 0.  Raises ValueError for an axis that is out of
-    bounds or named twice.
+    Returns:
+      Array without the reduced axes; a sum of no elements is 0.
 
-    Differs from NumPy in the dtypes named above, and in refusing sequences, which `jnp.array` converts.
+    Raises:
+      ValueError: an axis is out of bounds or named twice.
 
     Examples:
       >>> jnp.sum(jnp.array([[1, 2, 3], [4, 5, 6]]), axis=1)
@@ -168,7 +171,7 @@ def _drop_weak_type(a):
 
 @static_argnames("dtype", "keepdims")
 def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True):
-    """The product of the elements over the given axes.
+    """Returns the product of the elements over the given axes.
 
     Args:
       a: an array of any numeric dtype, or bool.
@@ -180,7 +183,8 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
       where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
       promote_integers: False keeps the dtype of small integers.
 
-    Returns an array without the reduced axes; a product of no elements is 1.
+    Returns:
+      Array without the reduced axes; a product of no elements is 1.
 
     Examples:
       >>> jnp.prod(jnp.array([2, 3, 4]))
@@ -216,7 +220,7 @@ def _reduce_extreme(name, a, axis, out, keepdims, initial, mask, op, combine, id
 
 @static_argnames("keepdims")
 def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    """The largest element over the given axes.
+    """Returns the largest element over the given axes.
 
     Args:
       a: an array of real or complex numbers, or bool; complex numbers are ordered by real, then imaginary part.
@@ -224,11 +228,14 @@ def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
       out: must be None.
       keepdims: whether the reduced axes stay, with length 1.
       initial: a scalar that takes part in each comparison.
-      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
-        `initial` must then be given.
+      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count. `initial` must
+        then be given.
 
-    Returns an array of the dtype of `a` without the reduced axes, NaN where one of the elements is.  Raises ValueError
-    for no elements without `initial`.
+    Returns:
+      Array of the dtype of `a` without the reduced axes, NaN where one of the elements is.
+
+    Raises:
+      ValueError: there are no elements, or `where` is given, without `initial`.
 
     Examples:
       >>> jnp.max(jnp.array([[3, 7], [9, 2]]), axis=0)
@@ -239,7 +246,7 @@ def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
 
 @static_argnames("keepdims")
 def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    """The smallest element over the given axes.
+    """Returns the smallest element over the given axes.
 
     Args:
       a: an array of real or complex numbers, or bool; complex numbers are ordered by real, then imaginary part.
@@ -247,11 +254,14 @@ def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):
       out: must be None.
       keepdims: whether the reduced axes stay, with length 1.
       initial: a scalar that takes part in each comparison.
-      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
-        `initial` must then be given.
+      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count. `initial` must
+        then be given.
 
-    Returns an array of the dtype of `a` without the reduced axes, NaN where one of the elements is.  Raises ValueError
-    for no elements without `initial`.
+    Returns:
+      Array of the dtype of `a` without the reduced axes, NaN where one of the elements is.
+
+    Raises:
+      ValueError: there are no elements, or `where` is given, without `initial`.
 
     Examples:
       >>> jnp.min(jnp.array([[3, 7], [9, 2]]), axis=0)
@@ -265,7 +275,7 @@ amax, amin = max, min
 
 @static_argnames("keepdims")
 def minmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    """The smallest and the largest element over the given axes: `(min(a), max(a))`.
+    """Returns the smallest and the largest element over the given axes: `(min(a), max(a))`.
 
     Args:
       a: an array of real or complex numbers, or bool; complex numbers are ordered by real, then imaginary part.
@@ -273,11 +283,14 @@ def minmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
       out: must be None.
       keepdims: whether the reduced axes stay, with length 1.
       initial: a scalar that takes part in each comparison, or two: one for the minimum, one for the maximum.
-      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
-        `initial` must then be given.
+      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count. `initial` must
+        then be given.
 
-    Returns two arrays of the dtype of `a` without the reduced axes, NaN where one of the elements is.  Raises
-    ValueError for no elements without `initial`.
+    Returns:
+      Two arrays of the dtype of `a` without the reduced axes, NaN where one of the elements is.
+
+    Raises:
+      ValueError: there are no elements, or `where` is given, without `initial`.
 
     Examples:
       >>> jnp.minmax(jnp.array([[3, 7], [9, 2]]), axis=0)
@@ -304,7 +317,7 @@ def _reduce_bools(name, a, axis, out, keepdims, mask, op, identity):
 
 @static_argnames("keepdims")
 def all(a, axis=None, out=None, keepdims=False, *, where=None):
-    """Whether all elements over the given axes are nonzero.
+    """Returns whether all elements over the given axes are nonzero.
 
     Args:
       a: an array of any dtype; NaN counts as nonzero.
@@ -313,14 +326,19 @@ def all(a, axis=None, out=None, keepdims=False, *, where=None):
       keepdims: whether the reduced axes stay, with length 1.
       where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
 
-    Returns a bool array without the reduced axes; True for no elements.
+    Returns:
+      bool array without the reduced axes; True for no elements.
+
+    Examples:
+      >>> jnp.all(jnp.array([[True, False], [True, True]]), axis=1)
+      Array([False,  True], dtype=bool)
     """
     return _reduce_bools("all", a, axis, out, keepdims, where, lax.reduce_and, True)
 
 
 @static_argnames("keepdims")
 def any(a, axis=None, out=None, keepdims=False, *, where=None):
-    """Whether any element over the given axes is nonzero.
+    """Returns whether any element over the given axes is nonzero.
 
     Args:
       a: an array of any dtype; NaN counts as nonzero.
@@ -329,14 +347,32 @@ def any(a, axis=None, out=None, keepdims=False, *, where=None):
       keepdims: whether the reduced axes stay, with length 1.
       where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
 
-    Returns a bool array without the reduced axes; False for no elements.
+    Returns:
+      bool array without the reduced axes; False for no elements.
+
+    Examples:
+      >>> jnp.any(jnp.array([[True, False], [False, False]]), axis=1)
+      Array([ True, False], dtype=bool)
     """
     return _reduce_bools("any", a, axis, out, keepdims, where, lax.reduce_or, False)
 
 
 @staged("count_nonzero", static_argnames=("axis", "keepdims"))
 def count_nonzero(a, axis=None, keepdims=False):
-    """The number of nonzero elements over the axes."""
+    """Returns the number of nonzero elements over the axes.
+
+    Args:
+      a: array of any dtype; NaN counts as nonzero.
+      axis: int or ints; default: all axes.
+      keepdims: whether the reduced axes stay, with length 1.
+
+    Returns:
+      Array of the default integer, without the reduced axes.
+
+    Examples:
+      >>> jnp.count_nonzero(jnp.array([[0, 1], [2, 3]]), axis=1)
+      Array([1, 2], dtype=int32)
+    """
     a = ensure_arraylike("count_nonzero", a)
     return sum(lax.ne(a, constant_like(a, 0)), axis=axis, dtype=dtypes.scalar_dtype(int), keepdims=keepdims)
 
@@ -352,7 +388,9 @@ def _axis_size(a, axis):
 @static_argnames("dtype", "keepdims")
 @compiled_when_large(("axis", "dtype", "out", "keepdims"))
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
-    """The arithmetic mean of the elements over the given axes.
+    """Returns the arithmetic mean of the elements over the given axes.
+
+    Unlike NumPy's, the mean of integers is of the default float, not float64.
 
     Args:
       a: an array of any numeric dtype, or bool.
@@ -363,7 +401,8 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
       keepdims: whether the reduced axes stay, with length 1.
       where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
 
-    Returns an array without the reduced axes; NaN for no elements.  NumPy's mean of integers is float64.
+    Returns:
+      Array without the reduced axes; NaN for no elements.
 
     Examples:
       >>> jnp.mean(jnp.array([[1, 2], [3, 6]]), axis=0)
@@ -404,7 +443,7 @@ def constant_like_dtype(value, dtype):
 
 @static_argnames("dtype", "keepdims")
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
-    """The variance of the elements over the given axes: the mean squared deviation from the mean.
+    """Returns the variance of the elements over the given axes: the mean squared deviation from the mean.
 
     Args:
       a: an array of any numeric dtype; of complex numbers the squared magnitude of the deviation counts.
@@ -417,8 +456,11 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
       mean: the mean, with the reduced axes of length 1, if it is known.
       correction: the array API's name of `ddof`.
 
-    Returns a real array without the reduced axes; NaN where the divisor is not positive.  Raises ValueError if both
-    ddof and correction are given.
+    Returns:
+      Real array without the reduced axes; NaN where the divisor is not positive.
+
+    Raises:
+      ValueError: both ddof and correction are given.
 
     Examples:
       >>> jnp.var(jnp.array([1.0, 2.0, 3.0, 4.0]), ddof=1)
@@ -431,7 +473,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
 
 @static_argnames("dtype", "keepdims")
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
-    """The standard deviation over the given axes: the square root of `var`, whose arguments it takes.
+    """Returns the standard deviation over the given axes: the square root of `var`, whose arguments it takes.
 
     Args:
       a: an array of any numeric dtype.
@@ -444,7 +486,15 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
       mean: the mean, with the reduced axes of length 1, if it is known.
       correction: the array API's name of `ddof`.
 
-    Returns a real array without the reduced axes.  Raises ValueError for an integer dtype.
+    Returns:
+      Real array without the reduced axes.
+
+    Raises:
+      ValueError: dtype is not inexact.
+
+    Examples:
+      >>> jnp.std(jnp.array([1.0, 3.0]))
+      Array(1., dtype=float32)
     """
     ddof = _resolve_correction(ddof, correction)
     no_out("std", out)
@@ -520,7 +570,21 @@ def _std(a, axis, dtype, ddof, keepdims, mask, mean):
 
 @static_argnames("keepdims")
 def ptp(a, axis=None, out=None, keepdims=False):
-    """The largest minus the smallest element over the axes."""
+    """Returns the range of the elements over the axes: the largest minus the smallest.
+
+    Args:
+      a: array of real numbers.
+      axis: int or ints; default: all axes.
+      out: must be None.
+      keepdims: whether the reduced axes stay, with length 1.
+
+    Returns:
+      Array of the dtype of `a`, without the reduced axes.
+
+    Examples:
+      >>> jnp.ptp(jnp.array([[1, 5], [7, 3]]), axis=1)
+      Array([4, 4], dtype=int32)
+    """
     no_out("ptp", out)
     return _ptp(a, None if axis is None else static_axes(axis), keepdims)
 
@@ -532,7 +596,25 @@ def _ptp(a, axis, keepdims):
 
 @static_argnames("keepdims")
 def average(a, axis=None, weights=None, returned=False, keepdims=False):
-    """The mean weighted by `weights` (of a's shape, or a's shape along the axes); with returned also their sum."""
+    """Returns the weighted mean of the elements over the axes.
+
+    Args:
+      a: array of numbers.
+      axis: int or ints; default: all axes.
+      weights: array of the shape of `a`, or of its shape along the axes; default: ones.
+      returned: whether the sums of weights are returned too.
+      keepdims: whether the reduced axes stay, with length 1.
+
+    Returns:
+      Inexact array without the reduced axes, or a pair of it and the sums of weights.
+
+    Raises:
+      ValueError: the weights do not fit the axes.
+
+    Examples:
+      >>> jnp.average(jnp.array([1.0, 2.0, 6.0]), weights=jnp.array([1, 1, 2]))
+      Array(3.75, dtype=float32)
+    """
     if weights is None:
         a = ensure_arraylike("average", a)
         result = mean(a, axis=axis, keepdims=keepdims)
@@ -558,100 +640,3 @@ def _weights_along(a, axes, weights):
     if list(axes) != sorted(axes):
         weights = lax.transpose(weights, np.argsort(axes))
     return lax.reshape(weights, tuple(d if i in axes else 1 for i, d in enumerate(a.shape)))
-
-
-# --- forms that skip nan ------------------------------------------------------------------------------------------
-
-
-def _replace_nan(a, value):
-    """Replaces nan by `value`."""
-    return where(lax.ne(a, a), constant_like(a, value), a)
-
-
-@staged("nansum", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
-def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
-    """`sum` with nan as 0."""
-    no_out("nansum", out)
-    a = ensure_arraylike("nansum", a)
-    return sum(_replace_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
-
-
-@staged("nanprod", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
-def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
-    """`prod` with nan as 1."""
-    no_out("nanprod", out)
-    a = ensure_arraylike("nanprod", a)
-    return prod(_replace_nan(a, 1), axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
-
-
-def _nan_reduce_extreme(name, a, axis, keepdims, initial, mask, reduce_, worst):
-    a = ensure_arraylike(name, a)
-    if not dtypes.is_inexact(a.dtype):
-        return reduce_(a, axis=axis, keepdims=keepdims, initial=initial, where=mask)
-    result = reduce_(_replace_nan(a, worst), axis=axis, keepdims=keepdims, initial=initial, where=mask)
-    if initial is not None:
-        return result
-    return where(all(lax.ne(a, a), axis=axis, keepdims=keepdims), constant_like(a, np.nan), result)
-
-
-@staged("nanmax", static_argnames=("axis", "keepdims"), compiled_from=FEW)
-def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    """`max` of the elements that are not nan; nan where all are."""
-    no_out("nanmax", out)
-    return _nan_reduce_extreme("nanmax", a, axis, keepdims, initial, where, max, -np.inf)
-
-
-@staged("nanmin", static_argnames=("axis", "keepdims"), compiled_from=FEW)
-def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    """`min` of the elements that are not nan; nan where all are."""
-    no_out("nanmin", out)
-    return _nan_reduce_extreme("nanmin", a, axis, keepdims, initial, where, min, np.inf)
-
-
-@staged("nanmean", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
-def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
-    """`mean` of the elements that are not nan."""
-    no_out("nanmean", out)
-    a = ensure_arraylike("nanmean", a)
-    if not dtypes.is_inexact(a.dtype):
-        return mean(a, axis, dtype, keepdims=keepdims, where=where)
-    dtype = a.dtype if dtype is None else dtypes.check_user_dtype(dtype, "mean")
-    valid = lax.bitwise_not(lax.ne(a, a))
-    count = sum(valid, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
-    total = nansum(a, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
-    return lax.div(total, count)
-
-
-@staged("nanvar", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
-def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None):
-    """`var` of the elements that are not nan; nan where fewer than ddof + 1 are left."""
-    no_out("nanvar", out)
-    return _nanvar(a, axis, dtype, ddof, keepdims, where, mean)
-
-
-def _nanvar(a, axis, dtype, ddof, keepdims, mask, mean):
-    a = ensure_arraylike("nanvar", a)
-    compute, result = _variance_dtypes(a.dtype, dtype)
-    a = lax.convert_element_type(a, compute)
-    if mean is None:
-        mean = nanmean(a, axis, dtype=compute, keepdims=True, where=mask)
-    centered = where(lax.ne(a, a), 0, lax.sub(*promote_args("subtract", a, mean)))
-    if dtypes.is_complex(compute):
-        centered = lax.real(lax.mul(centered, lax.conj(centered)))
-    else:
-        centered = lax.square(centered)
-    valid = lax.bitwise_not(lax.ne(a, a))
-    count = sum(valid, axis=axis, keepdims=keepdims, where=mask)
-    count = lax.sub(count, to_dtype(ddof, count.dtype))
-    too_few = lax.le(count, constant_like(count, 0))
-    total = where(too_few, np.nan, sum(centered, axis, keepdims=keepdims, where=mask))
-    out = lax.div(*promote_args("divide", total, lax.convert_element_type(where(too_few, 1, count), total.dtype)))
-    return lax.convert_element_type(out, result)
-
-
-@staged("nanstd", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
-def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None):
-    """The square root of `nanvar`."""
-    no_out("nanstd", out)
-    options = {k: v for k, v in (("where", where), ("mean", mean)) if v is not None}
-    return lax.sqrt(nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, **options))

@@ -37,7 +37,10 @@ from onax.numpy._where import where as _choose
 
 
 def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
-    """Elements of `x` where the condition is true, and of `y` elsewhere.
+    """Returns elements of `x` where the condition is true, and of `y` elsewhere.
+
+    The derivative of the side that is not chosen is 0, but an infinite or NaN derivative there makes the gradient NaN:
+    choose safe arguments before the function that overflows, not only afterwards.
 
     Args:
       condition: an array of any dtype; nonzero is true.
@@ -45,11 +48,12 @@ def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
         of the condition are returned, as `nonzero` returns them.
       size, fill_value: only with the condition alone; see `nonzero`.
 
-    Returns an array of the broadcast shape and of the common dtype of `x` and `y`.  Raises ValueError if one of `x` and
-    `y` is None.
+    Returns:
+      Array of the broadcast shape and of the common dtype of `x` and `y`.
 
-    The derivative of the side that is not chosen is 0, but an infinite or NaN derivative there makes the gradient NaN:
-    choose safe arguments before the function that overflows, not only afterwards.
+    Raises:
+      TypeError: only one of `x` and `y` is None.
+      ConcretizationTypeError: the condition is traced and alone, without `size`.
 
     Examples:
       >>> jnp.where(jnp.array([True, False, True]), jnp.array([1, 2, 3]), 0)
@@ -69,7 +73,7 @@ def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
 
 
 def nonzero(a, *, size=None, fill_value=None):
-    """The indices of the nonzero elements, in row-major order.
+    """Returns the indices of the nonzero elements, in row-major order.
 
     Args:
       a: an array of rank 1 or more.
@@ -77,8 +81,12 @@ def nonzero(a, *, size=None, fill_value=None):
         not known; further ones are cut off.
       fill_value: the index that stands for missing ones, a scalar or a tuple with one for each axis; 0 by default.
 
-    Returns a tuple with one vector of the default integer for each axis of `a`.  Raises ValueError for rank 0,
-    ConcretizationTypeError for a traced array without `size`.
+    Returns:
+      Tuple with one vector of the default integer for each axis of `a`.
+
+    Raises:
+      ValueError: `a` has rank 0.
+      ConcretizationTypeError: `a` is traced and there is no `size`.
 
     Examples:
       >>> jnp.nonzero(jnp.array([0, 5, 0, 7]), size=3, fill_value=-1)
@@ -269,18 +277,21 @@ def _sorts_before(x, y):
 
 @staged("searchsorted", static_argnames=("side", "method"))
 def searchsorted(a, v, side="left", sorter=None, *, method="scan"):
-    """Where elements would have to be inserted into a sorted array to keep it sorted.
+    """Returns where elements would have to be inserted into a sorted array to keep it sorted.
 
     Args:
-      a: a vector (n,) in ascending order, or in any order if `sorter` is given; NaN sorts last.
+      a: a vector (n,) in ascending order, or in any order if `sorter` is given; NaN sorts last, and complex numbers are
+        ordered by real, then imaginary part.
       v: an array of any shape.
       side: "left" gives the index before elements of `a` that are equal, "right" the one after them.
       sorter: the indices that sort `a`, such as `argsort` returns.
       method: "scan", "scan_unrolled", "sort" or "compare_all"; it is checked, and has no influence on the result.
 
-    Returns an int32 array of the shape of `v` with numbers from 0 to n (int64 where n needs it).  Raises ValueError for
-    an `a` of another rank and for unknown options.  Complex numbers are ordered by their real parts, then by their
-    imaginary parts.
+    Returns:
+      int32 array of the shape of `v` with numbers from 0 to n (int64 where n needs it).
+
+    Raises:
+      ValueError: `a` has another rank, or an option is unknown.
 
     Examples:
       >>> jnp.searchsorted(jnp.array([1, 2, 2, 5]), jnp.array([2, 6]), side="right")
@@ -394,7 +405,7 @@ def _arg_extreme(name, a, axis, out, keepdims, op):
 
 
 def argmax(a, axis=None, out=None, keepdims=None):
-    """The index of the first largest element along an axis.
+    """Returns the index of the first largest element along an axis.
 
     Args:
       a: an array of real numbers or bools; the first NaN counts as the largest element.
@@ -402,7 +413,11 @@ def argmax(a, axis=None, out=None, keepdims=None):
       out: must be None.
       keepdims: whether the axis stays, with length 1.
 
-    Returns an array of the default integer.  Raises ValueError for an empty axis.
+    Returns:
+      Array of the default integer.
+
+    Raises:
+      ValueError: the axis is empty.
 
     Examples:
       >>> jnp.argmax(jnp.array([[3, 7, 1], [0, 5, 9]]), axis=1)
@@ -412,7 +427,7 @@ def argmax(a, axis=None, out=None, keepdims=None):
 
 
 def argmin(a, axis=None, out=None, keepdims=None):
-    """The index of the first smallest element along an axis.
+    """Returns the index of the first smallest element along an axis.
 
     Args:
       a: an array of real numbers or bools; the first NaN counts as the smallest element.
@@ -420,7 +435,11 @@ def argmin(a, axis=None, out=None, keepdims=None):
       out: must be None.
       keepdims: whether the axis stays, with length 1.
 
-    Returns an array of the default integer.  Raises ValueError for an empty axis.
+    Returns:
+      Array of the default integer.
+
+    Raises:
+      ValueError: the axis is empty.
 
     Examples:
       >>> jnp.argmin(jnp.array([[3, 7, 1], [0, 5, 9]]), axis=1)

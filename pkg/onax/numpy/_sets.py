@@ -15,6 +15,7 @@ from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax.numpy._cumulative import cumsum
 from onax.numpy._gathering import take, take_in_bounds
+from onax.numpy._joining import concatenate
 from onax.numpy._promotion import (
     canonical_axis,
     check_arraylike,
@@ -26,7 +27,11 @@ from onax.numpy._promotion import (
 from onax.numpy._reductions import max as max_
 from onax.numpy._reductions import min as min_
 from onax.numpy._searching import count_true, has_many_pairs, nonzero, searchsorted
-from onax.numpy._shaping import concatenate, moveaxis, ravel, reshape
+from onax.numpy._shaping import (
+    moveaxis,
+    ravel,
+    reshape,
+)
 from onax.numpy._sorting import lexsort
 from onax.numpy._where import where
 

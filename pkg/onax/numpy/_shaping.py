@@ -7,19 +7,17 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import name_error, static_argnames
-from onax._core.trace import concrete_or_error
-from onax._ground import dims, dtypes
+from onax._ground import dims
 from onax._native.array import Array, ArrayImpl
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape
-from onax.numpy._creation import asarray, broadcast_to
+from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import (
     canonical_axes,
     canonical_axis,
     check_arraylike,
     ensure_arraylike,
     ensure_arraylikes,
-    promote_dtypes,
     static_axes,
 )
 
@@ -27,7 +25,7 @@ from onax.numpy._promotion import (
 
 
 def reshape(a, shape, order="C", *, copy=None, out_sharding=None):
-    """The elements of an array in another shape.
+    """Returns the elements of an array in another shape.
 
     Args:
       a: an array.
@@ -37,7 +35,11 @@ def reshape(a, shape, order="C", *, copy=None, out_sharding=None):
       copy: True returns a new array even if the shape stays; None and False leave that open.
       out_sharding: where the result lies, a NamedSharding or a PartitionSpec over the mesh in context.
 
-    Raises TypeError if the numbers of elements differ.
+    Returns:
+      Array of the given shape and the dtype of `a`.
+
+    Raises:
+      TypeError: the numbers of elements differ.
 
     Examples:
       >>> jnp.reshape(jnp.arange(6), (2, -1))
@@ -101,7 +103,23 @@ def _target_shape(have, shape):
 
 @static_argnames("order")
 def ravel(a, order="C", *, out_sharding=None):
-    """The elements of a as a rank-1 array, row-major ('F': column-major)."""
+    """Returns the elements of an array as a vector.
+
+    Args:
+      a: array.
+      order: "C" for row-major order, "F" for column-major order.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array of shape (a.size,); a copy, unlike NumPy's.
+
+    Raises:
+      NotImplementedError: `order` is "K" or "A".
+
+    Examples:
+      >>> jnp.ravel(jnp.array([[1, 2], [3, 4]]), order="F")
+      Array([1, 3, 2, 4], dtype=int32)
+    """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, ravel, a, order)
     a = ensure_arraylike("ravel", a)
@@ -114,7 +132,23 @@ def ravel(a, order="C", *, out_sharding=None):
 
 
 def transpose(a, axes=None):
-    """a with its axes in the given order; reversed without one."""
+    """Returns an array with its axes in another order.
+
+    Args:
+      a: array.
+      axes: permutation of the axes; default: the reverse order.
+
+    Returns:
+      Array whose axis i is axis axes[i] of `a`.
+
+    Raises:
+      TypeError: `axes` is no permutation.
+
+    Examples:
+      >>> jnp.transpose(jnp.array([[1, 2], [3, 4]]))
+      Array([[1, 3],
+             [2, 4]], dtype=int32)
+    """
     a = ensure_arraylike("transpose", a)
     ndim = a.ndim
     if axes is None:
@@ -128,12 +162,42 @@ def transpose(a, axes=None):
 
 
 def permute_dims(a, /, axes):
-    """a with its axes in the given order."""
+    """Returns an array with its axes in another order.
+
+    Args:
+      a: array.
+      axes: permutation of the axes.
+
+    Returns:
+      Array whose axis i is axis axes[i] of `a`.
+
+    Raises:
+      TypeError: `axes` is no permutation.
+
+    Examples:
+      >>> jnp.permute_dims(jnp.ones((2, 3, 4)), (2, 0, 1)).shape
+      (4, 2, 3)
+    """
     return transpose(a, axes)
 
 
 def matrix_transpose(x, /):
-    """x with its last two axes swapped.  Raises ValueError below rank 2."""
+    """Returns an array with its last two axes swapped.
+
+    Args:
+      x: array of shape (..., m, n).
+
+    Returns:
+      Array of shape (..., n, m).
+
+    Raises:
+      ValueError: the rank is below 2.
+
+    Examples:
+      >>> jnp.matrix_transpose(jnp.array([[1, 2], [3, 4]]))
+      Array([[1, 3],
+             [2, 4]], dtype=int32)
+    """
     x = ensure_arraylike("matrix_transpose", x)
     if x.ndim < 2:
         raise ValueError(f"x must be at least two-dimensional for matrix_transpose; got ndim={x.ndim}")
@@ -142,7 +206,22 @@ def matrix_transpose(x, /):
 
 @static_argnames("axis1", "axis2")
 def swapaxes(a, axis1, axis2):
-    """a with two axes swapped."""
+    """Returns an array with two axes swapped.
+
+    Args:
+      a: array.
+      axis1, axis2: ints.
+
+    Returns:
+      Array of the dtype of `a`.
+
+    Raises:
+      ValueError: an axis is out of bounds.
+
+    Examples:
+      >>> jnp.swapaxes(jnp.ones((2, 3, 4)), 0, 2).shape
+      (4, 3, 2)
+    """
     a = ensure_arraylike("swapaxes", a)
     order = list(range(a.ndim))
     i, j = canonical_axis(axis1, a.ndim), canonical_axis(axis2, a.ndim)
@@ -151,7 +230,23 @@ def swapaxes(a, axis1, axis2):
 
 
 def moveaxis(a, source, destination):
-    """a with one or several axes moved to other positions; the others keep their order."""
+    """Returns an array with axes moved to other positions; the others keep their order.
+
+    Args:
+      a: array.
+      source: int or ints, the axes to move.
+      destination: int or ints, their positions in the result.
+
+    Returns:
+      Array of the dtype of `a`.
+
+    Raises:
+      ValueError: an axis is out of bounds or named twice, or the numbers of axes differ.
+
+    Examples:
+      >>> jnp.moveaxis(jnp.ones((2, 3, 4)), 0, -1).shape
+      (3, 4, 2)
+    """
     a = ensure_arraylike("moveaxis", a)
     source = tuple(canonical_axis(i, a.ndim) for i in static_axes(source))
     destination = tuple(canonical_axis(i, a.ndim) for i in static_axes(destination))
@@ -165,7 +260,23 @@ def moveaxis(a, source, destination):
 
 @staged("rollaxis", ("axis", "start"), compiled_from=None)
 def rollaxis(a, axis, start=0):
-    """a with `axis` moved to before `start`.  `moveaxis` is clearer."""
+    """Returns an array with an axis moved to before another; `moveaxis` is clearer.
+
+    Args:
+      a: array.
+      axis: int, the axis to move.
+      start: int, the position in front of which it comes.
+
+    Returns:
+      Array of the dtype of `a`.
+
+    Raises:
+      ValueError: `start` is out of bounds.
+
+    Examples:
+      >>> jnp.rollaxis(jnp.ones((2, 3, 4)), 2).shape
+      (4, 2, 3)
+    """
     a = ensure_arraylike("rollaxis", a)
     start = operator.index(start)
     if not -a.ndim <= start <= a.ndim:
@@ -176,7 +287,22 @@ def rollaxis(a, axis, start=0):
 
 
 def squeeze(a, axis=None):
-    """a without its axes of length 1, or without the given ones.  Raises ValueError if one is longer."""
+    """Returns an array without axes of length 1.
+
+    Args:
+      a: array.
+      axis: int or ints to remove; default: all axes of length 1.
+
+    Returns:
+      Array of the dtype of `a`.
+
+    Raises:
+      ValueError: a named axis is longer than 1.
+
+    Examples:
+      >>> jnp.squeeze(jnp.ones((1, 3, 1))).shape
+      (3,)
+    """
     a = ensure_arraylike("squeeze", a)
     if axis is None:
         axis = tuple(i for i, d in enumerate(a.shape) if type(d) is int and d == 1)
@@ -184,13 +310,43 @@ def squeeze(a, axis=None):
 
 
 def expand_dims(a, axis):
-    """a with axes of length 1 at the given positions of the result."""
+    """Returns an array with axes of length 1 inserted.
+
+    Args:
+      a: array.
+      axis: int or ints, positions in the result.
+
+    Returns:
+      Array of the dtype of `a`.
+
+    Raises:
+      ValueError: a position is out of bounds or repeated.
+
+    Examples:
+      >>> jnp.expand_dims(jnp.array([1, 2]), 1)
+      Array([[1],
+             [2]], dtype=int32)
+    """
     a = ensure_arraylike("expand_dims", a)
     return lax.expand_dims(a, static_axes(axis))
 
 
 def broadcast_shapes(*shapes):
-    """The shape of the arrays of these shapes after broadcasting.  Raises ValueError when they do not fit."""
+    """Returns the shape that arrays of the given shapes have after broadcasting.
+
+    Args:
+      *shapes: sequences of ints, or ints.
+
+    Returns:
+      Tuple of ints.
+
+    Raises:
+      ValueError: the shapes do not fit.
+
+    Examples:
+      >>> jnp.broadcast_shapes((3, 1), (4,))
+      (3, 4)
+    """
     shapes = [(s,) if np.ndim(s) == 0 else tuple(s) for s in shapes]
     for shape in shapes:
         if any(isinstance(n, (int, np.integer)) and n < 0 for n in shape):
@@ -201,7 +357,21 @@ def broadcast_shapes(*shapes):
 
 
 def broadcast_arrays(*args):
-    """The arguments, broadcast to their common shape: a list."""
+    """Returns arrays broadcast to their common shape.
+
+    Args:
+      *args: arrays.
+
+    Returns:
+      List of arrays, each of its own dtype; they are copies, unlike NumPy's.
+
+    Raises:
+      ValueError: the shapes do not fit.
+
+    Examples:
+      >>> jnp.broadcast_arrays(jnp.array([1, 2]), 5)
+      [Array([1, 2], dtype=int32), Array([5, 5], dtype=int32, weak_type=True)]
+    """
     args = ensure_arraylikes("broadcast_arrays", *args)
     shape = lax.broadcast_shapes(*(x.shape for x in args)) if args else ()
     return [broadcast_to(x, shape) for x in args]
@@ -213,17 +383,51 @@ def _shape_of(a):
 
 
 def shape(a):
-    """The shape of a, a tuple."""
+    """Returns the shape of an array.
+
+    Args:
+      a: array, or nested sequence of numbers.
+
+    Returns:
+      Tuple of ints.
+
+    Examples:
+      >>> jnp.shape(jnp.ones((2, 3)))
+      (2, 3)
+    """
     return _shape_of(a)
 
 
 def ndim(a):
-    """The number of axes of a."""
+    """Returns the number of axes of an array.
+
+    Args:
+      a: array, or nested sequence of numbers.
+
+    Returns:
+      int.
+
+    Examples:
+      >>> jnp.ndim(jnp.ones((2, 3)))
+      2
+    """
     return len(_shape_of(a))
 
 
 def size(a, axis=None):
-    """The number of elements of a, or its length along the given axes."""
+    """Returns the number of elements of an array.
+
+    Args:
+      a: array, or nested sequence of numbers.
+      axis: int or ints along which elements count; default: all axes.
+
+    Returns:
+      int.
+
+    Examples:
+      >>> jnp.size(jnp.ones((2, 3))), jnp.size(jnp.ones((2, 3)), 1)
+      (6, 3)
+    """
     shape = _shape_of(a)
     if axis is None:
         return dims.prod(shape)
@@ -245,7 +449,18 @@ def _atleast_nd(x, rank):
 
 @staged("atleast_1d")
 def atleast_1d(*arys):
-    """Each argument with at least one axis; a list for several."""
+    """Returns each argument with at least one axis.
+
+    Args:
+      *arys: arrays.
+
+    Returns:
+      Array, or a list of arrays for several arguments.
+
+    Examples:
+      >>> jnp.atleast_1d(3)
+      Array([3], dtype=int32, weak_type=True)
+    """
     if len(arys) == 1:
         return _atleast_nd(arys[0], 1)
     return [_atleast_nd(x, 1) for x in arys]
@@ -253,7 +468,18 @@ def atleast_1d(*arys):
 
 @staged("atleast_2d")
 def atleast_2d(*arys):
-    """Each argument with at least two axes, new ones in front; a list for several."""
+    """Returns each argument with at least two axes, new ones in front.
+
+    Args:
+      *arys: arrays.
+
+    Returns:
+      Array, or a list of arrays for several arguments.
+
+    Examples:
+      >>> jnp.atleast_2d(jnp.array([1, 2]))
+      Array([[1, 2]], dtype=int32)
+    """
     if len(arys) == 1:
         return _atleast_nd(arys[0], 2)
     return [_atleast_nd(x, 2) for x in arys]
@@ -261,211 +487,21 @@ def atleast_2d(*arys):
 
 @staged("atleast_3d")
 def atleast_3d(*arys):
-    """Each argument with at least three axes: n becomes (1, n, 1), (m, n) becomes (m, n, 1); a list for several."""
+    """Returns each argument with at least three axes.
+
+    Args:
+      *arys: arrays; shape (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1).
+
+    Returns:
+      Array, or a list of arrays for several arguments.
+
+    Examples:
+      >>> jnp.atleast_3d(jnp.ones((2, 3))).shape
+      (2, 3, 1)
+    """
     if len(arys) == 1:
         return _atleast_nd(arys[0], 3)
     return [_atleast_nd(x, 3) for x in arys]
-
-
-# --- joining ------------------------------------------------------------------------------------------------------
-
-
-def _as_sequence(name, arrays_in):
-    """A list of the arrays of a sequence, or of the slices of one array along its first axis."""
-    if isinstance(arrays_in, (np.ndarray, Array)):
-        return unstack(arrays_in) if arrays_in.ndim else [arrays_in]
-    if not isinstance(arrays_in, (list, tuple)):
-        arrays_in = [*arrays_in]
-    return list(arrays_in)
-
-
-def concatenate(arrays, axis=0, dtype=None):
-    """Arrays joined along an existing axis.
-
-    Args:
-      arrays: a sequence of arrays of one rank, equal in all other axes; or one array, whose first axis is taken apart.
-      axis: the axis to join along; None joins the flattened arrays.
-      dtype: the dtype of the result, by default the common dtype of the arrays.
-
-    Raises ValueError for no arrays and for scalars, TypeError for arrays that do not fit.
-
-    Examples:
-      >>> jnp.concatenate([jnp.zeros((1, 2)), jnp.ones((1, 2))])
-      Array([[0., 0.],
-             [1., 1.]], dtype=float32)
-    """
-    parts = _as_sequence("concatenate", arrays)
-    check_arraylike("concatenate", *parts)
-    if not parts:
-        raise ValueError("Need at least one array to concatenate.")
-    if axis is None:
-        parts, axis = [ravel(x) for x in parts], 0
-    parts = _cast_parts("concatenate", parts, dtype)
-    if parts[0].ndim == 0:
-        raise ValueError("Zero-dimensional arrays cannot be concatenated.")
-    return lax.concatenate(parts, canonical_axis(axis, parts[0].ndim))
-
-
-def _cast_parts(name, parts, dtype):
-    if dtype is None:
-        return promote_dtypes(*parts)
-    dtype = dtypes.check_user_dtype(dtype, name)
-    return [asarray(x, dtype=dtype) for x in parts]
-
-
-def concat(arrays, /, *, axis=0):
-    """The arrays one after the other along an existing axis."""
-    return concatenate(arrays, axis=axis)
-
-
-def stack(arrays, axis=0, out=None, dtype=None):
-    """The arrays, all of one shape, along a new axis."""
-    if out is not None:
-        raise NotImplementedError("The 'out' argument to jnp.stack is not supported.")
-    if isinstance(arrays, (np.ndarray, Array)):
-        if not arrays.ndim:
-            raise TypeError("stack takes a sequence of arrays, got an array of rank 0")
-        if not arrays.shape[0]:
-            raise ValueError("Need at least one array to stack.")
-        return moveaxis(asarray(arrays, dtype=dtype), 0, canonical_axis(axis, arrays.ndim))
-    parts = _as_sequence("stack", arrays)
-    if not parts:
-        raise ValueError("Need at least one array to stack.")
-    check_arraylike("stack", *parts)
-    parts = _cast_parts("stack", parts, dtype)
-    if any(x.ndim != parts[0].ndim for x in parts):
-        shown = ", ".join(str(x.shape) for x in parts)
-        raise ValueError(f"Cannot stack arrays with different numbers of dimensions: got {shown}.")
-    return lax.stack(parts, canonical_axis(axis, parts[0].ndim + 1))
-
-
-def _lift_and_concatenate(name, arrays_in, lift, axis, dtype):
-    """Concatenates lift(x) of each array; each is lifted on its own, as JAX stages it."""
-    if isinstance(arrays_in, (np.ndarray, Array)):
-        parts = [lift(x) for x in unstack(arrays_in)]
-    else:
-        parts = [lift(x) for x in _as_sequence(name, arrays_in)]
-    return concatenate(parts, axis=axis(parts), dtype=dtype)
-
-
-def vstack(tup, dtype=None):
-    """The arrays as rows, or along the first axis."""
-    return _lift_and_concatenate("vstack", tup, atleast_2d, lambda parts: 0, dtype)
-
-
-def hstack(tup, dtype=None):
-    """The arrays along the second axis, vectors along the first."""
-    return _lift_and_concatenate(
-        "hstack", tup, atleast_1d, lambda parts: 0 if parts and parts[0].ndim == 1 else 1, dtype
-    )
-
-
-def dstack(tup, dtype=None):
-    """The arrays along the third axis."""
-    return _lift_and_concatenate("dstack", tup, atleast_3d, lambda parts: 2, dtype)
-
-
-def column_stack(tup):
-    """Vectors as columns, matrices side by side."""
-
-    def lift(x):
-        x = ensure_arraylike("column_stack", x)
-        return atleast_2d(x).T if x.ndim < 2 else x
-
-    return _lift_and_concatenate("column_stack", tup, lift, lambda parts: 1, None)
-
-
-@staged("append", static_argnames=("axis",))
-def append(arr, values, axis=None):
-    """values after arr along an axis; both flattened without one."""
-    if axis is None:
-        return concatenate([ravel(arr), ravel(values)], 0)
-    return concatenate([arr, values], axis=axis)
-
-
-@staged("block")
-def block(arrays):
-    """One array from nested lists of blocks: the innermost lists along the last axis, and so on outwards."""
-    out, _ = _block(arrays)
-    return out
-
-
-def _block(xs):
-    if isinstance(xs, tuple):
-        raise ValueError(f"jax.numpy.block does not allow tuples, got {xs}")
-    if xs is None:
-        raise ValueError("None is not a valid value for jnp.array")
-    if not isinstance(xs, list):
-        return ensure_arraylike("block", xs), 1
-    if not xs:
-        raise ValueError("jax.numpy.block does not allow empty list arguments")
-    parts, depths = zip(*[_block(x) for x in xs])
-    if any(d != depths[0] for d in depths[1:]):
-        raise ValueError(f"Mismatched list depths in jax.numpy.block: {depths}")
-    rank = max(depths[0], *(x.ndim for x in parts)) if len(parts) > 1 else max(depths[0], parts[0].ndim)
-    parts = [lax.broadcast_to_rank(x, rank) for x in parts]
-    return concatenate(parts, axis=-depths[0]), depths[0] + 1
-
-
-# --- splitting ----------------------------------------------------------------------------------------------------
-
-
-def _split(name, ary, sections, axis):
-    ary = ensure_arraylike(name, ary)
-    axis = concrete_or_error(operator.index, axis, f"in jax.numpy.{name} argument `axis`")
-    length = ary.shape[axis]
-    if isinstance(sections, (tuple, list)) or (isinstance(sections, (np.ndarray, Array)) and sections.ndim > 0):
-        cuts = [concrete_or_error(operator.index, i, f"in jax.numpy.{name} argument 1") for i in sections]
-        bounds = [0, *cuts, length]
-    else:
-        count = concrete_or_error(operator.index, sections, f"in jax.numpy.{name} argument 1")
-        part, rest = divmod(length, count)
-        if rest == 0:
-            bounds = [i * part for i in range(count + 1)]
-        elif name == "array_split":
-            bounds = [i * (part + 1) for i in range(rest + 1)]
-            bounds += [bounds[-1] + (i + 1) * part for i in range(count - rest)]
-        else:
-            raise ValueError(f"array split does not result in an equal division: rest is {rest}")
-    sizes = [b - a for a, b in zip(bounds, bounds[1:])]
-    if any(n < 0 for n in sizes):  # NumPy clips the indices and allows overlapping sections
-        raise ValueError(f"Sizes passed to split must be nonnegative, got {sizes}")
-    return list(lax.split(ary, sizes, axis=canonical_axis(axis, ary.ndim)))
-
-
-def split(ary, indices_or_sections, axis=0):
-    """ary in equal sections, or cut before the given indices: a list.  Raises ValueError for an unequal division."""
-    return _split("split", ary, indices_or_sections, axis)
-
-
-def array_split(ary, indices_or_sections, axis=0):
-    """ary in sections whose sizes differ by at most one: a list."""
-    return _split("array_split", ary, indices_or_sections, axis)
-
-
-def vsplit(ary, indices_or_sections):
-    """`split` along the first axis."""
-    return _split("vsplit", ary, indices_or_sections, 0)
-
-
-def hsplit(ary, indices_or_sections):
-    """`split` along the second axis, of vectors along the first."""
-    ary = ensure_arraylike("hsplit", ary)
-    return _split("hsplit", ary, indices_or_sections, 0 if ary.ndim == 1 else 1)
-
-
-def dsplit(ary, indices_or_sections):
-    """`split` along the third axis."""
-    return _split("dsplit", ary, indices_or_sections, 2)
-
-
-@static_argnames("axis")
-def unstack(x, /, *, axis=0):
-    """The slices of x along an axis, without it: a tuple."""
-    x = ensure_arraylike("unstack", x)
-    if x.ndim == 0:
-        raise ValueError("axis 0 is out of bounds for array of dimension 0")
-    return tuple(lax.unstack(x, canonical_axis(axis, x.ndim)))
 
 
 # --- tiling ------------------------------------------------------------------------------------------------------
@@ -479,7 +515,20 @@ def static_integers(numbers):
 
 
 def tile(A, reps):
-    """A repeated as a whole, `reps` times along each of its last axes."""
+    """Returns an array repeated as a whole along its axes.
+
+    Args:
+      A: array.
+      reps: int, or ints for the last axes: how often each is repeated; missing ones count as 1.
+
+    Returns:
+      Array of the dtype of `A`, whose lengths are multiplied by reps.
+
+    Examples:
+      >>> jnp.tile(jnp.array([1, 2]), (2, 2))
+      Array([[1, 2, 1, 2],
+             [1, 2, 1, 2]], dtype=int32)
+    """
     A = ensure_arraylike("tile", A)
     reps = static_integers(reps)
     reps = tuple(r if isinstance(r, dims.SymbolicDim) else operator.index(r) for r in reps)
@@ -491,7 +540,23 @@ def tile(A, reps):
 
 @staged("resize", static_argnames=("new_shape",))
 def resize(a, new_shape):
-    """The elements of a, repeated as often as needed, in the new shape."""
+    """Returns an array of a new shape, filled with repeated or cut-off elements.
+
+    Args:
+      a: array.
+      new_shape: int or ints.
+
+    Returns:
+      Array of the new shape and the dtype of `a`.
+
+    Raises:
+      ValueError: a length is negative.
+
+    Examples:
+      >>> jnp.resize(jnp.array([1, 2, 3]), (2, 2))
+      Array([[1, 2],
+             [3, 1]], dtype=int32)
+    """
     a = ravel(ensure_arraylike("resize", a))
     new_shape = (new_shape,) if np.ndim(new_shape) == 0 else tuple(new_shape)
     if any(d < 0 for d in new_shape):
@@ -507,7 +572,23 @@ def resize(a, new_shape):
 
 
 def flip(m, axis=None):
-    """m reversed along the given axes, by default along all."""
+    """Returns an array with the order of elements reversed along axes.
+
+    Args:
+      m: array.
+      axis: int or ints; default: all axes.
+
+    Returns:
+      Array of the shape and dtype of `m`.
+
+    Raises:
+      ValueError: an axis is out of bounds.
+
+    Examples:
+      >>> jnp.flip(jnp.array([[1, 2], [3, 4]]))
+      Array([[4, 3],
+             [2, 1]], dtype=int32)
+    """
     check_arraylike("flip", m)
     return _flip(m, None if axis is None else static_axes(axis))
 
@@ -519,18 +600,59 @@ def _flip(m, axis):
 
 
 def flipud(m):
-    """m with its first axis reversed."""
+    """Returns an array with its first axis reversed.
+
+    Args:
+      m: array of rank 1 or more.
+
+    Returns:
+      Array of the shape and dtype of `m`.
+
+    Examples:
+      >>> jnp.flipud(jnp.array([[1, 2], [3, 4]]))
+      Array([[3, 4],
+             [1, 2]], dtype=int32)
+    """
     return _flip(ensure_arraylike("flipud", m), 0)
 
 
 def fliplr(m):
-    """m with its second axis reversed."""
+    """Returns an array with its second axis reversed.
+
+    Args:
+      m: array of rank 2 or more.
+
+    Returns:
+      Array of the shape and dtype of `m`.
+
+    Examples:
+      >>> jnp.fliplr(jnp.array([[1, 2], [3, 4]]))
+      Array([[2, 1],
+             [4, 3]], dtype=int32)
+    """
     return _flip(ensure_arraylike("fliplr", m), 1)
 
 
 @staged("rot90", ("k", "axes"), compiled_from=None)
 def rot90(m, k=1, axes=(0, 1)):
-    """m turned k times by 90 degrees in the plane of two axes, from the first towards the second."""
+    """Returns an array turned by multiples of 90 degrees in the plane of two axes.
+
+    Args:
+      m: array of rank 2 or more.
+      k: int, how often it is turned, from the first axis towards the second.
+      axes: two ints.
+
+    Returns:
+      Array of the dtype of `m`.
+
+    Raises:
+      ValueError: the axes are equal.
+
+    Examples:
+      >>> jnp.rot90(jnp.array([[1, 2], [3, 4]]))
+      Array([[2, 4],
+             [1, 3]], dtype=int32)
+    """
     m = ensure_arraylike("rot90", m)
     if np.ndim(axes) == 0:
         raise TypeError(f"rot90 takes two axes, got {axes!r}")
@@ -555,7 +677,20 @@ def rot90(m, k=1, axes=(0, 1)):
 
 
 def roll(a, shift, axis=None):
-    """a with its elements shifted cyclically by `shift` along an axis; None shifts the flattened array."""
+    """Returns an array with its elements shifted cyclically.
+
+    Args:
+      a: array.
+      shift: int or integer array (which may be traced), or one for each axis; positive shifts go towards the end.
+      axis: int or ints; default: the flattened array, which gets its shape back.
+
+    Returns:
+      Array of the shape and dtype of `a`.
+
+    Examples:
+      >>> jnp.roll(jnp.array([1, 2, 3]), 1)
+      Array([3, 1, 2], dtype=int32)
+    """
     a = ensure_arraylike("roll", a)
     if shift is None:
         raise ValueError("None is not a valid value for jnp.array")
@@ -592,7 +727,7 @@ def _roll_static(a, shift, axis):
 @staged("_roll_dynamic", static_argnames=("axis",))
 def _roll_dynamic(a, shift, axis):
     shift = ensure_arraylike("roll", shift)
-    shifts = unstack(broadcast_to(shift, (len(axis),)))
+    shifts = lax.unstack(broadcast_to(shift, (len(axis),)))
     for offset, ax in zip(shifts, axis):
         ax = canonical_axis(ax, a.ndim)
         n = a.shape[ax]

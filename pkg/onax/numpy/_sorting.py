@@ -27,7 +27,7 @@ def _check_operand(name, a, axis, kind, order):
 
 @staged("sort", ("axis", "kind", "order", "stable", "descending"), compiled_from=None)
 def sort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False):
-    """An array with the elements along an axis in ascending order.
+    """Returns an array with the elements along an axis in ascending order.
 
     Args:
       a: an array; NaN sorts last, complex numbers by real, then imaginary part.
@@ -36,7 +36,11 @@ def sort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False):
       stable: whether equal elements keep their order; sorting is stable in any case.
       descending: whether the order is reversed, NaN first.
 
-    Raises TypeError for kind or order.
+    Returns:
+      Array of the shape and dtype of `a`, or a vector without an axis.
+
+    Raises:
+      TypeError: kind or order is given.
 
     Examples:
       >>> jnp.sort(jnp.array([3.0, 1.0, 2.0]))
@@ -49,7 +53,7 @@ def sort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False):
 
 @staged("argsort", static_argnames=("axis", "kind", "order", "stable", "descending", "dtype"))
 def argsort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False, dtype=None):
-    """The indices that sort an array along an axis.
+    """Returns the indices that sort an array along an axis.
 
     Args:
       a: an array; NaN sorts last.
@@ -59,7 +63,11 @@ def argsort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False,
       descending: whether the largest element comes first.
       dtype: the dtype of the indices, by default the default integer.
 
-    Returns an integer array of the shape of `a`.  Raises TypeError for kind or order.
+    Returns:
+      Integer array of the shape of `a`.
+
+    Raises:
+      TypeError: kind or order is given.
 
     Examples:
       >>> jnp.argsort(jnp.array([3.0, 1.0, 2.0]))
@@ -205,7 +213,7 @@ def argpartition(a, kth, axis=-1):
 
 @staged("top_k", static_argnames=("k", "axis", "mode", "sorted"))
 def top_k(a, k, /, *, axis=-1, mode="largest", sorted=True):
-    """The k largest or smallest elements along an axis, the most extreme first, and their indices.
+    """Returns the k largest or smallest elements along an axis, the most extreme first, and their indices.
 
     Args:
       a: an array of real numbers or bool.
@@ -214,9 +222,12 @@ def top_k(a, k, /, *, axis=-1, mode="largest", sorted=True):
       mode: "largest" or "smallest".
       sorted: whether the elements must be in order; they are in any case.
 
-    Returns `(values, indices)`: `values` of the dtype of `a`, `indices` int32, both of the shape of `a` with length k
-    along the axis; of equal elements the first comes first.  Raises ValueError for complex numbers, another mode, and
-    k out of bounds.
+    Returns:
+      `(values, indices)`: `values` of the dtype of `a`, `indices` int32, both of the shape of `a` with length k along
+      the axis; of equal elements the first comes first.
+
+    Raises:
+      ValueError: `a` is complex, the mode is unknown, or k is out of bounds.
 
     Examples:
       >>> jnp.top_k(jnp.array([3.0, 1.0, 2.0]), 2)

@@ -59,8 +59,8 @@ def sinc(x, /):
       Inexact array of the shape of `x`.
 
     Examples:
-      >>> jnp.sinc(jnp.array([0.0, 0.5]))
-      Array([1.        , 0.63661975], dtype=float32)
+      >>> jnp.round(jnp.sinc(jnp.array([0.0, 0.5])), 4)
+      Array([1.    , 0.6366], dtype=float32)
     """
     (x,) = promote_args_inexact("sinc", x)
     is_zero = lax.eq(x, constant_like(x, 0))

@@ -9,8 +9,9 @@ from onax import lax
 from onax._transforms.abstract import eval_shape
 from onax.numpy._creation import asarray, broadcast_to
 from onax.numpy._gathering import take
+from onax.numpy._joining import append
 from onax.numpy._promotion import check_arraylike, ensure_arraylike
-from onax.numpy._shaping import append, moveaxis
+from onax.numpy._shaping import moveaxis
 from onax.numpy._where import where as select
 
 

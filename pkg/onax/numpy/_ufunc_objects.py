@@ -12,15 +12,33 @@ from onax.numpy._creation import array, asarray
 from onax.numpy._mapping import vectorize
 from onax.numpy._promotion import check_arraylike, ensure_arraylike, ensure_arraylikes, promote_args_inexact
 from onax.numpy._shaping import expand_dims
+from onax.numpy._ufunc_docstrings import INEXACT, describe
 from onax.numpy._ufunc_loops import accumulate_by_loop, reduce_by_loop, reduceat_by_loop, update_by_loop
 from onax.numpy._where import where as select
 
 
 @api_class
 class ufunc:
-    """An elementwise function of `nin` arrays.  `jnp.frompyfunc` makes one from a function of scalars.
+    """An elementwise function of `nin` arrays, with `reduce`, `accumulate`, `outer`, `at` and `reduceat`.
 
-    `identity` is the result of a reduction of no elements.  Calls broadcast; `out=` and `where=` are not supported.
+    `jnp.frompyfunc` makes one from a function of scalars.  Calls broadcast.
+
+    Args:
+      func: function of `nin` scalars, which is mapped by `vmap`; of arrays if `call` is given.
+      nin: int, the number of arguments.
+      nout: int, the number of results.
+      name: str; default: the name of the function.
+      nargs: int, the number of arguments and results together.
+      identity: the value of a reduction of no elements; default: there is none.
+      call: anything but None says that the function takes arrays that broadcast.
+      reduce: function of (array, axis, dtype, keepdims, initial, where) that replaces the general loop.
+      accumulate: function of (array, axis, dtype) that replaces the general loop.
+      at: function of (x.at[indices], operand) that replaces the general loop.
+      reduceat: function of (array, indices, axis, dtype) that replaces the general loop.
+
+    Examples:
+      >>> jnp.add.reduce(jnp.array([1, 2, 3])), jnp.add.outer(jnp.array([1, 2]), jnp.array([10, 20])).shape
+      (Array(6, dtype=int32), (2, 2))
     """
 
     def __init__(
@@ -228,8 +246,14 @@ def _log_of_sum(name, function, doc):
     return _ufuncs._set_signature(logarithm, name, "x1 x2", doc)
 
 
-_logaddexp = _log_of_sum("logaddexp", _arithmetic.logaddexp, "log(exp(x1) + exp(x2)), without overflow.")
-_logaddexp2 = _log_of_sum("logaddexp2", _arithmetic.logaddexp2, "log2(2**x1 + 2**x2), without overflow.")
+_logaddexp = _log_of_sum("logaddexp", _arithmetic.logaddexp, describe(
+    "Returns log(exp(x1) + exp(x2)) without overflow.", "jnp.array([0.0, 1000.0]), jnp.array([0.0, 1000.0])",
+    "Array([6.9309998e-01, 1.0006932e+03], dtype=float32)", digits=4, result=INEXACT, is_ufunc=True
+))  # fmt: skip
+_logaddexp2 = _log_of_sum("logaddexp2", _arithmetic.logaddexp2, describe(
+    "Returns log2(2**x1 + 2**x2) without overflow.", "jnp.array([0.0, 1000.0]), jnp.array([0.0, 1000.0])",
+    "Array([1.000e+00, 1.001e+03], dtype=float32)", digits=4, result=INEXACT, is_ufunc=True
+))  # fmt: skip
 
 add = _make_ufunc(_ufuncs.add, 0, _reductions.sum, _cumulative.cumsum, _update("add"))
 subtract = _make_ufunc(_ufuncs.subtract, None, at=_update("subtract"))
@@ -248,7 +272,22 @@ logaddexp2 = _make_ufunc(_logaddexp2, -np.inf, _log_sum_reduce(_logaddexp2, lax.
 
 
 def frompyfunc(func, /, nin, nout, *, identity=None):
-    """A `jnp.ufunc` from a function of `nin` scalars that gives `nout` scalars."""
+    """Returns a `jnp.ufunc` made from a function of scalars.
+
+    Args:
+      func: function of `nin` scalars.
+      nin: int, the number of arguments.
+      nout: int, the number of results.
+      identity: the value of a reduction of no elements; default: there is none.
+
+    Returns:
+      jnp.ufunc, which broadcasts and has reduce, accumulate, outer, at and reduceat.
+
+    Examples:
+      >>> add = jnp.frompyfunc(lambda x, y: x + y, 2, 1, identity=0)
+      >>> add(jnp.array([1, 2]), 10), add.reduce(jnp.array([1, 2, 3]))
+      (Array([11, 12], dtype=int32), Array(6, dtype=int32))
+    """
     if not callable(func):
         raise TypeError(f"func must be callable; got {type(func)}")
     return ufunc(func, nin, nout, identity=identity)
