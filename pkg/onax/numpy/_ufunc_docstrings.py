@@ -12,7 +12,7 @@ def describe(
 ):
     """Returns a function of name and parameters that writes a docstring.
 
-    `jnp.name(arguments)`, rounded to `digits`, is the example, and `output` is what it prints.  `is_ufunc` says that the
+    `jnp.name(arguments)`, rounded to `digits`, is the example, and `output` what it prints.  `is_ufunc` says that the
     function becomes a `jnp.ufunc`, which is called with any number of arguments.
     """
 

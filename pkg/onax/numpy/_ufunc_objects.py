@@ -34,7 +34,7 @@ class ufunc:
       reduce: function of (array, axis, dtype, keepdims, initial, where) that replaces the general loop.
       accumulate: function of (array, axis, dtype) that replaces the general loop.
       at: function of (x.at[indices], operand) that replaces the general loop.
-      reduceat: function of (array, indices, axis, dtype) that replaces the general loop.
+      reduceat: accepted as in JAX; the general loop is used.
 
     Examples:
       >>> jnp.add.reduce(jnp.array([1, 2, 3])), jnp.add.outer(jnp.array([1, 2]), jnp.array([10, 20])).shape
