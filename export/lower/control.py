@@ -3,6 +3,8 @@
 A call is inlined: the runtime would inline functions of ONNX as well.  Branches become If.  Loops become Scan where
 there are scanned values and the length is static, else Loop.  The subgraphs read outer values directly, so only the
 state that changes from step to step is passed.
+
+The other direction: `pkg/onax/onnx/control.py`.
 """
 
 import numpy as np

@@ -3,6 +3,8 @@
 Operands are transposed to (batch, feature, space...) and (output, input, space...).  Batch groups are moved from the
 batch to the features, so that they become feature groups.  Conv has neither negative padding nor lhs_dilation, so both
 are applied to the operand first; lhs_dilation without strides is a ConvTranspose, which skips the products with zeros.
+
+The other direction: `pkg/onax/onnx/conv.py`.
 """
 
 import math

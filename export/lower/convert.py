@@ -2,6 +2,8 @@
 
 `Cast` is exact between integers (it wraps) and between floats.  Its result from a float out of an integer's range is
 undefined, while JAX saturates and converts NaN to 0, so the operand is clipped first.
+
+The other direction: `pkg/onax/onnx/convert.py`.
 """
 
 import ml_dtypes

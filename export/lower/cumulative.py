@@ -2,6 +2,8 @@
 
 The runtime's CumSum adds one by one, in the type of its operand; CumProd exists from opset 26 on.  All others are
 computed by doubling: after k steps each element holds the reduction of the 2^k elements that end with it.
+
+The other direction: `pkg/onax/onnx/cumulative.py`.
 """
 
 import numpy as np

@@ -1,6 +1,8 @@
 """Lowering of dot_general: transposes to (batch, free, contracted) and (batch, contracted, free), then MatMul.
 
 Transposes and reshapes that change nothing emit no node; Gemm reads a transposed matrix without a Transpose.
+
+The other direction: `pkg/onax/onnx/dot.py`.
 """
 
 import numpy as np

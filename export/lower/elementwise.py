@@ -3,6 +3,8 @@
 A primitive is one operator where the runtime has it, else a formula of several.  Formulas of 16-bit floats are computed
 in float32 and rounded once.  Guards are emitted only where an operand may need them: the runtime crashes at
 INT_MIN / -1 and fails at a zero divisor.
+
+The other direction: `pkg/onax/onnx/elementwise.py`.
 """
 
 import numpy as np

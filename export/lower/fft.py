@@ -4,6 +4,8 @@ The runtime's DFT is right only for lengths that are powers of 2: for others the
 and the inverse in double precision divides by a rounded length (measured, 1.31.1).  Transforms of other lengths are
 composed of those: Cooley and Tukey (1965) split off factors, odd primes are products with a matrix, and longer primes
 are convolutions of a power of 2 (Bluestein, 1970).  Constants are computed in double precision.
+
+The other direction: `pkg/onax/onnx/fft.py`.
 """
 
 import numpy as np

@@ -5,6 +5,8 @@ The axes of the operand are of three kinds: indexed axes (S), axes batched with 
 as S with start 0.  GatherND and ScatterND work on axes in the order (B, S, F); Gather if S is one axis.  No index
 out of bounds reaches the runtime: starts are clamped, and elements out of bounds are masked after a gather or before a
 scatter.
+
+The other direction: `pkg/onax/onnx/indexing.py`.
 """
 
 import numpy as np

@@ -7,6 +7,8 @@ Luk, "The solution of singular-value and symmetric eigenvalue problems on multip
 agree up to a factor of absolute value 1.
 
 `jit` uses the kernels, which are quicker.
+
+The other direction: `pkg/onax/onnx/linalg.py`.
 """
 
 import numpy as np

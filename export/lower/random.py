@@ -2,6 +2,8 @@
 
 A key is a tuple of its words.  FORMS holds the split, fold_in and bits of each generator; those of a user's generator
 are its own functions, mapped over the keys.
+
+The other direction: `pkg/onax/onnx/random.py`.
 """
 
 import math

@@ -1,6 +1,8 @@
 """Lowerings of the reductions except reduce_sum, and of argmax and argmin.
 
 The runtime's ReduceMax and ReduceMin skip NaN, its ReduceProd saturates integers, and it has no bitwise reductions.
+
+The other direction: `pkg/onax/onnx/reductions.py`.
 """
 
 import numpy as np

@@ -1,4 +1,7 @@
-"""Lowerings of broadcasting, reshaping and transposition, of reduce_sum and of iota."""
+"""Lowerings of broadcasting, reshaping and transposition, of reduce_sum and of iota.
+
+The other direction: `pkg/onax/onnx/shaping.py`.
+"""
 
 import numpy as np
 

@@ -1,6 +1,8 @@
 """Lowerings of slices, updates of slices, concatenation and padding.
 
 Start indices are clamped, unless they are known to be in range.
+
+The other direction: `pkg/onax/onnx/slicing.py`.
 """
 
 import math

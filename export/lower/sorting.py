@@ -3,6 +3,8 @@
 TopK is stable, but undefined for NaN, so floats are sorted by keys.  From opset 26 on a key is one integer: the bits of
 the number, mapped to an order-preserving integer.  Below it is two: whether the number is NaN, and the number.  Several
 keys are sorted one after another, the least significant first.
+
+The other direction: `pkg/onax/onnx/sorting.py`.
 """
 
 import numpy as np

@@ -2,6 +2,8 @@
 
 MaxPool is not used: it ignores NaN and returns the lowest finite number for a window of -inf.  Max of two operands
 propagates NaN and has all element types.  Sums of float32 are formulas, of which recognition makes AveragePool.
+
+The other direction: `pkg/onax/onnx/windows.py`.
 """
 
 from functools import reduce

@@ -3,6 +3,8 @@
 Measured on ONNX Runtime 1.31: NaN and infinities give what the formulas give.  Gelu is right to 2e-7 |x| and Sigmoid to
 2e-7, so neither keeps the digits of results that are close to 0; where a logarithm or quotient needs them, the formula
 stays.
+
+The other direction: `pkg/onax/onnx/activations.py`.
 """
 
 import math

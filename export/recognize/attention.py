@@ -3,6 +3,8 @@
 Measured on ONNX Runtime 1.31: a mask of bools, and `is_causal`, add -inf where the formula selects, so NaN and
 infinities of masked keys spread to all results; rows whose every element is masked are 0 where the formula gives NaN.
 So masks that are selected, or not known, keep the formula.
+
+The other direction: `pkg/onax/onnx/definitions.py`.
 """
 
 import numpy as np

@@ -2,6 +2,8 @@
 
 Measured on ONNX Runtime 1.31: LayerNormalization subtracts the mean before it squares, and NaN and infinities give
 NaN as in the formulas.  Only rows with numbers beyond 1e19, whose squares overflow, give NaN instead of 0.
+
+The other direction: `pkg/onax/onnx/normalization.py`.
 """
 
 import numpy as np

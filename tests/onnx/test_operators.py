@@ -1,5 +1,8 @@
 """The table of operators: versions, attributes, operators of a user's own."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -46,3 +49,17 @@ def test_the_version_of_the_domain_decides(own_domain):
         operators.operator("Which", since=since, domain=own_domain)(lambda call, since=since: since)
     found = [operators.find_operator(own_domain, "Which", version) for version in range(7)]
     assert [None if operator is None else operator.since for operator in found] == [None, 1, 1, 3, 3, 5, 5]
+
+
+ROOT = Path(__file__).parents[2]
+LOWER, READ = ROOT / "export/lower", ROOT / "pkg/onax/onnx"
+
+
+@pytest.mark.parametrize("path", sorted(READ.glob("[a-z]*.py")), ids=lambda path: path.stem)
+def test_each_family_names_the_file_of_the_other_direction(path):
+    """A family lies in files of one name in both packages, or names the recognition that writes its operators."""
+    named = re.findall(r"The other direction: (.*)\.$", path.read_text(), re.M)
+    assert bool(named) or not (LOWER / path.name).exists()
+    for group in named:
+        for other in re.findall("`(.*?)`", group):
+            assert f"The other direction: `pkg/onax/onnx/{path.name}`." in (ROOT / other).read_text()

@@ -8,6 +8,8 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import onnx.backend.test
+import onnxruntime
 import pytest
 from onnx.backend import base
 from onnx.backend.test import BackendTest
@@ -153,6 +155,28 @@ def documented():
             shown = ", ".join(f"`{name.removeprefix('test_').removesuffix('_cpu')}`" for name in sorted(names))
             lines.append(f"- {title}{reason} ({len(names)}): {shown}.")
     return lines
+
+
+LIGHT = sorted(Path(onnx.backend.test.__file__).parent.glob("data/light/*.onnx"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", LIGHT, ids=lambda path: path.stem)
+def test_real_models_give_the_numbers_of_onnx_runtime(path):
+    model = jax.onnx.load(path)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    rng = np.random.default_rng(0)
+    inputs = {value.name: rng.uniform(-1, 1, value.shape).astype(value.dtype) for value in model.inputs}
+    answers = session.run(None, inputs)
+    for call in (model, jax.jit(model)):
+        results = call(model.params, **inputs)
+        for got, answer in zip(results if isinstance(results, tuple) else (results,), answers):
+            np.testing.assert_allclose(np.asarray(got), answer, rtol=1e-4, atol=1e-6)
+
+
+def test_real_models_are_those_of_the_package():
+    names = [path.stem.removeprefix("light_") for path in LIGHT]
+    assert set(SLOW) <= set(names) and {"shufflenet", "squeezenet"} <= set(names)
 
 
 for _jit in (False, True):

@@ -1,4 +1,7 @@
-"""Activation functions; where ONNX and `onax.nn` mean the same, the function of `onax.nn`."""
+"""Activation functions; where ONNX and `onax.nn` mean the same, the function of `onax.nn`.
+
+The other direction: `export/recognize/activations.py`.
+"""
 
 import math
 

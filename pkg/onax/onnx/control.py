@@ -1,6 +1,8 @@
 """Control flow: nodes that hold graphs become `cond`, `while_loop` and `scan`.
 
 Where what decides is known, a branch is chosen and a loop of few or changing shapes runs step by step.
+
+The other direction: `export/lower/control.py`.
 """
 
 import numpy as np

@@ -1,4 +1,7 @@
-"""Convolutions."""
+"""Convolutions.
+
+The other direction: `export/lower/conv.py`.
+"""
 
 import itertools
 

@@ -1,4 +1,7 @@
-"""Operators that change dtypes."""
+"""Operators that change dtypes.
+
+The other direction: `export/lower/convert.py`.
+"""
 
 import numpy as np
 

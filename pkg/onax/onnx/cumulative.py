@@ -1,4 +1,7 @@
-"""Cumulative sums and products."""
+"""Cumulative sums and products.
+
+The other direction: `export/lower/cumulative.py`.
+"""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""Operators that ONNX defines by other operators, and that are evaluated by that definition."""
+"""Operators that ONNX defines by other operators, and that are evaluated by that definition.
+
+The other direction: `export/recognize/attention.py`.
+"""
 
 import functools
 

@@ -1,4 +1,7 @@
-"""Products of matrices."""
+"""Products of matrices.
+
+The other direction: `export/lower/dot.py`.
+"""
 
 import onax.numpy as jnp
 from onax.onnx.operators import operator

@@ -1,4 +1,7 @@
-"""Operators on single elements: arithmetic, comparisons, logic, and functions of one number."""
+"""Operators on single elements: arithmetic, comparisons, logic, and functions of one number.
+
+The other direction: `export/lower/elementwise.py`.
+"""
 
 import functools
 

@@ -1,4 +1,7 @@
-"""Fourier transforms and windows; complex numbers are pairs along a last axis."""
+"""Fourier transforms and windows; complex numbers are pairs along a last axis.
+
+The other direction: `export/lower/fft.py`.
+"""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""Operators that read or write elements at computed indices."""
+"""Operators that read or write elements at computed indices.
+
+The other direction: `export/lower/indexing.py`.
+"""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""Linear algebra."""
+"""Linear algebra.
+
+The other direction: `export/lower/linalg.py`.
+"""
 
 import onax.numpy as jnp
 from onax.onnx.operators import operator

@@ -1,4 +1,7 @@
-"""Normalizations, and dropout."""
+"""Normalizations, and dropout.
+
+The other direction: `export/recognize/norms.py`, `export/recognize/batch_norm.py`.
+"""
 
 import numpy as np
 

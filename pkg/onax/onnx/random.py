@@ -1,4 +1,7 @@
-"""Random numbers, from the key of the model's call; the bits are onax's, not those of another runtime."""
+"""Random numbers, from the key of the model's call; the bits are onax's, not those of another runtime.
+
+The other direction: `export/lower/random.py`.
+"""
 
 import numpy as np
 

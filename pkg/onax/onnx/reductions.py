@@ -1,4 +1,7 @@
-"""Reductions over axes, and the positions of extremes."""
+"""Reductions over axes, and the positions of extremes.
+
+The other direction: `export/lower/reductions.py`.
+"""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""Operators that change shapes, or make arrays of a shape."""
+"""Operators that change shapes, or make arrays of a shape.
+
+The other direction: `export/lower/shaping.py`.
+"""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""Slices and padding."""
+"""Slices and padding.
+
+The other direction: `export/lower/slicing.py`.
+"""
 
 import onax.numpy as jnp
 from onax import lax

@@ -1,4 +1,7 @@
-"""Operators that order elements."""
+"""Operators that order elements.
+
+The other direction: `export/lower/sorting.py`.
+"""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""Pooling."""
+"""Pooling.
+
+The other direction: `export/lower/windows.py`.
+"""
 
 import math
 
