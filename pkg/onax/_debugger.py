@@ -163,15 +163,31 @@ def _frames(filter_frames, num_frames):
 
 
 def breakpoint(*, backend=None, filter_frames=True, num_frames=None, ordered=False, token=None, **kwargs):
-    """Stops each time the program reaches this call, and reads commands; `help` lists them.
+    r"""Stops each time the program reaches this call, and reads commands; `help` lists them.
 
-    filter_frames   without the frames of onax
-    num_frames      the largest number of frames to show, innermost first
-    ordered         whether it keeps program order with other ordered effects
-    stdin, stdout   files instead of the terminal's
+    It works eagerly and in compiled functions, whose traced variables are shown with the values of the run.
 
-    Works eagerly and in compiled functions, whose traced variables are shown with the values of the run.  Raises
-    ValueError for a `backend` other than "cli", NotImplementedError for a `token` (use `ordered`).
+    Args:
+      backend: None or "cli".
+      filter_frames: True (the default): frames of onax are left out.
+      num_frames: the largest number of frames to show, innermost first; default None, all.
+      ordered: True: it keeps program order with other ordered effects; default False.
+      token: None.
+      kwargs: `stdin` and `stdout`, files instead of the terminal's.
+
+    Returns:
+      None.
+
+    Raises:
+      ValueError: another `backend`.
+      NotImplementedError: a `token` is given (use `ordered`).
+
+    Examples:
+      >>> import io
+      >>> out = io.StringIO()
+      >>> onax.debug.breakpoint(stdin=io.StringIO("c\n"), stdout=out)
+      >>> "(jdb)" in out.getvalue()
+      True
     """
     if backend not in (None, "cli"):
         raise ValueError(f"Unknown debugger backend: {backend!r}; there is 'cli'")

@@ -10,10 +10,21 @@ from onax._transforms.jvp import JVPTracer
 
 
 def inspect_array_sharding(value, *, callback):
-    """Calls `callback` with the sharding of an array.
+    """Calls a function with the sharding of an array.
 
-    Within `jit` it is called each time the program runs, and the sharding is that of one device: values inside a
-    compiled function are on one device, only its results are on several.
+    Within `jit` it is called each time the program runs, with that of one device: values inside of a compiled function
+    lie on one device.
+
+    Args:
+      value: an array.
+      callback: a function of a Sharding.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.debug.inspect_array_sharding(jnp.ones(2), callback=lambda s: print(s.is_fully_replicated))
+      True
     """
     while isinstance(value, (BatchTracer, JVPTracer)):
         value = value.val if isinstance(value, BatchTracer) else value.primal
@@ -24,7 +35,21 @@ def inspect_array_sharding(value, *, callback):
 
 
 def visualize_array_sharding(arr, **kwargs):
-    """Prints which device holds which part of an array of rank 1 or 2; the options are those of visualize_sharding."""
+    """Prints which device holds which part of an array.
+
+    Args:
+      arr: an array of rank 1 or 2.
+      kwargs: options of `visualize_sharding`.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.debug.visualize_array_sharding(jnp.ones(2), use_color=False, max_width=9)
+      ┌───────┐
+      │ CPU 0 │
+      └───────┘
+    """
     inspect_array_sharding(arr, callback=lambda sharding: visualize_sharding(arr.shape, sharding, **kwargs))
 
 
@@ -33,14 +58,30 @@ _HEIGHT, _LETTER = 10, 2.5  # lines of a square array; the ratio of a letter's h
 
 
 def visualize_sharding(shape, sharding, *, use_color=True, scale=1.0, min_width=9, max_width=80, color_map=None):
-    """Prints a table of the parts of an array of this shape, each with its devices, in the array's proportions.
+    """Prints a table of the parts of an array, each with its devices, in the array's proportions.
 
-    use_color              each part in a different colour, on a terminal
-    scale                  how large the table is: 10 lines high by default
-    min_width, max_width   of a part, in letters; the table is no wider than the terminal if its texts allow it
-    color_map              not supported: NotImplementedError
+    Args:
+      shape: the shape of the array, of rank 1 or 2.
+      sharding: a Sharding.
+      use_color: True (the default): each part in a different colour, on a terminal.
+      scale: how large the table is; default 1, 10 lines high.
+      min_width: the least width of a part, in letters; default 9.
+      max_width: the largest width of the table; default 80.
+      color_map: None.
 
-    Raises ValueError for an array of another rank than 1 or 2.
+    Returns:
+      None.
+
+    Raises:
+      ValueError: another rank.
+      NotImplementedError: `color_map` is given.
+
+    Examples:
+      >>> sharding = jnp.ones(2).sharding
+      >>> onax.debug.visualize_sharding((2,), sharding, use_color=False, max_width=9)
+      ┌───────┐
+      │ CPU 0 │
+      └───────┘
     """
     if len(shape) not in (1, 2):
         raise ValueError("`visualize_sharding` only works for shapes with 1 and 2 dimensions.")

@@ -119,14 +119,28 @@ def _check_numbers(num_processes, process_id):
 
 
 def is_initialized():
-    """Whether `initialize` was called without a later `shutdown`."""
+    """Returns whether `initialize` was called without a later `shutdown`.
+
+    Returns:
+      A bool.
+
+    Examples:
+      >>> onax.distributed.is_initialized()
+      False
+    """
     return _initialized
 
 
 def shutdown():
-    """Reverts `initialize`: of several processes each waits for the others, and takes no part afterwards.
+    """Reverts `initialize`: each of several processes waits for the others, and takes no part afterwards.
 
     It does nothing if `initialize` was not called.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.distributed.shutdown()
     """
     global _initialized
     if _initialized and processes.current() is not None:

@@ -32,10 +32,22 @@ __all__ = [
 
 
 def canonicalize_dtype(dtype, allow_extended_dtype=False):
-    """The dtype that arrays have: 64-bit dtypes become 32-bit ones unless x64 is enabled.
+    """Returns the dtype that arrays have: 64-bit dtypes become 32-bit ones unless 64 bits are enabled.
 
-    Raises TypeError for values that are not dtypes, arrays included, and ValueError for an extended dtype that is not
-    allowed.
+    Args:
+      dtype: a dtype, or something that names one.
+      allow_extended_dtype: True: key dtypes pass; default False.
+
+    Returns:
+      A dtype.
+
+    Raises:
+      TypeError: a value that is no dtype, arrays included.
+      ValueError: an extended dtype that is not allowed.
+
+    Examples:
+      >>> onax.dtypes.canonicalize_dtype("float64")
+      dtype('float32')
     """
     for given in (dtype, allow_extended_dtype):
         try:
@@ -48,9 +60,21 @@ def canonicalize_dtype(dtype, allow_extended_dtype=False):
 
 
 def itemsize_bits(dtype):
-    """The number of bits of an element: 4 for int4, although it is stored in a byte.
+    """Returns the number of bits of an element: 4 for int4, although it is stored in a byte.
 
-    Raises ValueError for None and TypeError for values that are not dtypes.
+    Args:
+      dtype: a dtype.
+
+    Returns:
+      An int.
+
+    Raises:
+      ValueError: None.
+      TypeError: a value that is no dtype.
+
+    Examples:
+      >>> onax.dtypes.itemsize_bits(jnp.int4)
+      4
     """
     if dtype is None:
         raise ValueError("itemsize_bits: dtype cannot be None.")
@@ -60,19 +84,43 @@ def itemsize_bits(dtype):
 
 
 def result_type(*args, return_weak_type_flag=False):
-    """The canonical dtype that arrays, scalars and dtypes have in common; with the flag, also whether it is weak.
+    """Returns the dtype that arrays, scalars and dtypes have in common.
 
-    None stands for the default floating dtype.  Raises ValueError without arguments, TypeError for values without a
-    dtype and TypePromotionError if there is no common one.
+    Args:
+      args: arrays, scalars and dtypes; None stands for the default float.
+      return_weak_type_flag: True: also whether it is weak; default False.
+
+    Returns:
+      A dtype, or (dtype, bool).
+
+    Raises:
+      ValueError: no arguments.
+      TypeError: a value without a dtype.
+      TypePromotionError: there is no common dtype.
+
+    Examples:
+      >>> onax.dtypes.result_type(jnp.int8, 1.0)
+      dtype('float32')
     """
     known = [_own.scalar_dtype(float) if x is None else x for x in args]
     return _own.result_type(*known, return_weak_type_flag=return_weak_type_flag)
 
 
 def scalar_type_of(x):
-    """The Python scalar type (bool, int, float or complex) that matches the value's kind.
+    """Returns the Python type that matches the kind of a value.
 
-    Raises TypeError for values without a dtype or with a dtype of another kind.
+    Args:
+      x: a value with a dtype, or a Python scalar.
+
+    Returns:
+      bool, int, float or complex.
+
+    Raises:
+      TypeError: a value without a dtype, or with a dtype of another kind.
+
+    Examples:
+      >>> onax.dtypes.scalar_type_of(jnp.float16(1))
+      <class 'float'>
     """
     return _own.scalar_type_of(x)
 

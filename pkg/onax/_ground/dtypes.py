@@ -510,9 +510,20 @@ _ABSTRACT_KINDS = {
 
 
 def issubdtype(a, b):
-    """Whether dtype a belongs to b: a dtype, a NumPy scalar type such as `np.floating`, or `prng_key`.
+    """Returns whether a dtype belongs to another, or to a kind.
 
-    Unlike NumPy's, bfloat16 and the small floats are floating, the small integers integers.
+    Unlike in NumPy bfloat16 and the small floats are floating, the small integers integers.
+
+    Args:
+      a: a dtype or a scalar type.
+      b: a dtype, a scalar type such as `jnp.floating`, or `onax.dtypes.prng_key`.
+
+    Returns:
+      A bool.
+
+    Examples:
+      >>> jnp.issubdtype(jnp.bfloat16, jnp.floating)
+      True
     """
     members = _ABSTRACT_KINDS.get(b) if isinstance(b, type) else None
     if members is not None and isinstance(a, np.dtype) and a in ALL_DTYPES:
@@ -663,5 +674,16 @@ def short_name(dtype_):
 
 
 def primal_tangent_dtype(dtype_):
-    """The dtype of tangents of values of this dtype: its own if it is inexact, else float0."""
+    """Returns the dtype of tangents of values of a dtype.
+
+    Args:
+      dtype_: a dtype.
+
+    Returns:
+      The dtype itself if it is inexact, else float0.
+
+    Examples:
+      >>> onax.experimental.primal_tangent_dtype(jnp.float32)
+      dtype([('float0', 'V')])
+    """
     return dtype_ if dtype_ in _FLOAT_SET or dtype_ in _COMPLEX_SET else float0

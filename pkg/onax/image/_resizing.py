@@ -155,10 +155,30 @@ def _resize_nearest(x, shape):
 def scale_and_translate(
     image, shape, spatial_dims, scale, translation, method, antialias=True, precision=lax.Precision.HIGHEST
 ):
-    """image resampled to a shape: along each of spatial_dims sample p comes from position (p - translation) / scale.
+    """Returns an image resampled so that sample p comes from position (p - translation) / scale.
 
-    Positions outside the image give 0.  With antialias a shrinking image is averaged.  Raises ValueError for NEAREST
-    and for shapes of another rank.
+    Positions outside of the image give 0.
+
+    Args:
+      image: an array.
+      shape: the shape of the result, of the same rank.
+      spatial_dims: the axes that are resampled, k ints.
+      scale: (k,).
+      translation: (k,).
+      method: as in `resize`, except for "nearest".
+      antialias: True (the default): a shrinking image is averaged.
+      precision: of the products, as in `lax.dot_general`; default highest.
+
+    Returns:
+      Float array of shape `shape`.
+
+    Raises:
+      ValueError: "nearest", or shapes of another rank.
+
+    Examples:
+      >>> one = jnp.array([1.0])
+      >>> onax.image.scale_and_translate(jnp.array([1.0, 2.0]), (2,), (0,), one, one, "linear")
+      Array([0., 1.], dtype=float32)
     """
     image = ensure_arraylike("scale_and_translate", image)
     if len(shape) != image.ndim:
@@ -175,11 +195,25 @@ def scale_and_translate(
 
 
 def resize(image, shape, method, antialias=True, precision=lax.Precision.HIGHEST):
-    """image resampled to a shape of the same rank.
+    """Returns an image resampled to a shape.
 
-    method: "nearest", "linear", "cubic", "cubic-pytorch", "lanczos3", "lanczos5", "area" (or names of these for one
-    rank, such as "bilinear"), or a ResizeMethod.  With antialias a shrinking image is averaged.  The result is
-    floating except for "nearest".  Raises ValueError for another name or rank.
+    Args:
+      image: an array.
+      shape: the shape of the result, of the same rank.
+      method: "nearest", "linear", "cubic", "cubic-pytorch", "lanczos3", "lanczos5", "area", a name of one of these for
+        one rank (such as "bilinear"), or a ResizeMethod.
+      antialias: True (the default): a shrinking image is averaged.
+      precision: of the products, as in `lax.dot_general`; default highest.
+
+    Returns:
+      Array of shape `shape`; floating except for "nearest".
+
+    Raises:
+      ValueError: another name or rank.
+
+    Examples:
+      >>> onax.image.resize(jnp.array([0.0, 4.0]), (4,), "linear")
+      Array([0., 1., 3., 4.], dtype=float32)
     """
     image = ensure_arraylike("resize", image)
     shape = tuple(operator.index(n) for n in shape)

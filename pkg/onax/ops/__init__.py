@@ -40,11 +40,27 @@ def segment_sum(
     data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None,
     out_sharding=None,
 ):  # fmt: skip
-    """Sums of the rows of `data` with equal ids: shape (num_segments, ...); 0 for a segment without rows.
+    """Returns sums of the rows with equal ids.
 
-    `segment_ids`: integers, one for each row; negative and too large ones are dropped.  `num_segments` defaults to the
-    largest id + 1 and must be given under `jit`.  Raises ValueError for no ids without it, and for shapes that differ.
-    `bucket_size` is accepted: sums are not taken in parts.
+    Args:
+      data: (n, ...).
+      segment_ids: integers, (n,); negative and too large ones are dropped.
+      num_segments: how many segments there are; default None, the largest id plus 1.  Needed under `jit`.
+      indices_are_sorted: whether the ids ascend; default False.
+      unique_indices: whether no id occurs twice; default False.
+      bucket_size: accepted, without effect.
+      mode: what happens to ids out of range, as in `Array.at`; default None, they are dropped.
+      out_sharding: None: results lie on the default device.
+
+    Returns:
+      Array of shape (num_segments, ...) and dtype of `data`; 0 for a segment without rows.
+
+    Raises:
+      ValueError: shapes that differ, or no ids and no `num_segments`.
+
+    Examples:
+      >>> onax.ops.segment_sum(jnp.array([1, 2, 3]), jnp.array([0, 0, 2]))
+      Array([3, 0, 3], dtype=int32)
     """
     return _segment_reduce(
         "segment_sum",
@@ -64,7 +80,28 @@ def segment_prod(
     data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None,
     out_sharding=None,
 ):  # fmt: skip
-    """Products of the rows of `data` with equal ids; 1 for a segment without rows.  See `segment_sum`."""
+    """Returns products of the rows with equal ids.
+
+    Args:
+      data: (n, ...).
+      segment_ids: integers, (n,); negative and too large ones are dropped.
+      num_segments: how many segments there are; default None, the largest id plus 1.  Needed under `jit`.
+      indices_are_sorted: whether the ids ascend; default False.
+      unique_indices: whether no id occurs twice; default False.
+      bucket_size: accepted, without effect.
+      mode: what happens to ids out of range, as in `Array.at`; default None, they are dropped.
+      out_sharding: None: results lie on the default device.
+
+    Returns:
+      Array of shape (num_segments, ...) and dtype of `data`; 1 for a segment without rows.
+
+    Raises:
+      ValueError: shapes that differ, or no ids and no `num_segments`.
+
+    Examples:
+      >>> onax.ops.segment_prod(jnp.array([1, 2, 3]), jnp.array([0, 0, 2]))
+      Array([2, 1, 3], dtype=int32)
+    """
     return _segment_reduce(
         "segment_prod",
         data,
@@ -83,7 +120,28 @@ def segment_max(
     data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None,
     out_sharding=None,
 ):  # fmt: skip
-    """The largest of the rows of `data` with equal ids; the lowest number for a segment without rows."""
+    """Returns the largest of the rows with equal ids.
+
+    Args:
+      data: (n, ...).
+      segment_ids: integers, (n,); negative and too large ones are dropped.
+      num_segments: how many segments there are; default None, the largest id plus 1.  Needed under `jit`.
+      indices_are_sorted: whether the ids ascend; default False.
+      unique_indices: whether no id occurs twice; default False.
+      bucket_size: accepted, without effect.
+      mode: what happens to ids out of range, as in `Array.at`; default None, they are dropped.
+      out_sharding: None: results lie on the default device.
+
+    Returns:
+      Array of shape (num_segments, ...) and dtype of `data`; the lowest number for a segment without rows.
+
+    Raises:
+      ValueError: shapes that differ, or no ids and no `num_segments`.
+
+    Examples:
+      >>> onax.ops.segment_max(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 0, 2]))
+      Array([  2., -inf,   3.], dtype=float32)
+    """
     return _segment_reduce(
         "segment_max",
         data,
@@ -102,7 +160,28 @@ def segment_min(
     data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None,
     out_sharding=None,
 ):  # fmt: skip
-    """The smallest of the rows of `data` with equal ids; the highest number for a segment without rows."""
+    """Returns the smallest of the rows with equal ids.
+
+    Args:
+      data: (n, ...).
+      segment_ids: integers, (n,); negative and too large ones are dropped.
+      num_segments: how many segments there are; default None, the largest id plus 1.  Needed under `jit`.
+      indices_are_sorted: whether the ids ascend; default False.
+      unique_indices: whether no id occurs twice; default False.
+      bucket_size: accepted, without effect.
+      mode: what happens to ids out of range, as in `Array.at`; default None, they are dropped.
+      out_sharding: None: results lie on the default device.
+
+    Returns:
+      Array of shape (num_segments, ...) and dtype of `data`; the highest number for a segment without rows.
+
+    Raises:
+      ValueError: shapes that differ, or no ids and no `num_segments`.
+
+    Examples:
+      >>> onax.ops.segment_min(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 0, 2]))
+      Array([ 1., inf,  3.], dtype=float32)
+    """
     return _segment_reduce(
         "segment_min",
         data,

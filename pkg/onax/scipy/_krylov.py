@@ -101,12 +101,29 @@ def _solve(solver, A, b, x0, symmetric):
 
 
 def cg(A, b, x0=None, *, tol=1e-05, atol=0.0, maxiter=None, M=None):
-    """(x, None) where A x = b, by conjugate gradients: A is Hermitian and positive definite.
+    """Returns the solution of A x = b by conjugate gradients (Hestenes and Stiefel, 1952).
 
-    A: a square matrix or a linear function of trees like b; M: an approximation of its inverse, likewise; x0: where to
-    start, zeros by default.  It ends when the residual's norm is at most max(tol * norm(b), atol), or after `maxiter`
-    steps, by default ten times the number of unknowns.  Derivatives are those of the solution.  Raises TypeError or
-    ValueError for an operator of another kind or shape and for an x0 that is not like b.
+    Args:
+      is Hermitian and positive definite.  Derivatives are those of the solution.
+      A: a square matrix, or a linear function of trees like `b`.
+      b: a vector, or a tree of arrays.
+      x0: where to start, like `b`; default None, zeros.
+      tol: the residual's norm may be this part of that of `b`; default 1e-5.
+      atol: the residual's norm may be this large; default 0.
+      maxiter: the largest number of steps; default None, ten times the number of unknowns.
+      M: an approximation of the inverse of `A`, likewise; default None.
+
+    Returns:
+      (x, None).
+
+    Raises:
+      TypeError: an operator of another kind, or an `x0` that is not like `b`.
+      ValueError: shapes that do not fit.
+
+    Examples:
+      >>> x, _ = onax.scipy.sparse.linalg.cg(jnp.diag(jnp.array([2.0, 4.0])), jnp.array([2.0, 8.0]))
+      >>> x.round(4)
+      Array([1., 2.], dtype=float32)
     """
     A, b, x0, M, maxiter, plain = _check_arguments(A, b, x0, M, maxiter)
     _check_shapes(x0, b)
@@ -141,9 +158,30 @@ def _cg_iterations(A, b, x0, maxiter, tol, atol, M):
 
 
 def bicgstab(A, b, x0=None, *, tol=1e-05, atol=0.0, maxiter=None, M=None):
-    """(x, None) where A x = b, by stabilised biconjugate gradients.
+    """Returns the solution of A x = b by stabilised biconjugate gradients (van der Vorst, 1992).
 
-    Arguments and errors as for `cg`, without its conditions on A; the method may break down, and then stops.
+    The method may break down, and then stops.  Derivatives are those of the solution.
+
+    Args:
+      A: a square matrix, or a linear function of trees like `b`.
+      b: a vector, or a tree of arrays.
+      x0: where to start, like `b`; default None, zeros.
+      tol: the residual's norm may be this part of that of `b`; default 1e-5.
+      atol: the residual's norm may be this large; default 0.
+      maxiter: the largest number of steps; default None, ten times the number of unknowns.
+      M: an approximation of the inverse of `A`, likewise; default None.
+
+    Returns:
+      (x, None).
+
+    Raises:
+      TypeError: an operator of another kind, or an `x0` that is not like `b`.
+      ValueError: shapes that do not fit.
+
+    Examples:
+      >>> x, _ = onax.scipy.sparse.linalg.bicgstab(jnp.diag(jnp.array([2.0, 4.0])), jnp.array([2.0, 8.0]))
+      >>> x.round(4)
+      Array([1., 2.], dtype=float32)
     """
     A, b, x0, M, maxiter, _ = _check_arguments(A, b, x0, M, maxiter)
     _check_shapes(x0, b)
@@ -185,13 +223,32 @@ def _bicgstab_iterations(A, b, x0, maxiter, tol, atol, M):
 
 
 def gmres(A, b, x0=None, *, tol=1e-05, atol=0.0, restart=20, maxiter=None, M=None, solve_method="batched"):
-    """(x, info) where A x = b, by generalised minimal residuals; info is 0, or -1 where x is not finite.
+    """Returns the solution of A x = b by generalised minimal residuals (Saad and Schultz, 1986).
 
-    A: a square matrix or a linear function of trees like b; M: an approximation of its inverse, likewise; x0: where to
-    start, zeros by default.  A new subspace begins after `restart` steps, at most `maxiter` times, until the norm of
-    the residual, after M, is at most max(tol * norm(b), atol).  `solve_method` is "batched" or "incremental", which in
-    JAX differ in when they look at the residual; here both finish each subspace.  Derivatives are those of the
-    solution.  Raises TypeError or ValueError for an operator of another kind or shape and for another solve_method.
+    Derivatives are those of the solution.
+
+    Args:
+      A: a square matrix, or a linear function of trees like `b`.
+      b: a vector, or a tree of arrays.
+      x0: where to start, like `b`; default None, zeros.
+      tol: the residual's norm may be this part of that of `b`; default 1e-5.
+      atol: the residual's norm may be this large; default 0.
+      restart: the dimension of a subspace, after which a new one begins; default 20.
+      maxiter: the largest number of subspaces; default None, ten times the number of unknowns.
+      M: an approximation of the inverse of `A`, likewise; default None.
+      solve_method: "batched" (the default) or "incremental"; here both finish each subspace.
+
+    Returns:
+      (x, info): info is 0, or -1 where x is not finite.
+
+    Raises:
+      TypeError: an operator of another kind, or an `x0` that is not like `b`.
+      ValueError: shapes that do not fit, or another `solve_method`.
+
+    Examples:
+      >>> x, info = onax.scipy.sparse.linalg.gmres(jnp.diag(jnp.array([2.0, 4.0])), jnp.array([2.0, 8.0]))
+      >>> x.round(4)
+      Array([1., 2.], dtype=float32)
     """
     A, b, x0, M, maxiter, _ = _check_arguments(A, b, x0, M, maxiter)
     size = sum(x.size for x in tree_flatten(b)[0])

@@ -14,9 +14,9 @@ from onax.scipy._line_search import line_search
 
 
 class OptimizeResults(NamedTuple):
-    """The result of `minimize`.
+    """The result of `minimize`, a pytree.
 
-    Attributes:
+    Args:
       x: the last point.
       success: whether the gradient at x is smaller than gtol.
       status: 0: yes; 1: too many iterations; 3: no step along the last direction decreases the function; 5: the line
@@ -27,6 +27,11 @@ class OptimizeResults(NamedTuple):
       nfev: how often the function was evaluated.
       njev: how often its gradient was evaluated.
       nit: the number of iterations.
+
+    Examples:
+      >>> result = onax.scipy.optimize.minimize(lambda x: jnp.sum(x**2), jnp.ones(2), method="BFGS")
+      >>> bool(result.success)
+      True
     """
 
     x: Array
@@ -41,14 +46,32 @@ class OptimizeResults(NamedTuple):
 
 
 def minimize(fun, x0, args=(), *, method, tol=None, options=None):
-    """A local minimum of the scalar function `fun(x, *args)`, by a quasi-Newton method that starts at the vector x0.
+    """Returns a local minimum of a scalar function, by a quasi-Newton method.
 
-    method: "BFGS", or "l-bfgs-experimental-do-not-rely-on-this", which keeps `maxcor` pairs of vectors in place of a
-    matrix.  options: maxiter (200 for each unknown), norm (of the gradient, np.inf), gtol (1e-5: it ends below),
-    line_search_maxiter (10; maxls, 20, with limited memory).  tol is gtol where options have none.  Can be jitted and
-    mapped; has no derivative in reverse mode.  Raises TypeError for args that are not a tuple, an x0 that is not a
-    vector of floats or unknown options, ValueError for another method.  The line search is not JAX's, so steps and
-    counts differ.
+    It can be jitted and mapped; it has no derivative in reverse mode.  The line search is not JAX's (it uses the test
+    of Hager and Zhang, 2005), so steps and counts differ.
+
+    Args:
+      fun: a function ``fun(x, *args)`` whose result is a real number.
+      x0: the first point, (n,), floats.
+      args: further arguments, a tuple; default ``()``.
+      method: "BFGS", or "l-bfgs-experimental-do-not-rely-on-this", which keeps `maxcor` pairs of vectors in place of a
+        matrix.
+      tol: gtol, where the options have none; default None.
+      options: a dict: maxiter (200 n), norm (of the gradient, inf), gtol (1e-5: it ends below), line_search_maxiter
+        (10; maxls, 20, with limited memory).
+
+    Returns:
+      OptimizeResults.
+
+    Raises:
+      TypeError: `args` is not a tuple, `x0` is not a vector of floats, or unknown options.
+      ValueError: another method.
+
+    Examples:
+      >>> result = onax.scipy.optimize.minimize(lambda x: jnp.sum((x - 1) ** 2), jnp.zeros(2), method="BFGS")
+      >>> result.x.round(3)
+      Array([1., 1.], dtype=float32)
     """
     if not isinstance(args, tuple):
         raise TypeError(f"args argument to jax.scipy.optimize.minimize must be a tuple, got {args}")

@@ -17,10 +17,18 @@ def _as_floats(x):
 
 
 class Rotation(NamedTuple):
-    """A rotation in three dimensions, or an array of them: unit quaternions with the scalar last, (..., 4).  A pytree.
+    """Rotations in three dimensions: unit quaternions.  A pytree.
 
-    p * q is the rotation q, then p.  Made by the functions `from_...`, which raise TypeError or ValueError for shapes
-    that do not fit.
+    ``p * q`` is the rotation q, then p.  The functions `from_...` make rotations; they raise TypeError or ValueError
+    for shapes that do not fit.
+
+    Args:
+      quat: quaternions of length 1, the scalar last, (..., 4).
+
+    Examples:
+      >>> turn = onax.scipy.spatial.transform.Rotation.from_rotvec(jnp.array([0.0, 0.0, 90.0]), degrees=True)
+      >>> turn.apply(jnp.array([1.0, 0.0, 0.0])).round(4) + 0.0
+      Array([0., 1., 0.], dtype=float32)
     """
 
     quat: Array
@@ -163,9 +171,23 @@ def _check_trailing_shape(name, x, last):
 
 
 class Slerp(NamedTuple):
-    """Rotations between those given at ascending times, at constant angular velocity in each interval.  A pytree.
+    """Rotations between given ones, at constant angular velocity in each interval.  A pytree.
 
-    Made by `Slerp.init`, called with one time or an array of them; beyond the first and last it goes on turning.
+    `Slerp.init` makes it; it is called with one time or an array of them.  Beyond the first and last it goes on
+    turning.
+
+    Args:
+      times: ascending times, (n,).
+      timedelta: the lengths of the intervals.
+      rotations: the rotations at the first n - 1 times.
+      rotvecs: the rotation vectors of the intervals.
+
+    Examples:
+      >>> rotation = onax.scipy.spatial.transform.Rotation
+      >>> turns = rotation.from_rotvec(jnp.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
+      >>> between = onax.scipy.spatial.transform.Slerp.init(jnp.array([0.0, 1.0]), turns)
+      >>> between(0.5).as_rotvec().round(4)
+      Array([0. , 0. , 0.5], dtype=float32)
     """
 
     times: Array

@@ -21,10 +21,25 @@ _EXTENSIONS = {
 
 
 def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=None):
-    """data less its mean ("constant") or the straight line that fits it best ("linear"), along an axis.
+    """Returns data less its mean, or less the straight line that fits it best.
 
-    bp: indices where another line begins.  Raises ValueError for another type or indices outside the axis,
-    NotImplementedError for overwrite_data.
+    Args:
+      data: an array.
+      axis: an int; default -1.
+      type: "linear" (the default) or "constant".
+      bp: indices where another line begins; default 0, one line.
+      overwrite_data: None.
+
+    Returns:
+      Float array of the shape of `data`.
+
+    Raises:
+      ValueError: another `type`, or indices outside of the axis.
+      NotImplementedError: `overwrite_data` is given.
+
+    Examples:
+      >>> onax.scipy.signal.detrend(jnp.array([1.0, 3.0]), type="constant")
+      Array([-1.,  1.], dtype=float32)
     """
     if overwrite_data is not None:
         raise NotImplementedError("overwrite_data argument not implemented.")
@@ -168,17 +183,32 @@ def _transform_segments(pieces, win, detrending, nfft, onesided):
 
 def csd(x, y, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detrend="constant", return_onesided=True,
         scaling="density", axis=-1, average="mean"):  # fmt: skip
-    """(frequencies, cross spectral density) of two signals by Welch's method; with y None, of x alone.
+    """Returns the cross spectral density of two signals by Welch's method (1967).
 
-    window      a name or a tuple that SciPy's get_window knows, or the numbers themselves
-    nperseg     the length of a piece, by default that of the signals; noverlap: half of it
-    nfft        the length of the transforms, with zeros behind the pieces
-    detrend     what is subtracted from each piece: "constant", "linear", a function, or False for nothing
-    scaling     "density" (by frequency) or "spectrum"
-    average     "mean" or "median" over the pieces
+    Args:
+      x: a signal, real or complex.
+      y: a signal; None: `x`.
+      fs: the number of samples in a unit of time; default 1.
+      window: a name or a tuple that SciPy's `get_window` knows, or the numbers themselves; default "hann".
+      nperseg: the length of a piece; default None, that of the signals.
+      noverlap: how many samples two pieces share; default None, half of `nperseg`.
+      nfft: the length of the transforms, with zeros behind the pieces; default None, `nperseg`.
+      detrend: what is subtracted from each piece: "constant", "linear", a function, or False for nothing.
+      return_onesided: True (the default): of a real signal, the frequencies from 0 on alone.
+      scaling: "density" (by frequency, the default) or "spectrum".
+      axis: the axis of time; default -1.
+      average: over the pieces: "mean" (the default) or "median".
 
-    Of two real signals the frequencies from 0 on, with `return_onesided`.  Raises ValueError for sizes and options that
-    do not fit.
+    Returns:
+      (frequencies, density): (f,), and an array with f elements along the axis.
+
+    Raises:
+      ValueError: sizes or options that do not fit.
+
+    Examples:
+      >>> f, density = onax.scipy.signal.csd(jnp.ones(8), jnp.ones(8), nperseg=8)
+      >>> f.shape, density.shape
+      ((5,), (5,))
     """
     frequencies, _, out = spectra(x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis)
     count = out.shape[-1]
@@ -197,16 +227,64 @@ def csd(x, y, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, det
 
 def welch(x, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detrend="constant", return_onesided=True,
           scaling="density", axis=-1, average="mean"):  # fmt: skip
-    """(frequencies, power spectral density) of a signal by Welch's method.  Arguments as for `csd`."""
+    """Returns the power spectral density of a signal by Welch's method (1967).
+
+    Args:
+      x: a signal, real or complex.
+      fs: the number of samples in a unit of time; default 1.
+      window: a name or a tuple that SciPy's `get_window` knows, or the numbers themselves; default "hann".
+      nperseg: the length of a piece; default None, that of the signal.
+      noverlap: how many samples two pieces share; default None, half of `nperseg`.
+      nfft: the length of the transforms, with zeros behind the pieces; default None, `nperseg`.
+      detrend: what is subtracted from each piece: "constant", "linear", a function, or False for nothing.
+      return_onesided: True (the default): of a real signal, the frequencies from 0 on alone.
+      scaling: "density" (by frequency, the default) or "spectrum".
+      axis: the axis of time; default -1.
+      average: over the pieces: "mean" (the default) or "median".
+
+    Returns:
+      (frequencies, density): (f,), and an array with f elements along the axis.
+
+    Raises:
+      ValueError: sizes or options that do not fit.
+
+    Examples:
+      >>> f, density = onax.scipy.signal.welch(jnp.ones(8), nperseg=8)
+      >>> f
+      Array([0.   , 0.125, 0.25 , 0.375, 0.5  ], dtype=float32)
+    """
     return csd(x, None, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average)
 
 
 def stft(x, fs=1.0, window="hann", nperseg=256, noverlap=None, nfft=None, detrend=False, return_onesided=True,
          boundary="zeros", padded=True, axis=-1):  # fmt: skip
-    """(frequencies, times, transforms) of the pieces of a signal: frequencies along the axis, times along a last one.
+    """Returns the Fourier transforms of the pieces of a signal.
 
-    boundary: how the signal goes on for half a piece at both ends, "even", "odd", "constant", "zeros" or None;
-    padded: zeros behind it complete the last piece.  Other arguments and errors as for `csd`.
+    Args:
+      x: a signal, real or complex.
+      fs: the number of samples in a unit of time; default 1.
+      window: a name or a tuple that SciPy's `get_window` knows, or the numbers themselves; default "hann".
+      nperseg: the length of a piece; default 256.
+      noverlap: how many samples two pieces share; default None, half of `nperseg`.
+      nfft: the length of the transforms, with zeros behind the pieces; default None, `nperseg`.
+      detrend: what is subtracted from each piece: "constant", "linear", a function, or False for nothing.
+      return_onesided: True (the default): of a real signal, the frequencies from 0 on alone.
+      boundary: how the signal goes on for half a piece at both ends: "even", "odd", "constant", "zeros" (the default)
+        or None.
+      padded: True (the default): zeros behind the signal complete the last piece.
+      axis: the axis of time; default -1.
+
+    Returns:
+      (frequencies, times, transforms): (f,), (t,) and a complex array with f elements along the axis and t along a last
+      one.
+
+    Raises:
+      ValueError: sizes or options that do not fit.
+
+    Examples:
+      >>> f, t, z = onax.scipy.signal.stft(jnp.ones(16), nperseg=8)
+      >>> f.shape, t.shape, z.shape
+      ((5,), (5,), (5, 5))
     """
     return spectra(
         x,
@@ -228,10 +306,32 @@ def stft(x, fs=1.0, window="hann", nperseg=256, noverlap=None, nfft=None, detren
 
 def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, input_onesided=True, boundary=True,
           time_axis=-1, freq_axis=-2):  # fmt: skip
-    """(times, signal) whose `stft` this is, made with the same arguments; boundary: whether its ends were extended.
+    """Returns the signal that has given transforms of its pieces; the inverse of `stft`.
 
-    There are as many times as the signal is long on its first axis, as in JAX and SciPy.  Raises ValueError for fewer
-    than two axes, equal axes and sizes that do not fit.
+    There are as many times as the signal is long on its first axis, as in JAX and SciPy.
+
+    Args:
+      Zxx: the transforms, as `stft` returned them.
+      fs: the number of samples in a unit of time; default 1.
+      window: a name or a tuple that SciPy's `get_window` knows, or the numbers themselves; default "hann".
+      nperseg: the length of a piece, as in `stft`; default None, from the number of frequencies.
+      noverlap: how many samples two pieces share; default None, half of `nperseg`.
+      nfft: the length of the transforms, with zeros behind the pieces; default None, `nperseg`.
+      input_onesided: whether frequencies below 0 are left out; default True.
+      boundary: whether the signal's ends were extended; default True.
+      time_axis: the axis of the pieces; default -1.
+      freq_axis: the axis of the frequencies; default -2.
+
+    Returns:
+      (times, signal).
+
+    Raises:
+      ValueError: fewer than two axes, equal axes, or sizes that do not fit.
+
+    Examples:
+      >>> f, t, z = onax.scipy.signal.stft(jnp.ones(16), nperseg=8)
+      >>> onax.scipy.signal.istft(z, nperseg=8)[1].shape
+      (16,)
     """
     (z,) = promote_dtypes_inexact(jnp.asarray(Zxx))
     if z.ndim < 2:

@@ -84,15 +84,48 @@ def _transform_axis(function, x, n, axis, norm):
 
 
 def dct(x, type=2, n=None, axis=-1, norm=None):
-    """The cosine transform along an axis: 2 sum over j of x[j] cos(pi k (2 j + 1) / 2 n); "ortho" makes it orthonormal.
+    """Returns the cosine transform, 2 times the sum over j of x[j] cos(pi k (2 j + 1) / (2 n)).
 
-    Raises NotImplementedError for types other than 2.
+    Args:
+      x: an array of real numbers.
+      type: 2.
+      n: the length of the transform: the signal is cut, or zeros follow it; default None, its own.
+      axis: an int; default -1.
+      norm: None or "ortho", which makes the transform orthonormal.
+
+    Returns:
+      Float array, n long along the axis.
+
+    Raises:
+      NotImplementedError: another `type`.
+
+    Examples:
+      >>> onax.scipy.fft.dct(jnp.array([1.0, 1.0])).round(4)
+      Array([4., 0.], dtype=float32)
     """
     return _transform_axis(_dct_last_axis, _check_operand("dct", x, type, norm), n, axis, norm)
 
 
 def idct(x, type=2, n=None, axis=-1, norm=None):
-    """The inverse of `dct`."""
+    """Returns the inverse of the cosine transform `dct`.
+
+    Args:
+      x: an array of real numbers.
+      type: 2.
+      n: the length of the transform: the signal is cut, or zeros follow it; default None, its own.
+      axis: an int; default -1.
+      norm: None or "ortho", which makes the transform orthonormal.
+
+    Returns:
+      Float array, n long along the axis.
+
+    Raises:
+      NotImplementedError: another `type`.
+
+    Examples:
+      >>> onax.scipy.fft.idct(jnp.array([4.0, 0.0])).round(4)
+      Array([1., 1.], dtype=float32)
+    """
     return _transform_axis(_idct_last_axis, _check_operand("idct", x, type, norm), n, axis, norm)
 
 
@@ -115,12 +148,50 @@ def _transform_axes(function, x, s, axes, norm):
 
 
 def dctn(x, type=2, s=None, axes=None, norm=None):
-    """`dct` along several axes, all by default."""
+    """Returns the cosine transform along several axes.
+
+    Args:
+      x: an array of real numbers.
+      type: 2.
+      s: the lengths along the axes; default None, those of `x`.
+      axes: ints; default None, all.
+      norm: None or "ortho", which makes the transform orthonormal.
+
+    Returns:
+      Float array.
+
+    Raises:
+      NotImplementedError: another `type`.
+
+    Examples:
+      >>> onax.scipy.fft.dctn(jnp.ones((2, 2))).round(4)
+      Array([[16.,  0.],
+             [ 0.,  0.]], dtype=float32)
+    """
     return _transform_axes(_dct_last_axis, _check_operand("dctn", x, type, norm), s, axes, norm)
 
 
 def idctn(x, type=2, s=None, axes=None, norm=None):
-    """`idct` along several axes, all by default."""
+    """Returns the inverse of the cosine transform along several axes.
+
+    Args:
+      x: an array of real numbers.
+      type: 2.
+      s: the lengths along the axes; default None, those of `x`.
+      axes: ints; default None, all.
+      norm: None or "ortho", which makes the transform orthonormal.
+
+    Returns:
+      Float array.
+
+    Raises:
+      NotImplementedError: another `type`.
+
+    Examples:
+      >>> onax.scipy.fft.idctn(onax.scipy.fft.dctn(jnp.ones((2, 2)))).round(4)
+      Array([[1., 1.],
+             [1., 1.]], dtype=float32)
+    """
     return _transform_axes(_idct_last_axis, _check_operand("idctn", x, type, norm), s, axes, norm)
 
 

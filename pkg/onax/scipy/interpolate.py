@@ -10,14 +10,23 @@ __all__ = ["RegularGridInterpolator"]
 
 
 class RegularGridInterpolator:
-    """Interpolates values on a rectangular grid, linearly or by the nearest point.
+    """A function that interpolates values on a rectangular grid; it takes points of shape (..., d).
 
-    points      one ascending array for each axis of the grid
-    values      array whose first axes are those of the grid
-    method      "linear" or "nearest"
-    fill_value  the value outside the grid; None: extrapolated from its edge
+    Args:
+      points: d ascending arrays, one for each axis of the grid.
+      values: an array whose first d axes are those of the grid.
+      method: "linear" (the default) or "nearest".
+      bounds_error: False.
+      fill_value: the value outside of the grid; None: extrapolated from its edge.  Default NaN.
 
-    Raises ValueError for another method and where points and values do not fit, NotImplementedError for bounds_error.
+    Raises:
+      ValueError: another method, or points and values that do not fit.
+      NotImplementedError: `bounds_error` is true.
+
+    Examples:
+      >>> grid = onax.scipy.interpolate.RegularGridInterpolator((jnp.arange(3.0),), jnp.array([0.0, 10.0, 40.0]))
+      >>> grid(jnp.array([[0.5], [1.5]]))
+      Array([ 5., 25.], dtype=float32)
     """
 
     def __init__(self, points, values, method="linear", bounds_error=False, fill_value=np.nan):

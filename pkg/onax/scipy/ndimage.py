@@ -31,12 +31,25 @@ _INDEX_FIXERS = {
 
 @static_argnames("order", "mode", "cval")
 def map_coordinates(input, coordinates, order, mode="constant", cval=0.0):
-    """The array's values at fractional coordinates, by the nearest element (order 0) or linearly (order 1).
+    """Returns an array's values at fractional coordinates.
 
-    coordinates: one array for each axis of the input, of shapes that broadcast, which is the result's shape.  mode says
-    what lies beyond the edges: "constant" (cval), "nearest", "wrap", "mirror" or "reflect".  The result has the input's
-    dtype; integers are rounded.  Raises ValueError for another number of coordinates, NotImplementedError for a higher
-    order or another mode.
+    Args:
+      input: an array.
+      coordinates: one array for each axis of `input`; they broadcast to the shape of the result.
+      order: 0: the nearest element; 1: linear interpolation.
+      mode: what lies beyond the edges: "constant" (the default), "nearest", "wrap", "mirror" or "reflect".
+      cval: the constant; default 0.
+
+    Returns:
+      Array of the dtype of `input`; integers are rounded.
+
+    Raises:
+      ValueError: another number of coordinates.
+      NotImplementedError: a higher order, or another mode.
+
+    Examples:
+      >>> onax.scipy.ndimage.map_coordinates(jnp.array([0.0, 10.0]), [jnp.array([0.5, 1.0])], order=1)
+      Array([ 5., 10.], dtype=float32)
     """
     return _map_coordinates(input, coordinates, order, mode, cval)
 

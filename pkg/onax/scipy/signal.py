@@ -72,9 +72,23 @@ def _convolve_by_fft(in1, in2, axes):
 
 
 def fftconvolve(in1, in2, mode="full", axes=None):
-    """The convolution of two arrays along the axes, all by default, by Fourier transforms.
+    """Returns the convolution of two arrays by Fourier transforms.
 
-    mode: "full", "same" (as long as in1) or "valid".  Raises ValueError for unequal ranks or empty arrays.
+    Args:
+      in1: an array.
+      in2: an array of the same rank.
+      mode: "full" (the default); "same": as long as `in1`; "valid": where one lies within the other.
+      axes: the axes of the convolution; default None, all.
+
+    Returns:
+      Float or complex array.
+
+    Raises:
+      ValueError: unequal ranks, or empty arrays.
+
+    Examples:
+      >>> onax.scipy.signal.fftconvolve(jnp.array([1.0, 2.0]), jnp.array([1.0, 1.0])).round(4)
+      Array([1., 3., 2.], dtype=float32)
     """
     in1, in2 = _promote_operands("fftconvolve", in1, in2, mode)
     numbers = range(in1.ndim) if axes is None else np.atleast_1d(axes)
@@ -84,10 +98,24 @@ def fftconvolve(in1, in2, mode="full", axes=None):
 
 
 def convolve(in1, in2, mode="full", method="auto", precision=None):
-    """The convolution of two arrays of one rank.
+    """Returns the convolution of two arrays.
 
-    mode: "full", "same" (as large as in1) or "valid"; method: "direct" (also "auto") or "fft".  Raises ValueError for
-    unequal ranks, empty arrays, or for "valid" if neither array lies within the other.
+    Args:
+      in1: an array.
+      in2: an array of the same rank.
+      mode: "full" (the default); "same": as long as `in1`; "valid": where one lies within the other.
+      method: "auto" (the default), "direct" or "fft"; "auto" means "direct".
+      precision: of the products, as in `lax.dot_general`; default None.
+
+    Returns:
+      Array of the common dtype; integers become floats.
+
+    Raises:
+      ValueError: unequal ranks, empty arrays, or "valid" if neither array lies within the other.
+
+    Examples:
+      >>> onax.scipy.signal.convolve(jnp.array([1.0, 2.0]), jnp.array([1.0, 1.0]))
+      Array([1., 3., 2.], dtype=float32)
     """
     if method == "fft":
         return fftconvolve(in1, in2, mode=mode)
@@ -99,7 +127,25 @@ def convolve(in1, in2, mode="full", method="auto", precision=None):
 
 
 def correlate(in1, in2, mode="full", method="auto", precision=None):
-    """The correlation of two arrays of one rank: the convolution with in2 reversed and conjugated."""
+    """Returns the correlation of two arrays: the convolution with `in2` reversed and conjugated.
+
+    Args:
+      in1: an array.
+      in2: an array of the same rank.
+      mode: "full" (the default); "same": as long as `in1`; "valid": where one lies within the other.
+      method: "auto" (the default), "direct" or "fft"; "auto" means "direct".
+      precision: of the products, as in `lax.dot_general`; default None.
+
+    Returns:
+      Array of the common dtype; integers become floats.
+
+    Raises:
+      ValueError: as in `convolve`.
+
+    Examples:
+      >>> onax.scipy.signal.correlate(jnp.array([1.0, 2.0]), jnp.array([0.0, 1.0]))
+      Array([1., 2., 0.], dtype=float32)
+    """
     in1, in2 = _promote_operands("correlate", in1, in2, mode)
     return convolve(in1, jnp.flip(jnp.conj(in2)), mode=mode, method=method, precision=precision)
 
@@ -112,15 +158,54 @@ def _check_2d_arguments(name, in1, in2, boundary, fillvalue):
 
 
 def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=None):
-    """`convolve` of matrices.  Raises NotImplementedError for other than zeros beyond the edges."""
+    """Returns the convolution of two matrices.
+
+    Args:
+      in1: a matrix.
+      in2: a matrix.
+      mode: "full" (the default); "same": as long as `in1`; "valid": where one lies within the other.
+      boundary: "fill".
+      fillvalue: 0: what lies beyond the edges.
+      precision: of the products, as in `lax.dot_general`; default None.
+
+    Returns:
+      A matrix of the common dtype; integers become floats.
+
+    Raises:
+      NotImplementedError: another `boundary` or `fillvalue`.
+
+    Examples:
+      >>> onax.scipy.signal.convolve2d(jnp.ones((2, 2)), jnp.ones((1, 2)))
+      Array([[1., 2., 1.],
+             [1., 2., 1.]], dtype=float32)
+    """
     _check_2d_arguments("convolve2d", in1, in2, boundary, fillvalue)
     return convolve(in1, in2, mode=mode, method="direct", precision=precision)
 
 
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=None):
-    """`correlate` of matrices.  Raises NotImplementedError for other than zeros beyond the edges.
+    """Returns the correlation of two matrices.
 
     Of two middles mode "same" keeps the later one, where `correlate` keeps the earlier one: so do JAX and SciPy.
+
+    Args:
+      in1: a matrix.
+      in2: a matrix.
+      mode: "full" (the default); "same": as long as `in1`; "valid": where one lies within the other.
+      boundary: "fill".
+      fillvalue: 0: what lies beyond the edges.
+      precision: of the products, as in `lax.dot_general`; default None.
+
+    Returns:
+      A matrix of the common dtype; integers become floats.
+
+    Raises:
+      NotImplementedError: another `boundary` or `fillvalue`.
+
+    Examples:
+      >>> onax.scipy.signal.correlate2d(jnp.ones((2, 2)), jnp.ones((1, 2)))
+      Array([[1., 2., 1.],
+             [1., 2., 1.]], dtype=float32)
     """
     _check_2d_arguments("correlate2d", in1, in2, boundary, fillvalue)
     in1, in2 = _promote_operands("correlate2d", in1, in2, mode)

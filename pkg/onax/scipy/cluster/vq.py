@@ -8,10 +8,22 @@ __all__ = ["vq"]
 
 
 def vq(obs, code_book, check_finite=True):
-    """(index of the nearest row of the code book, distance to it) for each row of the observations.
+    """Returns the nearest row of a code book for each observation.
 
-    A vector is a column of scalars.  The distances are floats of the promoted dtype, the indices int32.
-    Raises ValueError for ranks that differ or are not 1 or 2.  `check_finite` is accepted and checks nothing.
+    Args:
+      obs: (m, n), or (m,) numbers.
+      code_book: (k, n), or (k,).
+      check_finite: accepted, without effect.
+
+    Returns:
+      (indices, distances): int32 (m,) and floats (m,).
+
+    Raises:
+      ValueError: ranks that differ, or are not 1 or 2.
+
+    Examples:
+      >>> onax.scipy.cluster.vq.vq(jnp.array([0.0, 4.0]), jnp.array([1.0, 5.0]))
+      (Array([0, 1], dtype=int32), Array([1., 1.], dtype=float32))
     """
     check_arraylike("scipy.cluster.vq.vq", obs, code_book)
     obs, code_book = promote_dtypes_inexact(jnp.asarray(obs), jnp.asarray(code_book))
