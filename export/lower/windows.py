@@ -157,7 +157,19 @@ def _is_pooling(shape, count, *, window_dimensions, window_strides, padding, bas
     )
 
 
-decompose(prims.reduce_window_max_p, _explain_refusals(_reduction(larger, lowest)))
+_maximum_of_windows = _explain_refusals(_reduction(larger, lowest))
+
+
+@lowers(prims.reduce_window_max_p)
+def _reduce_window_max(g, out, x, **params):
+    build = lambda g, x: lower_function(g, _maximum_of_windows, params, [x.aval], [x])[0]
+    blocks = _are_blocks(out.shape, params["window_dimensions"], params["window_strides"], params["window_dilation"])
+    if x.dtype != F32 or blocks or not _is_pooling(x.shape, out.shape, **params):
+        return build(g, x)
+    pooling = {k: params[f"window_{k}"] for k in ("dimensions", "strides", "dilation")}
+    return g.formula("WindowMax", x, out=out, build=build, padding=params["padding"], **pooling)
+
+
 decompose(prims.reduce_window_min_p, _explain_refusals(_reduction(smaller, highest)))
 componentwise(prims.reduce_window_sum_p)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import onax.numpy as jnp
-from onax import lax
+from onax import lax, nn
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax.export import export, symbolic_shape
 from recognition import assert_close, assert_recognized, model_of
@@ -75,3 +75,22 @@ def test_maxima_keep_nan_and_infinities(windows, padding):
     operators, exported = model_of(fun, SPECIAL)
     assert "MaxPool" not in operators
     assert_close(exported, fun, (SPECIAL,))
+
+
+@pytest.mark.parametrize("opset", [21, 23])
+@pytest.mark.parametrize("padding", ["VALID", "SAME"])
+@pytest.mark.parametrize("before", [nn.relu, nn.relu6, lambda x: nn.relu(x)[:, ::-1]])
+def test_maxima_of_what_has_a_lower_bound(before, padding, opset):
+    fun = lambda x: lax.reduce_window(before(x), -np.inf, lax.max, *OVERLAPPING, padding)
+    found, exported = model_of(fun, SPECIAL, opset=opset)
+    assert found.count("MaxPool") == 2 and "Slice" not in found[2:]
+    assert_close(exported, fun, (SPECIAL,))
+    image = np.ascontiguousarray(SPECIAL.transpose(0, 3, 1, 2))
+    fun = lambda x: lax.reduce_window(nn.relu(x), -np.inf, lax.max, (1, 1, 3, 3), (1, 1, 2, 2), padding)
+    assert_recognized(fun, (image,), "Relu MaxPool IsNaN Cast MaxPool Cast Where", opset=opset)
+
+
+def test_maxima_of_other_values_and_exact_ones_stay_maxima_of_slices():
+    fun = lambda x: lax.reduce_window(x, -np.inf, lax.max, *OVERLAPPING, "SAME")
+    assert "MaxPool" not in model_of(fun, SPECIAL)[0]
+    assert "MaxPool" not in model_of(lambda x: fun(nn.relu(x)), SPECIAL, exact=True)[0]
