@@ -156,6 +156,7 @@ CASES = {
     "EyeLike": Case(Operand(np.ones((3, 3)), "f32", False), dtype=lambda g, d: kernels.ELEMENT_TYPES[d]),
     "DFT": Case(T(1, 8, 1)),
     "Attention": Case(T(1, 2, 3, 4), T(1, 2, 3, 4), T(1, 2, 3, 4)),
+    "RotaryEmbedding": Case(T(1, 2, 3, 4), T(1, 3, 2), T(1, 3, 2)),
     "LayerNormalization": Case(X, T(3)),
     "RMSNormalization": Case(X, T(3)),
     "InstanceNormalization": Case(IMAGE, T(2), T(2)),

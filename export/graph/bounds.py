@@ -40,6 +40,26 @@ def fits_32_bits(*values):
     return all(is_within(v, -(2**31), 2**31 - 1) for v in values)
 
 
+def largest_magnitude(value, steps=_MAX_DEPTH):
+    """A number that no element of a value is larger than in magnitude, NaN and rounding aside; inf if none is known."""
+    array, node, dtype = value.const, value.node, value.aval.dtype
+    if array is not None:
+        return float(np.abs(array.astype(np.float64)).max(initial=0)) if not np.isnan(array).any() else np.inf
+    if dtype.kind in "iub":
+        return float(max(map(abs, _range(value, steps))))
+    if node is None or node.domain or steps == 0:
+        return np.inf
+    op, inputs = node.op_type, node.inputs
+    if op in _MOVES or op in ("Cast", "Neg", "Abs", "Relu"):
+        return largest_magnitude(inputs[0], steps - 1)
+    if op in ("Add", "Sub", "Mul", "Where", "Concat"):
+        sizes = [largest_magnitude(v, steps - 1) for v in (inputs[1:] if op == "Where" else inputs)]
+        if np.inf in sizes:
+            return np.inf
+        return sizes[0] * sizes[1] if op == "Mul" else sum(sizes) if op in ("Add", "Sub") else max(sizes)
+    return np.inf
+
+
 def _type_range(dtype):
     if dtype.kind == "b":
         return 0, 1

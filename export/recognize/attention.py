@@ -1,8 +1,10 @@
-"""Attention, from opset 23 on, without a mask or with an added constant of finite numbers.
+"""Attention, from opset 23 on, without a mask or with an added one of numbers that are not too large.
 
 Measured on ONNX Runtime 1.31: a mask of bools, and `is_causal`, add -inf where the formula selects, so NaN and
-infinities of masked keys spread to all results; rows whose every element is masked are 0 where the formula gives NaN.
-So masks that are selected, or not known, keep the formula.
+infinities of masked keys spread to all results; rows whose every element is masked, by -inf or by the lowest number,
+are 0 where the formula gives NaN or the mean.  So masks that are selected keep the formula, and so do added ones unless
+they are known to be smaller, such as (1 - keep) * -1e9.  Heads of keys and values that are repeated for several heads
+of queries are not: the operator repeats them.
 
 The other direction: `pkg/onax/onnx/definitions.py`.
 """
@@ -10,9 +12,13 @@ The other direction: `pkg/onax/onnx/definitions.py`.
 import numpy as np
 
 from onax.export.graph import ops
+from onax.export.graph.bounds import largest_magnitude
 from onax.export.lower.convert import F32
 from onax.export.recognize.match import number, orders, producer, same_type
 from onax.export.recognize.rewriting import Rewrite
+
+_LARGEST = 1e30  # of masks
+_MOST_HEADS = 1024
 
 
 def _scaled(value):
@@ -27,18 +33,61 @@ def _scaled(value):
     return value, 1.0
 
 
+def _is_mask(value):
+    """Whether a value may be added by the operator: no row consists of -inf or of numbers near the lowest."""
+    if value.const is not None and value.ndim and value.shape[-1] != 0:
+        return bool(np.isfinite(value.const).all() and (value.const.max(-1) > -_LARGEST).all())
+    return largest_magnitude(value) <= _LARGEST
+
+
 def _masked(value):
-    """(the scores, the constant of finite numbers added to them or None)."""
+    """(the scores, the mask that is added to them or None)."""
     node = producer(value, "Add")
     for a, b in orders(node) if node is not None else ():
-        if (
-            b.const is not None
-            and np.isfinite(b.const).all()
-            and same_type(a, value)
-            and b.shape == value.shape[-b.ndim :]
-        ):
+        if same_type(a, value) and b is not a and b.ndim <= 4 and b.dtype == F32 and _is_mask(b):
             return a, b
     return value, None
+
+
+def _mask_operand(m, mask, scores):
+    """The mask with the axes that the operator wants: those of queries and keys, perhaps of examples and heads."""
+    shape = (1,) * (4 - mask.ndim) + mask.shape
+    if mask.ndim == 3:
+        mask = ops.reshape(m.g, mask, shape)
+    wanted = scores.shape[2:] if mask.ndim <= 2 else shape[:2] + scores.shape[2:]
+    return ops.expand(m.g, mask, wanted)
+
+
+def _one_of_repeated(m, value, copies):
+    """The heads of which a value (batch, heads, length, size) has so many copies one after another, or None."""
+    turned = producer(value, "Transpose")
+    perm = tuple(turned.attributes["perm"]) if turned is not None else (0, 1, 2, 3)
+    merged = producer(turned.inputs[0] if turned is not None else value, "Reshape")
+    expanded = producer(merged.inputs[0], "Expand") if merged is not None else None
+    parted = producer(expanded.inputs[0], "Reshape", "Unsqueeze") if expanded is not None else None
+    if parted is None:
+        return None
+    axis, source, whole = perm[1], parted.inputs[0], merged.outputs[0].shape
+    heads = source.shape[axis] if source.ndim == 4 else None
+    lead, rest = whole[:axis], whole[axis + 1 :]
+    if type(heads) is not int or whole[axis] != heads * copies or source.shape != (*lead, heads, *rest):
+        return None
+    shapes = (*lead, heads, 1, *rest), (*lead, heads, copies, *rest)
+    if (expanded.inputs[0].shape, merged.inputs[0].shape) != shapes:
+        return None
+    return ops.transpose(m.g, source, perm)
+
+
+def grouped_heads(m, node):
+    """Attention whose keys and values are the same heads several times: once"""
+    q, k, v, *rest = node.inputs
+    heads = q.shape[1] if q.ndim == 4 else None
+    for copies in range(2, heads + 1) if type(heads) is int and heads <= _MOST_HEADS else ():
+        keys = _one_of_repeated(m, k, copies) if heads % copies == 0 else None
+        values = _one_of_repeated(m, v, copies) if keys is not None else None
+        if values is not None:
+            return Rewrite("Attention", (q, keys, values, *rest), node.attributes)
+    return None
 
 
 def _swap(value, m):
@@ -64,8 +113,11 @@ def attention(m, node):
     q, turned = product.inputs
     if not q.shape[:2] == turned.shape[:2] == v.shape[:2]:
         return None
-    inputs = (q, _swap(turned, m), v) if mask is None else (q, _swap(turned, m), v, mask)
+    inputs = (q, _swap(turned, m), v) if mask is None else (q, _swap(turned, m), v, _mask_operand(m, mask, scores))
     return Rewrite("Attention", inputs, {"scale": scale}, interior=(weights, scores))
 
 
-RULES = (("MatMul", attention),)
+RULES = (
+    ("MatMul", attention),
+    ("Attention", grouped_heads),
+)

@@ -1,9 +1,9 @@
 """Average pooling: sums over windows divided by the numbers of their elements.  Maximum pooling.
 
 Measured on ONNX Runtime 1.31: AveragePool gives NaN and infinities as the formula does.  MaxPool does not: it ignores
-NaN in all but the last place of a window, and gives the lowest finite number for a window of -inf.  So it
-serves where the operand has a lower bound, as behind a Relu; a second MaxPool tells which windows have NaN.  Together they
-take half the time of maxima of slices.
+NaN in all but the last place of a window, and gives the lowest finite number for a window of -inf.  So it serves where
+the operand has a lower bound, as behind a Relu; a second MaxPool tells which windows have NaN.  Both take half the time
+of maxima of slices.
 """
 
 import math

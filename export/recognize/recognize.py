@@ -12,6 +12,7 @@ from onax.export.recognize import (
     norms,
     pooling,
     products,
+    rotary,
     softmax,
     softmax_gradients,
 )
@@ -29,6 +30,7 @@ FAMILIES = (
     products.RULES,
     pooling.RULES,
     indexing.RULES,
+    rotary.RULES,
     attention.RULES,
 )
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from onax.export.graph import ops
-from onax.export.graph.bounds import fits_32_bits, integer_range, is_within, known_elements
+from onax.export.graph.bounds import fits_32_bits, integer_range, is_within, known_elements, largest_magnitude
 from onax.export.graph.value import Graph
 
 I32, I64 = np.dtype(np.int32), np.dtype(np.int64)
@@ -75,3 +75,24 @@ def test_known_elements():
         known_elements(value(lambda g, x, c: x)) is None
         and known_elements(value(lambda g, x, c: ops.add(g, x, c))) is None
     )
+
+
+def test_largest_magnitudes():
+    f32 = np.dtype(np.float32)
+    whole = lambda g, x: ops.cast(g, g.node("Sign", ops.cast(g, x, I32)), f32)
+    bound = lambda build: largest_magnitude(value(lambda g, x, c: build(g, x, c), f32))
+    assert bound(lambda g, x, c: c) == 5 and bound(lambda g, x, c: x) == np.inf
+    assert bound(lambda g, x, c: ops.mul(g, whole(g, x), c)) == 5 * 2**31
+    assert bound(lambda g, x, c: ops.sub(g, c, ops.where(g, ops.less(g, x, c), c, g.const(-7, f32)))) == 12
+    assert bound(lambda g, x, c: ops.concat(g, [c, ops.reshape(g, g.const([9], f32), (1,))], 0)) == 9
+    assert bound(lambda g, x, c: ops.add(g, x, c)) == bound(lambda g, x, c: g.const([np.nan], f32)) == np.inf
+    assert bound(lambda g, x, c: g.node("Exp", c)) == np.inf
+
+
+def test_largest_magnitudes_hold():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        a, b = rng.standard_normal((2, 3)).astype(np.float32) * 10
+        g = Graph()
+        total = ops.sub(g, ops.mul(g, g.const(a), g.const(b)), g.const(a))
+        assert largest_magnitude(total) * (1 + 1e-6) >= np.abs(a * b - a).max()

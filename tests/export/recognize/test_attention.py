@@ -77,3 +77,75 @@ def test_weights_that_something_else_reads():
 def test_gradients():
     gradient = onax.grad(lambda q, k, v: (own(q, k, v) ** 2).sum(), (0, 1, 2))
     assert_close(model_of(gradient, Q, K, V, opset=23)[1], gradient, (Q, K, V), scale=100)
+
+
+KEEP = np.int32([[1, 1, 1, 0, 0, 0], [1, 1, 1, 1, 1, 1]])
+NOBODY = np.zeros((2, 6), np.int32)
+
+
+@pytest.mark.parametrize("mask", [
+    lambda keep: (1 - keep[:, None, None, :].astype(np.float32)) * -1e9,
+    lambda keep: jnp.where(keep[:, None, None, :] > 0, 0.0, -1e9),
+    lambda keep: jnp.where(keep[:, None, :, None] > 0, BIAS, -1e4),
+    lambda keep: jnp.where(keep[0] > 0, 0.0, -1e9),
+    lambda keep: keep[:, :3, None, None] * BIAS,
+])  # fmt: skip
+def test_masks_of_numbers_that_are_not_too_large(mask):
+    fun = lambda q, k, v, keep: own(q, k, v, lambda s: s * 0.5 + mask(keep))
+    for keep in (KEEP, NOBODY):
+        found, exported = model_of(fun, Q, K, V, keep, opset=23)
+        assert found.count("Attention") == 1 and not {"MatMul", "Softmax"} & set(found)
+        assert_close(exported, fun, (Q, K, V, keep), scale=4)
+        found, exported = model_of(fun, Q, K, V, keep, opset=21)
+        assert found.count("MatMul") == 2
+        assert_close(exported, fun, (Q, K, V, keep), scale=4)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("operand", [0, 1, 2])
+def test_special_values_with_a_mask(number, operand):
+    fun = lambda q, k, v: own(q, k, v, lambda s: s + jnp.where(KEEP[:, None, None, :] > 0, 0.0, -1e9))
+    operands = [Q.copy(), K.copy(), V.copy()]
+    operands[operand][0, 4, 1, 3] = number
+    found, exported = model_of(fun, *operands, opset=23)
+    assert "Attention" in found
+    with np.errstate(invalid="ignore"):
+        assert_close(exported, fun, operands, scale=4)
+
+
+@pytest.mark.parametrize("lowest", [np.finfo(np.float32).min, -np.inf])
+def test_masks_whose_rows_may_be_all_the_lowest_keep_the_formula(lowest):
+    fun = lambda q, k, v, keep: own(q, k, v, lambda s: s * 0.5 + jnp.where(keep[:, None, None, :] > 0, 0, lowest))
+    found, exported = model_of(fun, Q, K, V, NOBODY, opset=23)
+    assert "Attention" not in found
+    with np.errstate(invalid="ignore"):
+        assert_close(exported, fun, (Q, K, V, NOBODY), scale=4)
+    known = lambda q, k, v: own(
+        q, k, v, lambda s: s + np.where(np.arange(6) == 2, lowest, 0)[:, None].astype(np.float32)
+    )
+    found, exported = model_of(known, Q, K, V, opset=23)
+    assert "Attention" not in found
+    with np.errstate(invalid="ignore"):
+        assert_close(exported, known, (Q, K, V), scale=4)
+
+
+@pytest.mark.parametrize("copies", [2, 3])
+def test_repeated_heads(copies):
+    q = RNG.standard_normal((2, 6, 3 * copies, 4)).astype(np.float32)
+    repeated = lambda q, k, v: own(q, *(jnp.repeat(x, copies, 2) for x in (k, v)))
+    found, exported = model_of(repeated, q, K, V, opset=23)
+    assert sorted(found) == ["Attention"] + 4 * ["Transpose"]
+    assert_close(exported, repeated, (q, K, V), scale=4)
+    in_front = lambda q, k, v: onax.nn.softmax(q @ jnp.repeat(k, copies, 1).mT, -1) @ jnp.repeat(v, copies, 1)
+    operands = [np.ascontiguousarray(x.transpose(0, 2, 1, 3)) for x in (q, K, V)]
+    found, exported = model_of(in_front, *operands, opset=23)
+    assert found == ["Attention"]
+    assert_close(exported, in_front, operands, scale=4)
+
+
+def test_tiled_heads_are_not_repeated_ones():
+    q = RNG.standard_normal((2, 6, 6, 4)).astype(np.float32)
+    tiled = lambda q, k, v: own(q, *(jnp.tile(x, (1, 1, 2, 1)) for x in (k, v)))
+    found, exported = model_of(tiled, q, K, V, opset=23)
+    assert "Attention" in found
+    assert_close(exported, tiled, (q, K, V), scale=4)
