@@ -54,6 +54,10 @@ class DisabledSafetyCheck:
 
     Made by `platform()`, of the platform on which an export is loaded, and by `custom_call(target_name)`, of a call to
     a target that is not known to be stable.
+
+    Examples:
+      >>> onax.export.DisabledSafetyCheck.custom_call("target").is_custom_call()
+      'target'
     """
 
     _impl: str
@@ -81,14 +85,32 @@ class DisabledSafetyCheck:
 
 @source.api_class
 class Exported:
-    """An exported function.
+    """A function as an ONNX model; `onax.export.export` makes it.
 
-    fun_name, source         its name and source location
-    in_tree, out_tree        trees of ((args), {kwargs}) and of the result
-    in_avals, out_avals      types of their leaves; dimensions may be symbolic
-    in_names, out_names      names of the graph's inputs and outputs
-    opset                    of the model
-    onnx_model               the model as an onnx.ModelProto, metadata included
+      fun_name, source         its name and source location
+      in_tree, out_tree        trees of ((args), {kwargs}) and of the result
+      in_avals, out_avals      types of their leaves; dimensions may be symbolic
+      in_names, out_names      names of the graph's inputs and outputs
+      opset                    of the model
+      onnx_model               the model as an onnx.ModelProto, metadata included
+
+    Args:
+      raw: the model's bytes.
+      signature: the trees and types of arguments and results.
+      solver: the symbolic dimensions.
+      entries: the metadata, a dict of texts.
+      opset: the ONNX opset.
+      arrays: constants that the bytes only name.
+      encode: writes a model over 2 GB with its constants elsewhere.
+      get_vjp: makes the exported pullback.
+      get_savings: says what higher opsets would save.
+
+    Examples:
+      >>> exported = onax.export.export(lambda x: 2 * x)(jnp.ones(3))
+      >>> exported.in_avals
+      (ShapedArray(float32[3]),)
+      >>> exported.call(jnp.ones(3))
+      Array([2., 2., 2.], dtype=float32)
     """
 
     __slots__ = ("_arrays", "_bytes", "_dim_solver", "_encode", "_entries", "_get_savings", "_get_vjp", "_session",
@@ -671,9 +693,23 @@ def _warn_of_left_out(graph):
 
 @source.api_boundary
 def deserialize(blob, verify=True, *, path=None):
-    """The Exported in the bytes that `serialize` or `save` wrote.  Raises ArtifactError for any other bytes.
+    """Returns the exported function in the bytes that `serialize` or `save` wrote.
 
-    `path`: the file that the bytes come from; a second file with constants is looked for in its folder.
+    Args:
+      blob: bytes.
+      verify: True (the default): the bytes are compared with their checksum.
+      path: the file that the bytes come from: a second file with constants is looked for in its folder.  Default None.
+
+    Returns:
+      An Exported.
+
+    Raises:
+      ArtifactError: other bytes.
+
+    Examples:
+      >>> blob = onax.export.export(lambda x: 2 * x)(jnp.ones(3)).serialize()
+      >>> onax.export.deserialize(blob).call(jnp.ones(3))
+      Array([2., 2., 2.], dtype=float32)
     """
     raw = bytes(blob)
     model, entries = artifact.unseal(raw, verify)
@@ -702,9 +738,25 @@ def _argument_label(path):
 
 @source.api_boundary
 def load(path, verify=True):
-    """The Exported that `save` or `scripts/export.py` wrote to a file.
+    """Returns the exported function in a file that `save` wrote.
 
-    Raises ArtifactError if it is missing, damaged, of a newer format, or not written by onax.
+    Args:
+      path: the file.
+      verify: True (the default): the bytes are compared with their checksum.
+
+    Returns:
+      An Exported.
+
+    Raises:
+      ArtifactError: the file is missing, damaged, of a newer format, or not written by onax.
+
+    Examples:
+      >>> import tempfile
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     onax.export.save(onax.export.export(lambda x: 2 * x)(jnp.ones(3)), folder + "/f.onnx")
+      ...     f = onax.export.load(folder + "/f.onnx")
+      >>> f.call(jnp.ones(3))
+      Array([2., 2., 2.], dtype=float32)
     """
     try:
         return deserialize(artifact.read_file(path), verify, path=os.fspath(path))
@@ -714,10 +766,34 @@ def load(path, verify=True):
 
 @source.api_boundary
 def save(exported, path, *, external_data=None):
-    """Writes an Exported to a file in one step; see `Exported.save`."""
+    """Writes an exported function to a file in one step.
+
+    Args:
+      exported: an Exported.
+      path: the file.
+      external_data: whether constants go to a second file; default None, if the model is over 2 GB.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> import os, tempfile
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     onax.export.save(onax.export.export(lambda x: 2 * x)(jnp.ones(3)), folder + "/f.onnx")
+      ...     print(os.listdir(folder))
+      ['f.onnx']
+    """
     exported.save(path, external_data=external_data)
 
 
 def default_export_platform():
-    """The platform of exports: "cpu" (the models run on any that ONNX Runtime has)."""
+    """Returns the platform of exports; models run wherever ONNX Runtime does.
+
+    Returns:
+      "cpu".
+
+    Examples:
+      >>> onax.export.default_export_platform()
+      'cpu'
+    """
     return "cpu"

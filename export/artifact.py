@@ -46,17 +46,59 @@ _by_name: dict = {}  # name -> (class, bytes to data, rebuild or None)
 def register_pytree_node_serialization(
     nodetype, *, serialized_name, serialize_auxdata, deserialize_auxdata, from_children=None
 ):
-    """Registers a pytree node class for serialization under a name, and returns the class.
+    """Registers a class of containers, so that exports with it in their trees can be written.
 
-    `serialize_auxdata` turns the auxiliary data into bytes, `deserialize_auxdata` turns the bytes into the data.
-    Raises ValueError if the class or the name is registered already.
+    Args:
+      nodetype: the class, a registered container.
+      serialized_name: its name in files.
+      serialize_auxdata: a function from the static data to bytes.
+      deserialize_auxdata: a function from these bytes to the data.
+      from_children: a function (data, children) -> container; default None, the class's own.
+
+    Returns:
+      The class.
+
+    Raises:
+      ValueError: the class or the name is registered already.
+
+    Examples:
+      >>> @onax.tree_util.register_pytree_node_class
+      ... class Box:
+      ...     def __init__(self, value):
+      ...         self.value = value
+      ...     def tree_flatten(self):
+      ...         return (self.value,), None
+      ...     @classmethod
+      ...     def tree_unflatten(cls, data, children):
+      ...         return cls(*children)
+      >>> register = onax.export.register_pytree_node_serialization
+      >>> options = {"serialize_auxdata": lambda data: b"", "deserialize_auxdata": lambda data: None}
+      >>> register(Box, serialized_name="docs.Box", **options) is Box
+      True
     """
     _register(nodetype, serialized_name, serialize_auxdata, deserialize_auxdata, from_children)
     return nodetype
 
 
 def register_namedtuple_serialization(nodetype, *, serialized_name):
-    """Registers a named tuple class for serialization under a name, and returns the class."""
+    """Registers a named tuple class, so that exports with it in their trees can be written.
+
+    Args:
+      nodetype: the class.
+      serialized_name: its name in files.
+
+    Returns:
+      The class.
+
+    Raises:
+      ValueError: the class or the name is registered already.
+
+    Examples:
+      >>> import collections
+      >>> Point = collections.namedtuple("Point", "x y")
+      >>> onax.export.register_namedtuple_serialization(Point, serialized_name="docs.Point") is Point
+      True
+    """
     if not (issubclass(nodetype, tuple) and hasattr(nodetype, "_fields")):
         raise ValueError(f"{nodetype} is not a named tuple class")
     _register(nodetype, serialized_name, None, None, None)

@@ -27,7 +27,18 @@ _INT64 = np.dtype(np.int64)
 
 
 def is_symbolic_dim(p):
-    """Whether a dimension is symbolic."""
+    """Returns whether a dimension is symbolic.
+
+    Args:
+      p: a dimension.
+
+    Returns:
+      A bool.
+
+    Examples:
+      >>> onax.export.is_symbolic_dim(onax.export.symbolic_shape("b")[0])
+      True
+    """
     return isinstance(p, SymbolicDim)
 
 
@@ -55,13 +66,25 @@ def symbolic_dim_bounds(dimension):
 
 @api_boundary
 def symbolic_shape(shape_spec, *, constraints=(), scope=None, like=None):
-    """Parses a text such as "b, 2*t + 1, 3" into a tuple of ints and symbolic dimensions.
+    """Returns the dimensions that a text such as "b, 2*t + 1, 3" names.
 
-    constraints   constraints of a new scope, such as "b >= 2", "t <= 10", "mod(b, 4) == 0"
-    scope         an existing scope, in which equal names mean equal values
-    like          a shape: `_` stands for its dimension on the same axis, a final `...` for all its remaining dimensions
+    Unlike in JAX parentheses, ``//`` and ``%`` are understood too.
 
-    Raises ValueError for a text that cannot be parsed.  Unlike JAX, onax also accepts parentheses, `//` and `%`.
+    Args:
+      shape_spec: the text.
+      constraints: constraints of a new scope, such as "b >= 2", "t <= 10", "mod(b, 4) == 0".
+      scope: an existing scope, in which equal names mean equal values; default None, a new one.
+      like: a shape: ``_`` stands for its dimension on the same axis, a final ``...`` for all that remain.
+
+    Returns:
+      A tuple of ints and symbolic dimensions.
+
+    Raises:
+      ValueError: a text that cannot be parsed.
+
+    Examples:
+      >>> onax.export.symbolic_shape("b, 3")
+      (b, 3)
     """
     if scope is not None and constraints:
         raise ValueError("Cannot specify both a `scope` and `constraints`.")
@@ -74,9 +97,20 @@ def symbolic_shape(shape_spec, *, constraints=(), scope=None, like=None):
 
 @api_boundary
 def symbolic_args_specs(args, shapes_specs, constraints=(), scope=None):
-    """The tree of ShapeDtypeStruct for `args`, with shapes from `shapes_specs`, a prefix tree of texts.
+    """Returns types of arguments with symbolic shapes.
 
-    None keeps the shape of the argument.  All texts share one scope.
+    Args:
+      args: a tree of arrays or ShapeDtypeStructs.
+      shapes_specs: texts, a prefix tree of `args`; None keeps a shape.
+      constraints: constraints of a new scope.
+      scope: an existing scope; default None, a new one, which all texts share.
+
+    Returns:
+      A tree of ShapeDtypeStructs like `args`.
+
+    Examples:
+      >>> onax.export.symbolic_args_specs((jnp.ones((2, 3)),), ("b, _",))
+      (ShapeDtypeStruct(shape=(b, 3), dtype=float32),)
     """
     if scope is not None and constraints:
         raise ValueError("Cannot specify both a `scope` and `constraints`.")

@@ -32,16 +32,44 @@ def flatten_fun_nokwargs(f, store, in_tree, *args_flat):
 
 
 def flatten_axes(name, treedef, axis_tree, *, kws=False, tupled_args=False):
-    """One axis (or None) a leaf, from a prefix tree of axes; ValueError, which begins with `name`, if it is none.
+    """Returns one axis for each leaf, from a prefix tree of axes.
 
-    kws: the tree is one of (args, kwargs), and the axes of keyword arguments are 0.  `tupled_args` changes words of
-    errors in JAX, and here nothing.
+    Args:
+      name: the beginning of error messages.
+      treedef: the structure.
+      axis_tree: a prefix tree of ints and None.
+      kws: True: the structure is one of (args, kwargs), and the axes of keyword arguments are 0.  Default False.
+      tupled_args: accepted, without effect.
+
+    Returns:
+      A list of ints and None.
+
+    Raises:
+      ValueError: it is no prefix of the structure.
+
+    Examples:
+      >>> onax.api_util.flatten_axes("f", onax.tree.structure((1, (2, 3))), (0, None))
+      [0, None, None]
     """
     return _vmap.flatten_axes(name, treedef, (axis_tree, 0) if kws else axis_tree)
 
 
 def shaped_abstractify(x):
-    """The type under which a value, or something with a shape and a dtype, is traced; TypeError for anything else."""
+    """Returns the type under which a value is traced.
+
+    Args:
+      x: a value, or something with a shape and a dtype.
+
+    Returns:
+      An abstract value.
+
+    Raises:
+      TypeError: anything else.
+
+    Examples:
+      >>> onax.api_util.shaped_abstractify(np.ones(3))
+      ShapedArray(float32[3])
+    """
     if isinstance(x, ShapedArray):
         return x
     if hasattr(x, "shape") and hasattr(x, "dtype") and not hasattr(x, "__array__"):
@@ -72,9 +100,25 @@ def _with_fixed(f, dyn_argnums, fixed, count, *dyn_args, **kwargs):
 
 
 def argnums_partial(f, dyn_argnums, args, require_static_args_hashable=True):
-    """(f as a function of the arguments at `dyn_argnums` alone, these arguments).
+    """Returns a function as one of some of its arguments, and these arguments.
 
-    Raises ValueError when another argument has no hash, unless that is not required.
+    Args:
+      f: a WrappedFun.
+      dyn_argnums: indices of the arguments that remain.
+      args: all arguments.
+      require_static_args_hashable: True (the default): the others must have a hash.
+
+    Returns:
+      (function, arguments).
+
+    Raises:
+      ValueError: another argument has no hash.
+
+    Examples:
+      >>> from onax.extend import linear_util
+      >>> f, args = onax.api_util.argnums_partial(linear_util.wrap_init(lambda x, y: x - y), 0, (5, 3))
+      >>> f.call_wrapped(7)
+      4
     """
     argnums = _positions(dyn_argnums, len(args))
     fixed = []
@@ -110,7 +154,21 @@ def _positions(argnums, count):
 
 
 def donation_vector(donate_argnums, donate_argnames, in_tree, kws=True):
-    """For each leaf of (args, kwargs), or with kws=False of args, whether it is donated: a tuple of bools."""
+    """Returns, for each leaf of arguments, whether it is donated.
+
+    Args:
+      donate_argnums: indices of donated arguments.
+      donate_argnames: names of donated arguments.
+      in_tree: the structure of (args, kwargs), or of args.
+      kws: True (the default): the structure has kwargs.
+
+    Returns:
+      A tuple of bools.
+
+    Examples:
+      >>> onax.api_util.donation_vector((0,), (), onax.tree.structure(((1, 2), {})))
+      (True, False)
+    """
     args, kwargs = tree_unflatten(in_tree, range(in_tree.num_leaves)) if kws else (_children(in_tree), {})
     flags = []
     for i, arg in enumerate(args):
@@ -125,7 +183,22 @@ def _children(tree):
 
 
 def rebase_donate_argnums(donate_argnums, static_argnums):
-    """Positions of donated arguments among those that are not static; ValueError if one is both."""
+    """Returns the positions of donated arguments among those that are not static.
+
+    Args:
+      donate_argnums: indices of donated arguments.
+      static_argnums: indices of static arguments.
+
+    Returns:
+      A tuple of ints.
+
+    Raises:
+      ValueError: an argument is both.
+
+    Examples:
+      >>> onax.api_util.rebase_donate_argnums((2,), (0,))
+      (1,)
+    """
     if set(donate_argnums) & set(static_argnums):
         raise ValueError(
             f"`static_argnums` {sorted(static_argnums)} and `donate_argnums` {sorted(donate_argnums)} cannot intersect."
@@ -134,7 +207,22 @@ def rebase_donate_argnums(donate_argnums, static_argnums):
 
 
 def safe_map(f, *sequences):
-    """The list of f of one item each; ValueError if the sequences differ in length."""
+    """Returns the list of a function's results on one item of each sequence.
+
+    Args:
+      f: a function.
+      sequences: sequences of one length.
+
+    Returns:
+      A list.
+
+    Raises:
+      ValueError: the lengths differ.
+
+    Examples:
+      >>> onax.api_util.safe_map(lambda x, y: x + y, [1, 2], [3, 4])
+      [4, 6]
+    """
     sequences = [list(s) for s in sequences]
     if not callable(f) and sequences and sequences[0]:
         raise TypeError(f"safe_map: the first argument must be callable, got {f!r}")

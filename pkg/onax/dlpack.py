@@ -15,10 +15,25 @@ _SUPPORTED = frozenset(
 
 
 def from_dlpack(external_array, device=None, copy=None):
-    """An Array over the memory of an object with `__dlpack__`, committed to its device; a copy with copy=True.
+    """Returns an Array over the memory of an object of another library.
 
-    The Array sees later writes to that memory.  The memory is copied if no Array can have the dtype (64 bits with x64
-    off).  Raises TypeError for what has no `__dlpack__`, BufferError for memory that is not on the host.
+    It sees later writes to that memory.  The memory is copied if no Array can have the dtype (64 bits with x64 off).
+
+    Args:
+      external_array: an object with `__dlpack__`.
+      device: the device; default None, the object's.
+      copy: True: always a copy; False: never; default None, if needed.
+
+    Returns:
+      Array, committed to its device.
+
+    Raises:
+      TypeError: a value without `__dlpack__`.
+      BufferError: memory that is not on the host.
+
+    Examples:
+      >>> onax.dlpack.from_dlpack(np.arange(3, dtype=np.int32))
+      Array([0, 1, 2], dtype=int32)
     """
     if not (hasattr(external_array, "__dlpack__") and hasattr(external_array, "__dlpack_device__")):
         raise TypeError("The array passed to from_dlpack must have __dlpack__ and __dlpack_device__ methods.")
@@ -26,7 +41,18 @@ def from_dlpack(external_array, device=None, copy=None):
 
 
 def is_supported_dtype(dtype):
-    """Whether every consumer of DLPack takes arrays of this dtype; newer ones also take some floats of 8 bits."""
+    """Returns whether every consumer of DLPack takes arrays of a dtype.
+
+    Args:
+      dtype: a dtype.
+
+    Returns:
+      A bool; newer consumers also take some floats of 8 bits.
+
+    Examples:
+      >>> onax.dlpack.is_supported_dtype(jnp.float32)
+      True
+    """
     if dtype is None:
         raise TypeError("is_supported_dtype takes a dtype; got None")
     return np.dtype(dtype).name in _SUPPORTED

@@ -11,10 +11,21 @@ from onax._native.tree import tree_flatten, tree_unflatten
 
 
 def ravel_pytree(pytree):
-    """The leaves of a tree as one vector, and a function that converts such a vector back to the tree.
+    """Returns the leaves of a tree as one vector, and the function back.
 
-    The vector has the dtype to which the leaves promote; the function converts each part back.  It raises TypeError for
-    a vector of another dtype, ValueError for one of another length.
+    Args:
+      pytree: a tree of arrays and numbers.
+
+    Returns:
+      (vector, function): the vector has the dtype to which the leaves promote; the function converts each part back.
+      It raises TypeError for a vector of another dtype, ValueError for one of another length.
+
+    Examples:
+      >>> vector, unravel = onax.flatten_util.ravel_pytree({"a": 1.0, "b": jnp.arange(2.0)})
+      >>> vector
+      Array([1., 0., 1.], dtype=float32)
+      >>> unravel(2 * vector)["b"]
+      Array([0., 2.], dtype=float32)
     """
     leaves, tree = tree_flatten(pytree)
     arrays = [jnp.asarray(x) for x in leaves]

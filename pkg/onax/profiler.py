@@ -30,11 +30,15 @@ class TraceAnnotation:
     """Context manager that names the enclosed code in a profile.
 
     Args:
-      name: the name, a string.
-      **kwargs: values that a viewer shows with the name.
+      name: a str.
+      kwargs: values that a viewer shows with the name.
 
     Raises:
-      TypeError: the name is not a string.
+      TypeError: the name is not a str.
+
+    Examples:
+      >>> with onax.profiler.TraceAnnotation("load", size=3):
+      ...     pass
     """
 
     def __init__(self, name, /, **kwargs):
@@ -63,7 +67,16 @@ class TraceAnnotation:
 
 
 class StepTraceAnnotation(TraceAnnotation):
-    """A TraceAnnotation for one step of a training loop: `StepTraceAnnotation("train", step_num=i)`."""
+    """Context manager that names one step of a training loop in a profile.
+
+    Args:
+      name: a str.
+      kwargs: values that a viewer shows with the name, such as `step_num`.
+
+    Examples:
+      >>> with onax.profiler.StepTraceAnnotation("train", step_num=0):
+      ...     pass
+    """
 
     def __init__(self, name, **kwargs):
         super().__init__(name, _r=1, **kwargs)
@@ -73,9 +86,16 @@ def annotate_function(func, name=None, **decorator_kwargs):
     """Returns a function that does the same and whose calls are named in profiles.
 
     Args:
-      func: the function.
-      name: the name in profiles; the function's own by default.
-      **decorator_kwargs: values that a viewer shows with the name.
+      func: a function.
+      name: a str; default None, the function's own name.
+      decorator_kwargs: values that a viewer shows with the name.
+
+    Returns:
+      A function with the signature of `func`.
+
+    Examples:
+      >>> onax.profiler.annotate_function(lambda x: x + 1, name="add")(1)
+      2
     """
     label = func.__name__ if name is None else name
 
@@ -88,11 +108,15 @@ def annotate_function(func, name=None, **decorator_kwargs):
 
 
 class ProfileOptions:
-    """What a profile contains.  JAX's options for XLA do not exist; setting one raises AttributeError.
+    """What a profile contains.
 
-    Attributes:
-      host_tracer_level: 0 records no spans, 1 annotations, 2 (default) also what onax does.
-      python_tracer_level: 1 (default) records calls of Python functions, 0 does not.
+    JAX's options for XLA do not exist; setting one raises AttributeError.  The attributes: `host_tracer_level`: 0
+    records no spans, 1 annotations, 2 (the default) also what onax does; `python_tracer_level`: 1 (the default) records
+    calls of Python functions, 0 does not.
+
+    Examples:
+      >>> options = onax.profiler.ProfileOptions()
+      >>> options.python_tracer_level = 0
     """
 
     __slots__ = ("host_tracer_level", "python_tracer_level")
@@ -103,17 +127,26 @@ class ProfileOptions:
 
 
 def start_trace(log_dir, create_perfetto_link=False, create_perfetto_trace=False, profiler_options=None):
-    """Starts recording a profile, which `stop_trace` writes.
+    """Starts to record a profile, which `stop_trace` writes.
 
     Args:
       log_dir: the folder below which the file is written.
-      create_perfetto_link: not supported; open the file at https://ui.perfetto.dev.
-      create_perfetto_trace: whether to write the profile as `perfetto_trace.json.gz` too.
-      profiler_options: a ProfileOptions; the defaults if None.
+      create_perfetto_link: False; open the file at https://ui.perfetto.dev.
+      create_perfetto_trace: True: the profile is written as `perfetto_trace.json.gz` too; default False.
+      profiler_options: a ProfileOptions; default None, the defaults.
+
+    Returns:
+      None.
 
     Raises:
       RuntimeError: a profile is being recorded already.
       NotImplementedError: `create_perfetto_link` is true.
+
+    Examples:
+      >>> import tempfile
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     onax.profiler.start_trace(folder)
+      ...     onax.profiler.stop_trace()
     """
     global _target
     if create_perfetto_link:
@@ -125,7 +158,20 @@ def start_trace(log_dir, create_perfetto_link=False, create_perfetto_trace=False
 
 
 def stop_trace():
-    """Stops recording the profile and writes it.  Raises RuntimeError if none is being recorded."""
+    """Stops to record the profile, and writes it.
+
+    Returns:
+      None.
+
+    Raises:
+      RuntimeError: none is being recorded.
+
+    Examples:
+      >>> import tempfile
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     onax.profiler.start_trace(folder)
+      ...     onax.profiler.stop_trace()
+    """
     data = json.dumps(spans.stop().chrome_trace()).encode()
     log_dir, perfetto = _target
     folder = os.path.join(log_dir, "plugins", "profile", time.strftime("%Y_%m_%d_%H_%M_%S"))
@@ -137,7 +183,22 @@ def stop_trace():
 
 @contextlib.contextmanager
 def trace(log_dir, create_perfetto_link=False, create_perfetto_trace=False, profiler_options=None):
-    """Context manager that records a profile and writes it; the arguments are those of `start_trace`."""
+    """Context manager that records a profile and writes it.
+
+    Args:
+      log_dir: the folder below which the file is written.
+      create_perfetto_link: False; open the file at https://ui.perfetto.dev.
+      create_perfetto_trace: True: the profile is written as `perfetto_trace.json.gz` too; default False.
+      profiler_options: a ProfileOptions; default None, the defaults.
+
+    Returns:
+      A context manager.
+
+    Examples:
+      >>> import tempfile
+      >>> with tempfile.TemporaryDirectory() as folder, onax.profiler.trace(folder):
+      ...     x = jnp.ones(3) + 1
+    """
     start_trace(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options)
     try:
         yield
@@ -147,7 +208,18 @@ def trace(log_dir, create_perfetto_link=False, create_perfetto_trace=False, prof
 
 @dataclass(frozen=True, slots=True)
 class ProfileEvent:
-    """A span of a profile: its name, its begin and its length in nanoseconds, `stats` (the values given with it)."""
+    """A span of a profile.
+
+    Args:
+      name: its name.
+      start_ns: its begin in nanoseconds.
+      duration_ns: its length in nanoseconds.
+      stats: (name, value) pairs given with it; default ``()``.
+
+    Examples:
+      >>> onax.profiler.ProfileEvent("load", 0.0, 5.0).duration_ns
+      5.0
+    """
 
     name: str
     start_ns: float
@@ -162,7 +234,16 @@ class ProfileEvent:
 
 @dataclass(frozen=True, slots=True)
 class ProfileLine:
-    """The spans of one thread, in order of their begins."""
+    """The spans of one thread.
+
+    Args:
+      name: the thread's name.
+      events: its ProfileEvents, in order of their begins.
+
+    Examples:
+      >>> onax.profiler.ProfileLine("main", ()).name
+      'main'
+    """
 
     name: str
     events: tuple
@@ -170,7 +251,17 @@ class ProfileLine:
 
 @dataclass(frozen=True, slots=True)
 class ProfilePlane:
-    """The threads of one process."""
+    """The threads of one process.
+
+    Args:
+      name: the process's name.
+      lines: its ProfileLines.
+      stats: (name, value) pairs; default ``()``.
+
+    Examples:
+      >>> onax.profiler.ProfilePlane("python", ()).name
+      'python'
+    """
 
     name: str
     lines: tuple
@@ -178,10 +269,14 @@ class ProfilePlane:
 
 
 class ProfileData:
-    """A profile that was written by `trace`: `planes` is a tuple of processes, with lines (threads) of events.
+    """A profile that `trace` wrote; `planes` is a tuple of processes.
 
     Args:
       events: the list `traceEvents` of a Chrome trace.
+
+    Examples:
+      >>> onax.profiler.ProfileData([]).planes
+      ()
     """
 
     def __init__(self, events):
@@ -227,7 +322,20 @@ class ProfileData:
 
 
 def device_memory_profile(backend=None):
-    """Raises NotImplementedError: Python's `tracemalloc` traces the memory of NumPy's arrays, with lines."""
+    """Raises NotImplementedError: Python's `tracemalloc` traces the memory of NumPy's arrays, with lines.
+
+    Args:
+      backend: a platform.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> onax.profiler.device_memory_profile()
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: memory belongs to NumPy and ONNX Runtime, and onax keeps no ...
+    """
     raise NotImplementedError(
         "memory belongs to NumPy and ONNX Runtime, and onax keeps no list of it: Python's tracemalloc traces NumPy's "
         "arrays"
@@ -235,17 +343,55 @@ def device_memory_profile(backend=None):
 
 
 def save_device_memory_profile(filename, backend=None):
-    """Raises NotImplementedError, as `device_memory_profile` does."""
+    """Raises NotImplementedError, as `device_memory_profile` does.
+
+    Args:
+      filename: the file.
+      backend: a platform.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> onax.profiler.save_device_memory_profile("profile")
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: memory belongs to NumPy and ONNX Runtime, and onax keeps no ...
+    """
     device_memory_profile(backend)
 
 
 def start_server(port, requires_backend=True):
-    """Raises NotImplementedError: a profile is written to a file."""
+    """Raises NotImplementedError: a profile is written to a file.
+
+    Args:
+      port: a number.
+      requires_backend: a bool.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> onax.profiler.start_server(9999)
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: there is no profiler server: onax.profiler.trace(folder) ...
+    """
     raise NotImplementedError("there is no profiler server: onax.profiler.trace(folder) writes a profile to a file")
 
 
 def stop_server():
-    """Raises ValueError: no server can have been started."""
+    """Raises ValueError: no server can have been started.
+
+    Raises:
+      ValueError: always.
+
+    Examples:
+      >>> onax.profiler.stop_server()
+      Traceback (most recent call last):
+          ...
+      ValueError: No active profiler server.
+    """
     raise ValueError("No active profiler server.")
 
 

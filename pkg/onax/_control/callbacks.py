@@ -224,12 +224,31 @@ pure_callback_p = Primitive(
 
 
 def io_callback(callback, result_shape_dtypes, *args, sharding=None, ordered=False, **kwargs):
-    """The result of a Python function that is called for its effects too: a tree of the stated types.
+    """Returns what a Python function returns, which is called for its effects too.
 
-    `result_shape_dtypes` is a tree of ShapeDtypeStructs (or arrays), None for no result.  The function is called each
-    time the program reaches it, whether or not its results are used; calls keep the program's order (JAX promises it
-    for `ordered` ones only).  `vmap` calls it for each example and refuses ordered callbacks (ValueError).  Raises what
-    the function raises, and RuntimeError for results of other types than stated.
+    It is called each time the program reaches it, whether or not its results are used; calls keep the program's order
+    (JAX promises it for `ordered` ones only).  `vmap` calls it for each example, and refuses ordered calls.
+
+    Args:
+      callback: a function of NumPy-like arrays.
+      result_shape_dtypes: a tree of ShapeDtypeStructs (or arrays), the types of its results; None for none.
+      args: arguments, trees of arrays.
+      sharding: accepted, without effect: one process calls.
+      ordered: True: `vmap` refuses the call; default False.
+      kwargs: keyword arguments, trees of arrays.
+
+    Returns:
+      A tree of arrays of the stated types.
+
+    Raises:
+      RuntimeError: results of other types.
+      ValueError: under `vmap`, an ordered call.
+
+    Examples:
+      >>> seen = []
+      >>> onax.jit(lambda x: onax.experimental.io_callback(lambda x: seen.append(int(x)), None, x))(3)
+      >>> seen
+      [3]
     """
     out_tree, result_avals = _result_types("io_callback", callback, result_shape_dtypes)
     flat, in_tree = _flatten_arguments(args, kwargs)

@@ -86,14 +86,38 @@ class custom_vjp(CustomFunction):
 
 @dataclass(slots=True, eq=False)
 class CustomVJPPrimal:
-    """An argument of `fwd` under `symbolic_zeros`: an array, and whether it is differentiated (`perturbed`)."""
+    """An argument of the forward rule of a `custom_vjp` with ``symbolic_zeros=True``.
+
+    Args:
+      value: an array.
+      perturbed: whether it is differentiated.
+
+    Examples:
+      >>> onax.custom_derivatives.CustomVJPPrimal(1.0, True).perturbed
+      True
+    """
 
     value: object
     perturbed: bool
 
 
 def custom_vjp_primal_tree_values(tree):
-    """The tree with the values of its CustomVJPPrimals; raises TypeError for other leaves."""
+    """Returns a tree with the values of its CustomVJPPrimals.
+
+    Args:
+      tree: a tree of CustomVJPPrimals.
+
+    Returns:
+      A tree of arrays.
+
+    Raises:
+      TypeError: other leaves.
+
+    Examples:
+      >>> primal = onax.custom_derivatives.CustomVJPPrimal(1.0, True)
+      >>> onax.custom_derivatives.custom_vjp_primal_tree_values([primal])
+      [1.0]
+    """
 
     def value(leaf):
         if type(leaf) is not CustomVJPPrimal:

@@ -21,12 +21,24 @@ from onax._transforms.staging import trace_to_jaxpr
 
 
 class custom_vmap:
-    """A function whose batching rule is given by `def_vmap`.
+    """A function with a batching rule of the user's own.
 
-    The rule is called as `rule(axis_size, in_batched, *args)`: `in_batched` is a list of trees like the arguments, of
-    bools that say which leaves have the mapped axis as their first.  It returns the result and a tree of bools of the
-    same structure.  A call of a function without a rule raises AttributeError.  jvp differentiates the function and its
-    rule; reverse mode is not supported, as in JAX.
+    ``f.def_vmap(rule)``: ``rule(axis_size, in_batched, *args) -> (out, out_batched)``.  `in_batched` is a list of trees
+    of bools like the arguments: whether a leaf has the mapped axis, as its first; `out_batched` is one like the result.
+    Forward mode differentiates the function and its rule; reverse mode is not supported, as in JAX.
+
+    Args:
+      fun: a function.
+
+    Examples:
+      >>> @onax.custom_batching.custom_vmap
+      ... def f(x):
+      ...     return 2 * x
+      >>> @f.def_vmap
+      ... def rule(axis_size, in_batched, x):
+      ...     return 3 * x, in_batched[0]
+      >>> onax.vmap(f)(jnp.ones(2))
+      Array([3., 3.], dtype=float32)
     """
 
     def __init__(self, fun):
@@ -223,7 +235,18 @@ programs.set(custom_vmap_p, Call("call", CUSTOM_RULE))
 
 
 def sequential_vmap(f):
-    """A function that `vmap` applies to one example after the other (`lax.map`)."""
+    """Returns a function that `vmap` applies to one example after the other.
+
+    Args:
+      f: a function.
+
+    Returns:
+      A function with the signature of `f`.
+
+    Examples:
+      >>> onax.vmap(onax.custom_batching.sequential_vmap(lambda x: 2 * x))(jnp.ones(2))
+      Array([2., 2.], dtype=float32)
+    """
     mapped = custom_vmap(f)
 
     @mapped.def_vmap

@@ -16,6 +16,16 @@ from onax._prims.conv import conv_general_dilated_p
 from onax._prims.dot import dot_general_p
 
 Offloadable = namedtuple("Offloadable", "src dst")
+Offloadable.__doc__ = """A policy's answer: the results are saved, in JAX in another memory.
+
+    Args:
+      src: the memory where they are computed, such as "device".
+      dst: the memory where they are kept, such as "pinned_host"; here there is one memory.
+
+    Examples:
+      >>> onax.ad_checkpoint.Offloadable("device", "pinned_host").dst
+      'pinned_host'
+    """
 
 
 @dataclass(slots=True, eq=False)
@@ -60,7 +70,19 @@ name_p.jvp = _name_jvp
 
 
 def checkpoint_name(x, name):
-    """Returns the tree; policies such as `save_only_these_names` select its arrays by the name."""
+    """Returns the tree; policies such as `save_only_these_names` select its arrays by the name.
+
+    Args:
+      x: a tree of arrays.
+      name: a str.
+
+    Returns:
+      A tree equal to `x`.
+
+    Examples:
+      >>> onax.ad_checkpoint.checkpoint_name(jnp.ones(2), "hidden")
+      Array([1., 1.], dtype=float32)
+    """
     if name.__hash__ is None or isinstance(name, Array):
         raise TypeError(f"checkpoint_name: a name is a string or another value with a hash, got {type(name)}")
     return tree_map(lambda leaf: name_p.bind(leaf, name=name), x)

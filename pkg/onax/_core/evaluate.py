@@ -17,7 +17,21 @@ def interpreter_of(jaxpr):
 
 
 def eval_jaxpr(jaxpr, consts, *args):
-    """The results (a list) of a jaxpr on the given constants and arguments."""
+    """Returns the results of a program.
+
+    Args:
+      jaxpr: a Jaxpr.
+      consts: the values of its constants.
+      args: its arguments, arrays.
+
+    Returns:
+      A list of arrays.
+
+    Examples:
+      >>> program = onax.make_jaxpr(lambda x: 2 * x)(1.0)
+      >>> onax.core.eval_jaxpr(program.jaxpr, program.consts, 3.0)
+      [Array(6., dtype=float32, weak_type=True)]
+    """
     if context.get_trace() is None and not uses_refs(jaxpr.effects):
         return interpreter_of(jaxpr).run(consts, args)
     return _eval_by_binding(jaxpr, consts, args)
@@ -57,7 +71,18 @@ def bind_with_refs(primitive, args, params):
 
 
 def jaxpr_as_fun(closed_jaxpr):
-    """The function a closed jaxpr stands for: flat arguments to a list of results."""
+    """Returns the function that a closed program stands for.
+
+    Args:
+      closed_jaxpr: a ClosedJaxpr.
+
+    Returns:
+      A function (*arrays) -> list of arrays.
+
+    Examples:
+      >>> onax.extend.core.jaxpr_as_fun(onax.make_jaxpr(lambda x: 2 * x)(1.0))(3.0)
+      [Array(6., dtype=float32, weak_type=True)]
+    """
 
     def run(*args):
         return eval_jaxpr(closed_jaxpr, closed_jaxpr.consts, *args)

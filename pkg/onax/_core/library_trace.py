@@ -17,14 +17,20 @@ from onax._native.context import set_current_trace
 class LibraryTrace(Trace):
     """A trace that another package defines.
 
-    A subclass has an attribute `parent_trace`, and interprets operations by
 
-        process_primitive(primitive, tracers, params)
-        process_custom_jvp_call(primitive, fun, jvp, tracers, *, symbolic_zeros)
-        process_custom_vjp_call(primitive, fun, fwd, bwd, tracers, *, out_trees, symbolic_zeros)
-        stage_value(value), optional: for an array that the user makes
+      process_primitive(primitive, tracers, params)
+      process_custom_jvp_call(primitive, fun, jvp, tracers, *, symbolic_zeros)
+      process_custom_vjp_call(primitive, fun, fwd, bwd, tracers, *, out_trees, symbolic_zeros)
+      stage_value(value), optional: for an array that the user makes
 
-    `primitive.bind_with_trace(parent_trace, values, types of the values, params)` hands an operation on.
+    ``primitive.bind_with_trace(parent_trace, values, types of the values, params)`` hands an operation on.
+
+    Args:
+      subclass has an attribute `parent_trace`, and interprets operations by
+
+    Examples:
+      >>> issubclass(onax.core.Trace, object)
+      True
     """
 
     def __init__(self):

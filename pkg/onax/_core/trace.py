@@ -215,7 +215,17 @@ def trace_state_clean():
 
 
 class Tracer(Array):
-    """A value that stands for others while a function is being transformed."""
+    """A value that stands for others while a function is transformed.
+
+    Args:
+      trace: the trace that interprets operations on it.
+      aval: its type.
+      location: the place in the source that made it; default None.
+
+    Examples:
+      >>> onax.jit(lambda x: isinstance(x, onax.core.Tracer))(1)
+      Array(True, dtype=bool)
+    """
 
     __slots__ = ("__weakref__", "_location", "_trace", "aval")
 
@@ -480,7 +490,18 @@ get_aval = typeof
 
 
 def valid_jaxtype(x):
-    """Whether x is a value that can be traced."""
+    """Returns whether a value can be traced.
+
+    Args:
+      x: anything.
+
+    Returns:
+      A bool.
+
+    Examples:
+      >>> onax.extend.core.valid_jaxtype(1), onax.extend.core.valid_jaxtype("a")
+      (True, False)
+    """
     try:
         typeof(x)
     except TypeError:

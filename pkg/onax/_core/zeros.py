@@ -10,7 +10,15 @@ from dataclasses import dataclass
 
 @dataclass(slots=True, eq=False, repr=False)
 class Zero:
-    """A tangent or cotangent of the given aval that is zero."""
+    """A tangent or cotangent that is zero.
+
+    Args:
+      aval: its type.
+
+    Examples:
+      >>> onax.interpreters.ad.Zero(onax.typeof(jnp.ones(3))).aval
+      ShapedArray(float32[3])
+    """
 
     aval: object
 
@@ -25,7 +33,15 @@ class Zero:
 
 @dataclass(slots=True, eq=False, repr=False)
 class SymbolicZero:
-    """What a user's rule receives for a tangent that is known to be zero."""
+    """What a user's rule receives for a tangent that is known to be zero.
+
+    Args:
+      aval: its type.
+
+    Examples:
+      >>> onax.custom_derivatives.SymbolicZero(onax.typeof(jnp.ones(3))).shape
+      (3,)
+    """
 
     aval: object
 
@@ -40,7 +56,15 @@ class SymbolicZero:
 
 @dataclass(slots=True, eq=False, repr=False)
 class UndefinedPrimal:
-    """A linear operand of a primitive under transposition: only its aval is known."""
+    """A linear operand of a primitive under transposition: only its type is known.
+
+    Args:
+      aval: its type.
+
+    Examples:
+      >>> onax.interpreters.ad.UndefinedPrimal(onax.typeof(jnp.ones(3))).aval
+      ShapedArray(float32[3])
+    """
 
     aval: object
 
@@ -49,7 +73,18 @@ class UndefinedPrimal:
 
 
 def is_undefined_primal(x):
-    """Whether x stands for a linear operand."""
+    """Returns whether a value stands for a linear operand.
+
+    Args:
+      x: anything.
+
+    Returns:
+      A bool.
+
+    Examples:
+      >>> onax.interpreters.ad.is_undefined_primal(1.0)
+      False
+    """
     return type(x) is UndefinedPrimal
 
 

@@ -25,9 +25,17 @@ from onax._ground.source import summarize, user_location
 
 
 class SymbolicScope:
-    """A scope of variables and the constraints on them, written as `"a >= 2"`, `"a + b <= 10"`, `"a == 2*b"`.
+    """A scope of symbolic dimensions and of the constraints on them.
 
     Equal names in one scope are the same variable; dimensions of different scopes cannot be combined.
+
+    Args:
+      constraints_str: texts such as "a >= 2", "a + b <= 10", "a == 2*b"; default none.
+
+    Examples:
+      >>> scope = onax.export.SymbolicScope(("a >= 2",))
+      >>> onax.export.symbolic_shape("a, 2*a", scope=scope)
+      (a, 2*a)
     """
 
     def __init__(self, constraints_str=()):
@@ -171,13 +179,37 @@ def _scope_of(*dims):
 
 
 def max_dim(d1, d2):
-    """The larger of two dimensions; symbolic if it depends on the variables."""
+    """Returns the larger of two dimensions.
+
+    Args:
+      d1: an int or a symbolic dimension.
+      d2: likewise.
+
+    Returns:
+      An int, or a symbolic dimension if it depends on the variables.
+
+    Examples:
+      >>> onax.core.max_dim(2, 3)
+      3
+    """
     scope = _scope_of(d1, d2)
     return max(d1, d2) if scope is None else extremum("max", d1, d2, scope)
 
 
 def min_dim(d1, d2):
-    """The smaller of two dimensions; symbolic if it depends on the variables."""
+    """Returns the smaller of two dimensions.
+
+    Args:
+      d1: an int or a symbolic dimension.
+      d2: likewise.
+
+    Returns:
+      An int, or a symbolic dimension if it depends on the variables.
+
+    Examples:
+      >>> onax.core.min_dim(2, 3)
+      2
+    """
     scope = _scope_of(d1, d2)
     return min(d1, d2) if scope is None else extremum("min", d1, d2, scope)
 

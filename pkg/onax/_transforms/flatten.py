@@ -149,9 +149,22 @@ def _leaf_names(name, tree):
 
 
 def debug_info(traced_for, fun, args=(), kwargs=None, static_argnums=(), static_argnames=()):
-    """The DebugInfo of a traced function: its source location, and the names of its arguments and results.
+    """Returns what messages say of a traced function: its source location, and the names of its arguments and results.
 
-    Names are computed when they are read, since only error messages need them.
+    Args:
+      traced_for: the transformation.
+      fun: the function.
+      args: its arguments; default ``()``.
+      kwargs: its keyword arguments; default None.
+      static_argnums: indices of static arguments; default none.
+      static_argnames: names of static arguments; default none.
+
+    Returns:
+      A DebugInfo.
+
+    Examples:
+      >>> onax.api_util.debug_info("jit", lambda x: x, (1,)).arg_names
+      ('x',)
     """
     # Only the structure and the signature: a DebugInfo must not keep arguments or functions with their programs alive.
     signature, treedef = fun_signature(fun), tree_flatten((tuple(args), kwargs or {}))[1]

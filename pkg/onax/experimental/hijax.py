@@ -94,7 +94,20 @@ def register_hitype(cls, typeof):
 
 
 def cur_qdd(x):
-    """Raises NotImplementedError: there are no values whose type has a state."""
+    """Raises NotImplementedError: there are no values whose type has a state.
+
+    Args:
+      x: a value.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> onax.experimental.cur_qdd(1)
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: cur_qdd: onax has no types of values besides arrays (hijax)
+    """
     raise NotImplementedError(f"cur_qdd: {MESSAGE}")
 
 

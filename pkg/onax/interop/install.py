@@ -11,13 +11,23 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "distributions
 
 
 def install_as_jax():
-    """Makes `import jax`, its submodules and `jaxlib` give onax, from now on and in this process.
+    """Makes ``import jax``, its submodules and ``jaxlib`` give onax, from now on and in this process.
 
-    The objects are onax's own: one pytree registry, one config, one class Array.  `jax.__version__` is the version of
+    The objects are onax's own: one pytree registry, one config, one class Array.  ``jax.__version__`` is the version of
     JAX whose interface onax follows.  An installed JAX is not touched.  A second call changes nothing.
 
+    Returns:
+      None.
+
     Raises:
-        ImportError: JAX itself is imported already.
+      ImportError: JAX itself is imported already.
+
+    Examples:
+      >>> import subprocess, sys
+      >>> program = "import onax.interop; onax.interop.install_as_jax(); import jax; print(jax.numpy.cos(0.0))"
+      >>> run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+      >>> float(run.stdout)
+      1.0
     """
     for name in ROOTS:
         module = sys.modules.get(name)

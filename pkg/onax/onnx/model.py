@@ -54,18 +54,28 @@ def _is_parameter(name, array):
 class Model:
     """A function read from an ONNX file: ``model(params, *inputs, key=None, training=False)``.
 
-    Attributes:
-        params: dict from name to Array, the weights.  Constants that share their place in a second file are one
-            parameter, under the first of their names.
-        constants: dict from name to ndarray, what is part of the function.
-        inputs, outputs: tuples with the name, dtype and shape of each; a dimension is a size, a name, or None.
-        static_inputs: names of the inputs whose values decide shapes; under jit they must be static arguments.
-        metadata: dict of the texts in the file, such as its producer's.
+    its results.  Any other returns its output, or a tuple of its outputs.  Inputs are given in order or by name. Values
+    have the dtypes that the file declares, 64-bit ones too.  Nodes that draw random numbers use `key`; with `training`,
+    dropout drops and batch normalization uses the batch's statistics.
 
-    A file that onax exported is called with the arguments of the exported function, after the parameters, and returns
-    its results.  Any other returns its output, or a tuple of its outputs.  Inputs are given in order or by name.
-    Values have the dtypes that the file declares, 64-bit ones too.  Nodes that draw random numbers use `key`; with
-    `training`, dropout drops and batch normalization uses the batch's statistics.
+      params: dict from name to Array, the weights.  Constants that share their place in a second file are one
+        parameter, under the first of their names.
+      constants: dict from name to ndarray, what is part of the function.
+      inputs, outputs: tuples with the name, dtype and shape of each; a dimension is a size, a name, or None.
+      static_inputs: names of the inputs whose values decide shapes; under jit they must be static arguments.
+      metadata: dict of the texts in the file, such as its producer's.
+
+    Args:
+      file that onax exported is called with the arguments of the exported function, after the parameters, and returns
+      file: the model that was read; `onax.onnx.load` makes it from a path.
+      is_parameter: a function (name, array) -> bool that decides which constants are parameters; default None, the
+        floating-point ones with an axis that decide no shape.
+      straight_through: whether gradients pass through quantization; default False.
+
+    Examples:
+      >>> model = onax.onnx.load(onax.export.export(lambda x: 2 * x)(jnp.ones(3)).serialize())
+      >>> model(model.params, jnp.ones(3))
+      Array([2., 2., 2.], dtype=float32)
     """
 
     def __init__(self, file, is_parameter=None, straight_through=False):
