@@ -1,6 +1,7 @@
 /* Kernels of the elementary functions of float32 and float64 (blocks_floats.c includes this). */
 
 #include "blocks_doubles.h"
+#include "blocks_exps.h"
 #include "lgamma.h"
 
 #define ONAX_LIBRARY1(name) ONAX_MAP1(PLAIN, name##_f64, double, double, name(x))
@@ -10,7 +11,11 @@ ONAX_MAP1(PLAIN, lgamma_f64, double, double, onax_lgamma(x))
 
 /* ---- functions of float32 with a form of their own */
 
-ONAX_MAP1(ONAX_CLONES, exp_f32, float, float, onax_expf(x))
+ONAX_MAP1(ONAX_CLONES, exp_in_steps_f32, float, float, onax_expf(x))
+static void exp_f32(ONAX_ARGUMENTS) {
+    if (ONAX_HAS_SIXTEENS()) exps_of_sixteens(to, first, n);
+    else exp_in_steps_f32(to, first, second, third, n);
+}
 ONAX_MAP1(ONAX_CLONES, exp2_f32, float, float, onax_exp2f(x))
 ONAX_MAP1(ONAX_CLONES, expm1_f32, float, float, onax_expm1f(x))
 ONAX_MAP1(ONAX_CLONES, log_f32, float, float, onax_logf(x))
@@ -18,6 +23,18 @@ ONAX_MAP1(ONAX_CLONES, log1p_f32, float, float, onax_log1pf(x))
 ONAX_MAP1(ONAX_CLONES, tanh_f32, float, float, onax_tanhf(x))
 ONAX_MAP1(ONAX_CLONES, logistic_f32, float, float, onax_logisticf(x))
 ONAX_MAP1(ONAX_CLONES, erf_f32, float, float, onax_erff(x))
+
+/* the same of bfloat16, in one pass (blocks_halves.c has the others) */
+#define ONAX_OF_BF16(linkage, name, result) \
+    ONAX_CLONES linkage void result(ONAX_ARGUMENTS) { \
+        uint16_t *d = to; const uint16_t *a = first; ONAX_UNUSED(); \
+        ONAX_EACH d[i] = onax_to_bf16(onax_##name##f(onax_from_bf16(a[i]))); }
+ONAX_OF_BF16(extern, log, onax_log_bf16) ONAX_OF_BF16(extern, tanh, onax_tanh_bf16) ONAX_OF_BF16(extern, logistic, onax_logistic_bf16)
+ONAX_OF_BF16(extern, erf, onax_erf_bf16) ONAX_OF_BF16(static, exp, exp_in_steps_bf16)
+void onax_exp_bf16(ONAX_ARGUMENTS) {
+    if (ONAX_HAS_SIXTEENS()) exps_of_sixteen_bf16(to, first, n);
+    else exp_in_steps_bf16(to, first, second, third, n);
+}
 
 /* ---- functions that both have, where float32 is computed in float64 */
 
@@ -61,10 +78,16 @@ ONAX_WIDE1(logistic) ONAX_WIDE1(sinh)
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
         T *d = to; const T *a = first, *b = second, y_0 = *b; (void)third, (void)y_0; \
         ONAX_EACH { const T x = a[i], y = y_is, u = x - y; d[i] = exp(u); } }
-ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f32, float, b[i], onax_expf)
+ONAX_EXP_OF_DIFFERENCE(exp_of_difference_in_steps, float, b[i], onax_expf)
 ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f64, double, b[i], onax_exp)
-ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f32_y, float, y_0, onax_expf)
+ONAX_EXP_OF_DIFFERENCE(exp_of_difference_in_steps_y, float, y_0, onax_expf)
 ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f64_y, double, y_0, onax_exp)
+#define ONAX_DIFFERENCE_OF_SIXTEENS(name, sixteens, in_steps) \
+    static void name(ONAX_ARGUMENTS) { \
+        if (ONAX_HAS_SIXTEENS()) sixteens(to, first, second, n); \
+        else in_steps(to, first, second, third, n); }
+ONAX_DIFFERENCE_OF_SIXTEENS(exp_of_difference_f32, exps_of_differences_of_sixteens, exp_of_difference_in_steps)
+ONAX_DIFFERENCE_OF_SIXTEENS(exp_of_difference_f32_y, exps_of_sixteens_less_one, exp_of_difference_in_steps_y)
 const onax_variants onax_exps_of_differences[2] = {
     {exp_of_difference_f32, NULL, exp_of_difference_f32_y}, {exp_of_difference_f64, NULL, exp_of_difference_f64_y}};
 
@@ -86,7 +109,15 @@ const onax_variants onax_exps_of_differences[2] = {
     ONAX_SUM_OF_EXPS_AT(sum_of_exps_##t##_y, T, y_0, exp, (void)0) \
     ONAX_SUM_OF_EXPS_AT(exps_and_sum_##t, T, b[i + k], exp, d[i + k] = e) \
     ONAX_SUM_OF_EXPS_AT(exps_and_sum_##t##_y, T, y_0, exp, d[i + k] = e)
-ONAX_SUM_OF_EXPS(f32, float, onax_expf) ONAX_SUM_OF_EXPS(f64, double, onax_exp)
+ONAX_SUM_OF_EXPS(in_steps, float, onax_expf) ONAX_SUM_OF_EXPS(f64, double, onax_exp)
+#define ONAX_SUM_OF_SIXTEENS(name, sixteens, in_steps, to_terms) \
+    static void name(ONAX_ARGUMENTS) { \
+        if (ONAX_HAS_SIXTEENS()) sixteens(to, to_terms, first, second, n); \
+        else in_steps(to, first, second, third, n); }
+ONAX_SUM_OF_SIXTEENS(sum_of_exps_f32, sum_of_sixteens, sum_of_exps_in_steps, NULL)
+ONAX_SUM_OF_SIXTEENS(sum_of_exps_f32_y, sum_of_sixteens_less_one, sum_of_exps_in_steps_y, NULL)
+ONAX_SUM_OF_SIXTEENS(exps_and_sum_f32, sum_of_sixteens, exps_and_sum_in_steps, (float *)(uintptr_t)third)
+ONAX_SUM_OF_SIXTEENS(exps_and_sum_f32_y, sum_of_sixteens_less_one, exps_and_sum_in_steps_y, (float *)(uintptr_t)third)
 #define ONAX_SUM_ENTRIES(t) \
     {{sum_of_exps_##t, NULL, sum_of_exps_##t##_y}, {exps_and_sum_##t, NULL, exps_and_sum_##t##_y}}
 const onax_variants onax_sums_of_exps[2][2] = {ONAX_SUM_ENTRIES(f32), ONAX_SUM_ENTRIES(f64)};

@@ -118,8 +118,8 @@ ONAX_HALF2(bf16, le, uint8_t, x <= y)
             onax_kernels_f32[ONAX_OP_##op](x, x, y, NULL, m); \
             onax_kernels_f32[ONAX_OP_##out]((uint16_t *)to + i, x, NULL, NULL, m); } }
 /* A total is that of float32. */
-#define ONAX_WIDE_FOLD(t, op) \
-    static void op##_##t(ONAX_ARGUMENTS) { \
+#define ONAX_WIDE_FOLD(t, op, name) \
+    static void name(ONAX_ARGUMENTS) { \
         float x[ONAX_CHUNK]; \
         (void)second, (void)third; \
         if (n <= 0) onax_kernels_f32[ONAX_OP_##op](to, first, NULL, NULL, n); \
@@ -131,14 +131,15 @@ ONAX_HALF2(bf16, le, uint8_t, x <= y)
 #define ONAX_WIDE(t, out) \
     ONAX_WIDE2(t, rem, out) ONAX_WIDE2(t, pow, out) ONAX_WIDE2(t, atan2, out) ONAX_WIDE1(t, sign, out) \
     ONAX_WIDE1(t, floor, out) ONAX_WIDE1(t, ceil, out) ONAX_WIDE1(t, rint, out) ONAX_WIDE1(t, round, out) \
-    ONAX_WIDE1(t, sqrt, out) ONAX_WIDE1(t, rsqrt, out) ONAX_WIDE1(t, exp, out) ONAX_WIDE1(t, exp2, out) \
-    ONAX_WIDE1(t, expm1, out) ONAX_WIDE1(t, log, out) ONAX_WIDE1(t, log1p, out) ONAX_WIDE1(t, tanh, out) \
-    ONAX_WIDE1(t, logistic, out) ONAX_WIDE1(t, sin, out) ONAX_WIDE1(t, cos, out) ONAX_WIDE1(t, tan, out) \
+    ONAX_WIDE1(t, sqrt, out) ONAX_WIDE1(t, rsqrt, out) ONAX_WIDE1(t, exp2, out) \
+    ONAX_WIDE1(t, expm1, out) ONAX_WIDE1(t, log1p, out) ONAX_WIDE1(t, sin, out) ONAX_WIDE1(t, cos, out) ONAX_WIDE1(t, tan, out) \
     ONAX_WIDE1(t, asin, out) ONAX_WIDE1(t, acos, out) ONAX_WIDE1(t, atan, out) ONAX_WIDE1(t, sinh, out) \
     ONAX_WIDE1(t, cosh, out) ONAX_WIDE1(t, asinh, out) ONAX_WIDE1(t, acosh, out) ONAX_WIDE1(t, atanh, out) \
-    ONAX_WIDE1(t, cbrt, out) ONAX_WIDE1(t, erf, out) ONAX_WIDE1(t, erfc, out) ONAX_WIDE1(t, erf_inv, out) \
-    ONAX_WIDE1(t, lgamma, out) ONAX_WIDE_FOLD(t, sum) ONAX_WIDE_FOLD(t, prod) ONAX_WIDE_FOLD(t, largest) \
-    ONAX_WIDE_FOLD(t, smallest)
+    ONAX_WIDE1(t, cbrt, out) ONAX_WIDE1(t, erfc, out) ONAX_WIDE1(t, erf_inv, out) \
+    ONAX_WIDE1(t, lgamma, out) ONAX_WIDE_FOLD(t, sum, sum_##t) ONAX_WIDE_FOLD(t, prod, prod_##t)
+#define ONAX_WIDE_FUNCTIONS(t, out) \
+    ONAX_WIDE1(t, exp, out) ONAX_WIDE1(t, log, out) ONAX_WIDE1(t, tanh, out) ONAX_WIDE1(t, logistic, out) \
+    ONAX_WIDE1(t, erf, out) ONAX_WIDE_FOLD(t, largest, largest_##t) ONAX_WIDE_FOLD(t, smallest, smallest_##t)
 #ifdef ONAX_F16_EIGHTS
 #define ONAX_F16_ARITHMETIC(op, value, instruction) \
     static void op##_rest_f16(ONAX_ARGUMENTS) { \
@@ -161,8 +162,33 @@ ONAX_WIDE2(f16, max, to_f16) ONAX_WIDE2(f16, min, to_f16)
             t##_to_f32(y, (const uint16_t *)second + i, NULL, NULL, m); \
             onax_kernels_f32[ONAX_OP_##op]((uint8_t *)to + i, x, y, NULL, m); } }
 ONAX_WIDE_COMPARISON(f16, eq) ONAX_WIDE_COMPARISON(f16, ne) ONAX_WIDE_COMPARISON(f16, lt) ONAX_WIDE_COMPARISON(f16, le)
-ONAX_WIDE(f16, to_f16)
+ONAX_WIDE(f16, to_f16) ONAX_WIDE_FUNCTIONS(f16, to_f16)
 ONAX_WIDE(bf16, to_bf16)
+
+/* The largest and the smallest by their bits, which are ordered as numbers are but for the sign; NaN is larger in size than
+   infinity. */
+#define ONAX_BF16_EXTREME(name, limit, is_beyond) \
+    ONAX_CLONES static void name##_bf16(ONAX_ARGUMENTS) { \
+        const uint16_t *a = first; \
+        int16_t found = limit, size = 0; \
+        float value; \
+        (void)second, (void)third; \
+        if (n <= 0) { onax_kernels_f32[ONAX_OP_##name](to, first, NULL, NULL, n); return; } \
+        for (int64_t i = 0; i < n; i++) { \
+            const int16_t bits = (int16_t)a[i], key = (int16_t)(bits ^ (bits >> 15 & 0x7FFF)); \
+            const int16_t positive = (int16_t)(bits & 0x7FFF); \
+            found = key is_beyond found ? key : found; \
+            size = positive > size ? positive : size; \
+        } \
+        value = onax_from_bf16(size > 0x7F80 ? 0x7FC0 : (uint16_t)(found ^ (found >> 15 & 0x7FFF))); \
+        onax_kernels_f32[ONAX_OP_##name](to, &value, NULL, NULL, 1); }
+ONAX_BF16_EXTREME(largest, INT16_MIN, >)
+ONAX_BF16_EXTREME(smallest, INT16_MAX, <)
+#define exp_bf16 onax_exp_bf16
+#define log_bf16 onax_log_bf16
+#define tanh_bf16 onax_tanh_bf16
+#define logistic_bf16 onax_logistic_bf16
+#define erf_bf16 onax_erf_bf16
 
 static void is_finite_f16(ONAX_ARGUMENTS) {
     uint8_t *d = to; const uint16_t *a = first; ONAX_UNUSED();
