@@ -366,3 +366,45 @@ def test_gradients_run_as_regions():
 
 
 # ---- each primitive alone, on the samples of the laws
+
+
+# ---- exponentials, and functions of bfloat16, of any number of elements
+
+
+@pytest.mark.parametrize("function", [jnp.exp, jnp.log, jnp.tanh, jax.nn.sigmoid, jax.scipy.special.erf])
+def test_functions_of_all_bfloat16_are_those_of_float32_rounded(function):
+    x = np.arange(1 << 16, dtype=np.uint32).astype(np.uint16).view(jnp.bfloat16)
+    got = np.asarray(jax.jit(function)(x))
+    with np.errstate(invalid="ignore"):
+        want = np.asarray(jax.jit(function)(x.astype(np.float32))).astype(jnp.bfloat16)
+    np.testing.assert_array_equal(got.astype(np.float32), want.astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, jnp.bfloat16], ids=["f32", "bf16"])
+def test_exponentials_and_extremes_of_rows_of_any_length(dtype):
+    def program(x):
+        top = x.max(-1, keepdims=True)
+        terms = jnp.exp(x - top)
+        return top, x.min(-1), terms, terms.astype(jnp.float32).sum(-1), jnp.exp(x - x[::-1])
+
+    rng = np.random.default_rng(0)
+    for n in [*range(1, 70), 255, 256, 257, 512, 515, 1000]:
+        x = (rng.normal(size=(21, n)) * 4).astype(dtype)
+        x[3, 0], x[5, n // 2], x[7, n - 1], x[9] = np.nan, np.inf, -np.inf, -np.inf
+        wide = x.astype(np.float64)
+        top, least, terms, total, differences = [np.asarray(v) for v in jax.jit(program)(x)]
+        with np.errstate(invalid="ignore", over="ignore"):
+            np.testing.assert_array_equal(top.astype(float), wide.max(-1, keepdims=True))
+            np.testing.assert_array_equal(least.astype(float), wide.min(-1))
+            ulps = 4 if dtype is np.float32 else 1
+            assert_ulps(terms, np.exp((x - top).astype(np.float64)).astype(dtype), ulps)
+            assert_ulps(differences, np.exp((x - x[::-1]).astype(np.float64)).astype(dtype), ulps)
+            np.testing.assert_allclose(total, terms.astype(np.float64).sum(-1), rtol=1e-5)
+
+
+def test_exponentials_of_extreme_numbers():
+    special = [np.nan, np.inf, -np.inf, 0.0, -0.0, 88.72, 88.73, 89.5, 1e30, -87.3, -88.0, -103.9, -104.5, -1e30, 1e-40]
+    x = np.concatenate([special, np.linspace(-110, 95, 20_011)]).astype(np.float32)
+    with np.errstate(over="ignore"):
+        want = np.exp(x.astype(np.float64)).astype(np.float32)
+    assert_ulps(np.asarray(jax.jit(lambda x: jnp.exp(x) * 1)(x)), want, 2)

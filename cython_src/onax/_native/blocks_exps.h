@@ -3,7 +3,7 @@
 #ifndef ONAX_BLOCKS_EXPS_H
 #define ONAX_BLOCKS_EXPS_H
 
-#if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && !defined(ONAX_SANITIZED)
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && !defined(ONAX_SANITIZED)
 #include <immintrin.h>
 
 #define ONAX_HAS_SIXTEENS() (__builtin_cpu_supports("x86-64-v4") != 0)
