@@ -23,6 +23,7 @@ import numpy as np
 
 import onax
 from onax import export
+from onax._core.derived import DerivedPrimitive
 from onax._core.slots import declared_slots
 from onax._native.dispatch import Primitive
 
@@ -119,12 +120,16 @@ def _calls(path):
     ]
 
 
+def _has_rules(value):
+    return isinstance(value, Primitive) and not isinstance(value, DerivedPrimitive)
+
+
 def definitions():
-    """Primitive -> its Definition, in the order of modules and lines."""
+    """Primitive -> its Definition, in the order of modules and lines; without primitives derived from others."""
     definition_of: dict = {}
     modules = [m for name, m in sorted(sys.modules.items()) if name.startswith("onax.") and m is not None]
     for module in modules:
-        attributes = {name: p for name, p in vars(module).items() if isinstance(p, Primitive)}
+        attributes = {name: p for name, p in vars(module).items() if _has_rules(p)}
         if not attributes:
             continue
         for statement in _statements(vars(module).get("__file__")):

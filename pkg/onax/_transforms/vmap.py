@@ -9,7 +9,8 @@ from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._ground import source
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._transforms.batching import batch_flat, move_mapped_axis
-from onax._transforms.flatten import FlatFunction, argument_names, check_callable, fun_signature
+from onax._transforms.flatten import argument_names, check_callable, fun_signature
+from onax._transforms.vmappable import MappedFunction, is_container, spec_types
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -51,13 +52,13 @@ def vmap(
     check_callable(fun)
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
-    if not (in_axes is None or isinstance(in_axes, (int, tuple))):
+    if not (in_axes is None or isinstance(in_axes, (tuple, *spec_types()))):
         raise TypeError(
             "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments "
             f"passed to the function, but got {in_axes}."
         )
     for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
-        if not all(isinstance(leaf, int) for leaf in tree_flatten(axes)[0]):
+        if not all(isinstance(leaf, spec_types()) for leaf in tree_flatten(axes)[0]):
             raise TypeError(
                 f"vmap {name} must be an int, None, or (nested) container with those types as leaves, but got {axes}."
             )
@@ -70,14 +71,15 @@ def vmap(
                 "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments "
                 f"passed to the function, but got len(in_axes)={len(in_axes)}, len(args)={len(args)}"
             )
-        leaves, tree = tree_flatten((args, kwargs))
+        leaves, tree = tree_flatten((args, kwargs), is_leaf=is_container)
         axes = tuple(in_axes) if isinstance(in_axes, tuple) else in_axes
         dims = flatten_axes("vmap in_axes", tree, (axes, 0), (args, kwargs))
         leaves = [x if d is None else _as_argument(x) for x, d in zip(leaves, dims)]
         size = _mapped_size(fun, args, kwargs, leaves, dims, axis_size)
-        dims = [None if d is None else d % typeof(x).ndim for x, d in zip(leaves, dims)]
+        specs = [d if d is None or is_container(x) else d % typeof(x).ndim for x, d in zip(leaves, dims)]
+        dims = [None if is_container(x) else d for x, d in zip(leaves, specs)]
         axis_data = AxisData(axis_name, size, spmd_axis_name)
-        flat_fun = FlatFunction(fun, tree)
+        flat_fun = MappedFunction(fun, tree, specs, size, lambda tree: flatten_axes("vmap out_axes", tree, out_axes))
         if axis_name is None:
             outs, out_dims = batch_flat(_with_checked_results(flat_fun), axis_data, leaves, dims)
         else:
@@ -92,6 +94,8 @@ def vmap(
 
 
 def _as_argument(x):
+    if is_container(x):
+        return x
     if not valid_jaxtype(x):
         raise TypeError(f"Argument '{x}' of type {type(x)} is not a valid JAX type")
     return as_array(x)
@@ -101,7 +105,7 @@ def _with_checked_results(flat_fun):
     def run(*flat):
         leaves = flat_fun(*flat)
         for x in leaves:
-            if not valid_jaxtype(x):
+            if not (valid_jaxtype(x) or is_container(x)):
                 raise TypeError(f"Output from batched function {x!r} with type {type(x)} is not a valid JAX type")
         return leaves
 
@@ -110,7 +114,9 @@ def _with_checked_results(flat_fun):
 
 
 def _move_to_out_axis(x, dim, out_axis, size):
-    """Moves the mapped axis of a result to its entry of `out_axes`."""
+    """Moves the mapped axis of a result to its entry of `out_axes`; containers have it there."""
+    if is_container(x):
+        return x
     if out_axis is None:
         if dim is not None:
             raise ValueError(f"at vmap out_axes, got axis spec None but output was batched on axis {dim}")
@@ -157,7 +163,7 @@ def _mapped_size(fun, args, kwargs, leaves, dims, axis_size):
     for x, d in zip(leaves, dims):
         if d is None:
             continue
-        shape = typeof(x).shape
+        shape = x.shape if is_container(x) else typeof(x).shape
         if not -len(shape) <= d < len(shape):
             rank = d + 1 if d >= 0 else -d
             raise ValueError(

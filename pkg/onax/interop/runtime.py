@@ -70,7 +70,3 @@ def promote_dtypes_complex(*args):
     """The arrays in their common dtype, made complex."""
     args = promote_dtypes_inexact(*args)
     return [x.astype(to_complex_dtype(x.dtype)) for x in args]
-
-
-def register_vmappable(data_type, spec_type, axis_size_type, to_elt, from_elt, make_iota):
-    """Accepts a class for which JAX's vmap would call functions; onax's vmap maps arrays and refuses its instances."""

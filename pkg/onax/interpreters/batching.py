@@ -10,6 +10,7 @@ operand is mapped.
 
 from onax._prims import _batch_rules
 from onax._prims.shaping import broadcast_bdim, moveaxis
+from onax._transforms.vmappable import register_vmappable, unregister_vmappable
 from onax.interpreters._views import RuleView, check_primitive
 
 fancy_primitive_batchers = RuleView("batch")
@@ -87,4 +88,6 @@ __all__ = [
     "defvectorized",
     "fancy_primitive_batchers",
     "primitive_batchers",
+    "register_vmappable",
+    "unregister_vmappable",
 ]

@@ -360,9 +360,20 @@ from onax.lax._collectives import (
 )
 from onax.lax._conv import conv_general_dilated_local
 from onax.lax._creation import broadcast_like, empty, full, full_like, shape_as_value
+from onax.lax._derived import (
+    after_all_p,
+    create_token_p,
+    reduce_window_p,
+    rng_bit_generator_p,
+    rng_uniform,
+    rng_uniform_p,
+    select_and_scatter_p,
+    stage_p,
+)
 from onax.lax._fft import fft
 from onax.lax._generators import RandomAlgorithm, rng_bit_generator
 from onax.lax._platforms import platform_dependent
+from onax.lax._ragged import ragged_all_to_all, ragged_all_to_all_p
 from onax.lax._scaled_dot import scaled_dot
 from onax.lax._scatter import scatter_apply
 from onax.lax._sharding import with_sharding_constraint

@@ -40,5 +40,6 @@ from onax._prims.linalg_spectral import (
     tridiagonal_solve,
     tridiagonal_solve_p,
 )
+from onax.lax._qdwh import qdwh
 
 _wrap_api_functions(globals(), __name__)

@@ -137,3 +137,34 @@ def test_refusals(mat):
             call()
     with pytest.warns(sparse.SparseEfficiencyWarning):
         same(mat.update_layout(n_dense=1, on_inefficient="warn"), DENSE)
+
+
+M = np.arange(24, dtype=np.float32).reshape(2, 3, 4) % 5
+MAPPED = {
+    "dense": lambda a: a.todense(),
+    "product": lambda a: a @ jnp.arange(4.0),
+    "transpose": lambda a: a.T,
+    "sum": lambda a: a.sum(0),
+    "sorted": lambda a: a.sort_indices(),
+    "scaled": lambda a: a * 2.0,
+    "added": lambda a: a + a,
+    "reshape": lambda a: a.reshape(4, 3),
+    "sparse product": lambda a: a @ a.T,
+    "row": lambda a: a[1],
+}
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_vmap_maps_a_batch_axis(name):
+    dense = lambda x: x.todense() if isinstance(x, sparse.BCOO) else x
+    mapped = jax.vmap(MAPPED[name])(sparse.BCOO.fromdense(M, n_batch=1))
+    loop = [dense(MAPPED[name](sparse.BCOO.fromdense(m))) for m in M]
+    np.testing.assert_allclose(dense(mapped), np.stack(loop))
+    assert not isinstance(mapped, sparse.BCOO) or mapped.n_batch == 1
+
+
+def test_vmap_of_other_axes():
+    made = jax.vmap(lambda m: sparse.BCOO.fromdense(m, nse=4))(M)
+    assert made.n_batch == 1 and repr(made) == "BCOO(float32[2, 3, 4], nse=4, n_batch=1)"
+    with pytest.raises(ValueError, match="Cannot map in_axis=1 for BCOO array with n_batch=1"):
+        jax.vmap(lambda a: a, in_axes=1)(made)

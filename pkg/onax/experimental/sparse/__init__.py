@@ -9,6 +9,29 @@
 
 from onax.experimental.sparse import ad, api, bcoo, bcsr, coo, csr, linalg, random, transform, util
 from onax.experimental.sparse._base import JAXSparse
+from onax.experimental.sparse._primitives import (
+    bcoo_dot_general_p,
+    bcoo_dot_general_sampled_p,
+    bcoo_extract_p,
+    bcoo_fromdense_p,
+    bcoo_sort_indices_p,
+    bcoo_spdot_general_p,
+    bcoo_sum_duplicates_p,
+    bcoo_todense_p,
+    bcoo_transpose_p,
+    bcsr_dot_general_p,
+    bcsr_extract_p,
+    bcsr_fromdense_p,
+    bcsr_todense_p,
+    coo_fromdense_p,
+    coo_matmat_p,
+    coo_matvec_p,
+    coo_todense_p,
+    csr_fromdense_p,
+    csr_matmat_p,
+    csr_matvec_p,
+    csr_todense_p,
+)
 from onax.experimental.sparse.ad import grad, jacfwd, jacobian, jacrev, value_and_grad
 from onax.experimental.sparse.api import empty, eye, todense, todense_p
 from onax.experimental.sparse.bcoo import (

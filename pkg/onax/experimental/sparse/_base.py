@@ -20,7 +20,8 @@ class JAXSparse:
     T = property(lambda self: self.transpose())
 
     def __repr__(self):
-        text = f"{type(self).__name__}({self.dtype}{list(self.shape)}, nse={self.nse})"
+        counts = "".join(f", {n}={getattr(self, n, 0)}" for n in ("n_batch", "n_dense") if getattr(self, n, 0))
+        text = f"{type(self).__name__}({self.dtype}{list(self.shape)}, nse={self.nse}{counts})"
         return f"{type(self.data).__name__}[{text}]" if isinstance(self.data, Tracer) else text
 
     def __len__(self):
@@ -45,3 +46,30 @@ def _missing(name):
 
 for _name in "sum __neg__ __pos__ __mul__ __rmul__ __add__ __radd__ __sub__ __rsub__ __truediv__ __getitem__".split():
     setattr(JAXSparse, _name, _missing(_name))
+
+
+def example_of(cont, _, mat, axis):
+    """One example of a batched BCOO or BCSR, for vmap; see `register_vmappable`."""
+    name = type(mat).__name__
+    if not 0 <= axis < mat.n_batch:
+        raise ValueError(
+            f"Cannot map in_axis={axis} for {name} array with n_batch={mat.n_batch}. in_axes for batched {name} "
+            "operations must correspond to a batch dimension."
+        )
+    return _with_buffers(mat, [cont(b, axis) for b in mat._bufs], (*mat.shape[:axis], *mat.shape[axis + 1 :]))
+
+
+def examples_of(cont, size, mat, axis):
+    """A batched BCOO or BCSR of one example, for vmap; see `register_vmappable`."""
+    name = type(mat).__name__
+    if axis > mat.n_batch:
+        raise ValueError(
+            f"{name}: cannot add out_axis={axis} for {name} array with n_batch={mat.n_batch}. {name} batch axes must "
+            "be a contiguous block of leading dimensions."
+        )
+    return _with_buffers(mat, [cont(size, b, axis) for b in mat._bufs], (*mat.shape[:axis], size, *mat.shape[axis:]))
+
+
+def _with_buffers(mat, buffers, shape):
+    known = {"indices_sorted": mat.indices_sorted, "unique_indices": mat.unique_indices}
+    return type(mat)(buffers, shape=shape, **known)

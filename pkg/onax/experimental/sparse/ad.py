@@ -3,7 +3,7 @@
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._native.tree import tree_flatten, tree_map
-from onax._transforms import autodiff
+from onax._transforms import autodiff, jacobians
 from onax.experimental.sparse._base import JAXSparse
 
 
@@ -88,12 +88,12 @@ def value_and_grad(fun, argnums=0, has_aux=False, **kwargs):
 
 def jacfwd(fun, argnums=0, has_aux=False, **kwargs):
     """`onax.jacfwd` of a function from sparse arrays to one dense array; see `grad`."""
-    return _differentiate(autodiff.jacfwd, _restore_derivative)(fun, argnums, has_aux, **kwargs)
+    return _differentiate(jacobians.jacfwd, _restore_derivative)(fun, argnums, has_aux, **kwargs)
 
 
 def jacrev(fun, argnums=0, has_aux=False, **kwargs):
     """`onax.jacrev` of a function from sparse arrays to one dense array; see `grad`."""
-    return _differentiate(autodiff.jacrev, _restore_derivative)(fun, argnums, has_aux, **kwargs)
+    return _differentiate(jacobians.jacrev, _restore_derivative)(fun, argnums, has_aux, **kwargs)
 
 
 jacobian = jacrev

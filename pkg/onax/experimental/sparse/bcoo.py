@@ -16,7 +16,8 @@ from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import Tracer
 from onax._core.trees import register_pytree_node_class
-from onax.experimental.sparse._base import JAXSparse
+from onax._transforms.vmappable import register_vmappable
+from onax.experimental.sparse._base import JAXSparse, example_of, examples_of
 from onax.experimental.sparse._layout import (
     bcoo_eliminate_zeros,
     bcoo_sort_indices,
@@ -235,6 +236,9 @@ class BCOO(JAXSparse):
 
 
 # ---- from and to dense arrays
+
+
+register_vmappable(BCOO, int, int, example_of, examples_of, None)
 
 
 def bcoo_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32):

@@ -11,8 +11,9 @@ import numpy as np
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trees import register_pytree_node_class
+from onax._transforms.vmappable import register_vmappable
 from onax.experimental.sparse import bcoo as _bcoo
-from onax.experimental.sparse._base import JAXSparse
+from onax.experimental.sparse._base import JAXSparse, example_of, examples_of
 from onax.experimental.sparse._layout import broadcast_batch
 from onax.experimental.sparse.bcoo import BCOO
 from onax.experimental.sparse.util import DotDimensionNumbers, Shape, SparseInfo, nfold_vmap
@@ -159,6 +160,9 @@ class BCSR(JAXSparse):
 
     def __rmatmul__(self, other):
         return other @ self.to_bcoo()
+
+
+register_vmappable(BCSR, int, int, example_of, examples_of, None)
 
 
 def bcsr_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32):

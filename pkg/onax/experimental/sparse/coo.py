@@ -1,5 +1,7 @@
 """Sparse matrices as values, rows and columns: COO."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from onax import numpy as jnp
@@ -8,6 +10,14 @@ from onax._core.trees import register_pytree_node_class
 from onax.experimental.sparse._base import JAXSparse
 from onax.experimental.sparse.bcoo import BCOO
 from onax.experimental.sparse.util import Shape
+
+
+class COOInfo(NamedTuple):
+    """What is known of a COO matrix beside its buffers."""
+
+    shape: Shape
+    rows_sorted: bool = False
+    cols_sorted: bool = False
 
 
 @register_pytree_node_class
@@ -22,6 +32,7 @@ class COO(JAXSparse):
 
     n_batch, n_dense = 0, 0
     _bufs = property(lambda self: (self.data, self.row, self.col))
+    _info = property(lambda self: COOInfo(self.shape, self._rows_sorted, self._cols_sorted))
 
     def __init__(self, args, *, shape, rows_sorted=False, cols_sorted=False):
         self.data, self.row, self.col = map(jnp.asarray, args)
@@ -115,6 +126,6 @@ def coo_matmat(mat, B, *, transpose=False):
     return (mat.T if transpose else mat) @ B
 
 
-__all__ = ["COO", "Shape", "coo_fromdense", "coo_matmat", "coo_matvec", "coo_todense"]
+__all__ = ["COO", "COOInfo", "Shape", "coo_fromdense", "coo_matmat", "coo_matvec", "coo_todense"]
 
 _wrap_api_functions(globals(), __name__)
