@@ -19,7 +19,19 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 
 
 def pycapsule(funcptr):
-    """A PyCapsule around a C function that was loaded by ctypes, for `register_ffi_target`."""
+    """Returns a capsule around a C function, for `register_ffi_target`.
+
+    Args:
+      funcptr: a function that ctypes loaded.
+
+    Returns:
+      A PyCapsule.
+
+    Examples:
+      >>> import ctypes
+      >>> type(onax.ffi.pycapsule(ctypes.pythonapi.Py_IsInitialized)).__name__
+      'PyCapsule'
+    """
     destructor = ctypes.CFUNCTYPE(None, ctypes.py_object)
     make = ctypes.pythonapi.PyCapsule_New
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, destructor)
@@ -27,9 +39,17 @@ def pycapsule(funcptr):
 
 
 def include_dir():
-    """The folder with the header `onax/ffi.h`, for the compiler's option -I.
+    """Returns the folder with the header `onax/ffi.h`, for the compiler's option -I.
 
     JAX's folder contains XLA's headers in C++; handlers compiled with those run here too.
+
+    Returns:
+      A str.
+
+    Examples:
+      >>> import os
+      >>> os.path.exists(onax.ffi.include_dir() + "/onax/ffi.h")
+      True
     """
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 
@@ -43,7 +63,25 @@ def ffi_lowering(
     skip_ffi_layout_processing=False,
     **lowering_args,
 ):
-    """Raises NotImplementedError: a rule that lowers to MLIR has no meaning here."""
+    """Raises NotImplementedError: a rule that lowers to MLIR has no meaning here.
+
+    Args:
+      call_target_name: a str.
+      operand_layouts: layouts of the operands.
+      result_layouts: layouts of the results.
+      backend_config: options of the target.
+      skip_ffi_layout_processing: a bool.
+      lowering_args: further options.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> onax.ffi.ffi_lowering("target")
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: ffi_lowering('target'): onax lowers to ONNX and has no ...
+    """
     raise NotImplementedError(
         f"ffi_lowering({call_target_name!r}): onax lowers to ONNX and has no MLIR; call the target with "
         "ffi_call(name, result_types), which works in every function"
@@ -59,7 +97,25 @@ def build_ffi_lowering_function(
     skip_ffi_layout_processing=False,
     **lowering_args,
 ):
-    """Raises NotImplementedError, as `ffi_lowering` does."""
+    """Raises NotImplementedError, as `ffi_lowering` does.
+
+    Args:
+      call_target_name: a str.
+      operand_layouts: layouts of the operands.
+      result_layouts: layouts of the results.
+      backend_config: options of the target.
+      skip_ffi_layout_processing: a bool.
+      lowering_args: further options.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> onax.ffi.build_ffi_lowering_function("target")
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: ffi_lowering('target'): onax lowers to ONNX and has no ...
+    """
     ffi_lowering(call_target_name)
 
 

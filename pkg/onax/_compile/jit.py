@@ -31,7 +31,16 @@ from onax._transforms.flatten import check_callable, fun_name
 
 
 class PjitFunction(JitFunction):
-    """A function as `jit` returns it."""
+    """A function as `jit` returns it.
+
+    Args:
+      fun: the function.
+      options: the options of `jit`.
+
+    Examples:
+      >>> isinstance(onax.jit(jnp.sin), onax.stages.Wrapped)
+      True
+    """
 
     def __init__(self, fun, options):
         super().__init__(fun, cache_for(fun, options.key), options.static_argnums, options.static_argnames)

@@ -21,7 +21,15 @@ from onax.export.graph.transfers import nodes_on_host
 
 @dataclass(slots=True, frozen=True)
 class ArgInfo:
-    """The type of one argument, and whether it is donated."""
+    """The type of one argument, and whether it is donated.
+
+    Args:
+      donated: a bool.
+
+    Examples:
+      >>> onax.jit(jnp.sin).lower(1.0).args_info[0][0].donated
+      False
+    """
 
     _aval: object
     donated: bool
@@ -107,7 +115,16 @@ class Stage:
 
 @source.api_class
 class Traced(Stage):
-    """A function staged for certain argument types: its `jaxpr`."""
+    """A function staged for certain types of arguments; `jit(f).trace` makes it.
+
+    Args:
+      call: the call.
+      staged: its program.
+
+    Examples:
+      >>> onax.jit(lambda x: 2 * x).trace(1.0).jaxpr
+      { lambda ; a:f32[]. let b:f32[] = mul 2.0:f32[] a in (b,) }
+    """
 
     __slots__ = ()
 
@@ -131,7 +148,17 @@ class Traced(Stage):
 
 @source.api_class
 class Lowered(Stage):
-    """A function as an ONNX graph."""
+    """A function as an ONNX graph; `jit(f).lower` makes it.
+
+    Args:
+      signature: the types of arguments and results.
+      computation: the program.
+      graph: the graph, or None where a program runs without one.
+
+    Examples:
+      >>> onax.jit(lambda x: 2 * x).lower(1.0).compile()(3.0)
+      Array(6., dtype=float32, weak_type=True)
+    """
 
     __slots__ = ("_computation", "_graph")
 
@@ -196,7 +223,19 @@ class Lowered(Stage):
 
 @source.api_class
 class Compiled(Stage):
-    """A compiled function for certain argument types; calling it with others raises TypeError."""
+    """A compiled function for certain types of arguments; others raise TypeError.
+
+    Args:
+      signature: the types of arguments and results.
+      executable: what runs.
+      graph: the ONNX graph, or None.
+      computation: the program.
+      device: the device that runs it.
+
+    Examples:
+      >>> onax.jit(lambda x: 2 * x).lower(1.0).compile()(3.0)
+      Array(6., dtype=float32, weak_type=True)
+    """
 
     __slots__ = ("_computation", "_device", "_executable", "_graph", "_run")
 

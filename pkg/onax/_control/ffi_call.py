@@ -67,22 +67,28 @@ def _get_address(name, fn):
 
 
 def register_ffi_target(name, fn, platform="cpu", api_version=1, **kwargs):
-    """Registers a C function as the target `name` of `ffi_call`.
+    """Registers a C function as a target of `ffi_call`.
 
     The function takes one pointer, to a call frame of XLA's typed foreign function interface: it is compiled with the
     header `onax/ffi.h` of `include_dir()`, or with XLA's own headers.
 
     Args:
-      name: the name, a string.
-      fn: a PyCapsule (see `pycapsule`), a function of ctypes, or a dictionary of them by stage: "instantiate",
-        "prepare", "initialize" and, required, "execute".
-      platform: "cpu"; targets for other platforms are never called, and ignored.
+      name: the target's name, a str.
+      fn: a PyCapsule (see `pycapsule`), a function of ctypes, or a dict of them by stage: "instantiate", "prepare",
+        "initialize" and, required, "execute".
+      platform: "cpu"; targets for other platforms are ignored.
       api_version: 1.
-      **kwargs: accepted for compatibility with JAX (`traits`).
+      kwargs: accepted, without effect (`traits`).
+
+    Returns:
+      None.
 
     Raises:
       JaxRuntimeError: `fn` is something else, has no handler for "execute", or was compiled for another version.
-      NotImplementedError: api_version is 0, the untyped interface.
+      NotImplementedError: `api_version` is 0, the untyped interface.
+
+    Examples:
+      >>> onax.ffi.register_ffi_target("target", None, platform="gpu")
     """
     if platform not in _PLATFORMS:
         return
@@ -114,21 +120,52 @@ def register_ffi_target(name, fn, platform="cpu", api_version=1, **kwargs):
 
 
 def register_ffi_target_as_batch_partitionable(name):
-    """Accepted for compatibility with JAX: a call with arguments on several devices runs once, on gathered arrays."""
+    """Does nothing: a call with arguments on several devices runs once, on gathered arrays.
+
+    Args:
+      name: the target's name.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.ffi.register_ffi_target_as_batch_partitionable("target")
+    """
 
 
 def register_ffi_type_id(name, obj, platform="cpu"):
-    """Raises ValueError, as JAX 0.10.2 does: use `register_ffi_type`."""
+    """Raises ValueError, as JAX 0.10.2 does: use `register_ffi_type`.
+
+    Args:
+      name: the name of the type.
+      obj: a PyCapsule.
+      platform: "cpu".
+
+    Raises:
+      ValueError: always.
+
+    Examples:
+      >>> onax.ffi.register_ffi_type_id("state", None)
+      Traceback (most recent call last):
+          ...
+      ValueError: register_ffi_type_id is not supported after jaxlib version 381.
+    """
     raise ValueError("register_ffi_type_id is not supported after jaxlib version 381.")
 
 
 def register_ffi_type(name, type_registration, platform="cpu"):
-    """Gives the type `name` of a target's state its number.
+    """Gives the type of a target's state its number.
 
     Args:
       name: the name of the type.
-      type_registration: a dictionary; "type_id" is a PyCapsule with a pointer to the number, which is set.
+      type_registration: a dict; "type_id" is a PyCapsule with a pointer to the number, which is set.
       platform: "cpu"; others are ignored.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.ffi.register_ffi_type("state", {}, platform="gpu")
     """
     if platform in _PLATFORMS:
         number = ffi_frame.type_numbers.setdefault(name, len(ffi_frame.type_numbers) + 1)
@@ -271,19 +308,21 @@ def ffi_call(
     """Returns a function that calls a registered target with arrays.
 
     Its positional arguments are arrays; keyword arguments are the attributes of the call: bool, int (64 bits), float
-    (64 bits), str, bytes, scalars and numeric arrays of NumPy, dictionaries of them.  It has no derivative: give it one
-    with `custom_jvp` or `custom_vjp`.
+    (64 bits), str, bytes, scalars and numeric arrays of NumPy, dicts of them.  It has no derivative: `custom_jvp` or
+    `custom_vjp` give it one.
 
     Args:
       target_name: the name given to `register_ffi_target`.
-      result_shape_dtypes: an object with `shape` and `dtype` (a ShapeDtypeStruct, an array), or a sequence of them.
-      has_side_effect: whether the call also happens where its results are not used.
+      result_shape_dtypes: an object with shape and dtype (a ShapeDtypeStruct, an array), or a sequence of them.
+      has_side_effect: True: the call also happens where its results are not used; default False.
       vmap_method: what `vmap` does, as for `pure_callback`.
-      input_layouts, output_layouts: for each array None (row-major), a Layout, or its axes from the slowest to the
-        fastest in memory.
-      input_output_aliases: a dictionary from indices of arguments to those of results that begin as their copies and
-        share their memory.
-      custom_call_api_version, legacy_backend_config: 4 and None; a call refuses older versions.
+      input_layouts: for each argument None (row-major), a Layout, or its axes from the slowest to the fastest in
+        memory.
+      output_layouts: the same for the results.
+      input_output_aliases: a dict from indices of arguments to those of results that begin as their copies and share
+        their memory.
+      custom_call_api_version: 4; a call refuses older versions.
+      legacy_backend_config: None.
 
     Returns:
       A function that returns an array, or a list (a tuple, if a tuple was given) of arrays.
@@ -291,6 +330,14 @@ def ffi_call(
     Raises:
       ValueError: layouts, aliases or `vmap_method` do not fit.
       JaxRuntimeError: a call finds no such target, or the target returned an error.
+
+    Examples:
+      >>> f = onax.ffi.ffi_call("missing", onax.ShapeDtypeStruct((2,), jnp.float32))
+      >>> try:
+      ...     f(jnp.ones(2))
+      ... except onax.errors.JaxRuntimeError as error:
+      ...     print("missing" in str(error))
+      True
     """
     check_vmap_method(vmap_method)
     several = isinstance(result_shape_dtypes, Sequence)

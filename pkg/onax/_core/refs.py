@@ -28,7 +28,15 @@ discharge = Slot(
 
 @dataclass(frozen=True, repr=False)
 class AbstractRef(AbstractValue):
-    """The type of a reference to an array of type `inner_aval`."""
+    """The type of a reference to an array.
+
+    Args:
+      inner_aval: the type of the array.
+
+    Examples:
+      >>> onax.typeof(onax.new_ref(jnp.ones(3))).shape
+      (3,)
+    """
 
     inner_aval: object
 

@@ -23,46 +23,158 @@ _events, _durations, _time_spans, _scalars = [], [], [], []
 
 
 def record_event(event, **kwargs):
-    """Calls the listeners for events: `listener(event, **kwargs)`."""
+    """Calls the listeners for events.
+
+    Args:
+      event: the event's name, a str.
+      kwargs: values that describe it.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.monitoring.record_event("/docs/event", size=3)
+    """
     for listener in tuple(_events):
         listener(event, **kwargs)
 
 
 def record_event_duration_secs(event, duration, **kwargs):
-    """Calls the listeners for durations (in seconds): `listener(event, duration, **kwargs)`."""
+    """Calls the listeners for durations.
+
+    Args:
+      event: the event's name, a str.
+      duration: in seconds.
+      kwargs: values that describe it.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.monitoring.record_event_duration_secs("/docs/event", 0.5)
+    """
     for listener in tuple(_durations):
         listener(event, duration, **kwargs)
 
 
 def record_event_time_span(event, start_time, end_time, **kwargs):
-    """Calls the listeners for time spans: `listener(event, start_time, end_time, **kwargs)`."""
+    """Calls the listeners for time spans.
+
+    Args:
+      event: the event's name, a str.
+      start_time: in seconds.
+      end_time: in seconds.
+      kwargs: values that describe it.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.monitoring.record_event_time_span("/docs/event", 0.0, 0.5)
+    """
     for listener in tuple(_time_spans):
         listener(event, start_time, end_time, **kwargs)
 
 
 def record_scalar(event, value, **kwargs):
-    """Calls the listeners for scalars: `listener(event, value, **kwargs)`."""
+    """Calls the listeners for scalars.
+
+    Args:
+      event: the event's name, a str.
+      value: a number.
+      kwargs: values that describe it.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.monitoring.record_scalar("/docs/event", 3)
+    """
     for listener in tuple(_scalars):
         listener(event, value, **kwargs)
 
 
 def register_event_listener(callback):
-    """Adds a listener for events."""
+    """Adds a listener for events.
+
+    Args:
+      callback: a function (event, **values).
+
+    Returns:
+      None.
+
+    Examples:
+      >>> seen = []
+      >>> listener = lambda event, **values: seen.append((event, values))
+      >>> onax.monitoring.register_event_listener(listener)
+      >>> onax.monitoring.record_event("/docs/event", size=3)
+      >>> onax.monitoring.unregister_event_listener(listener)
+      >>> seen
+      [('/docs/event', {'size': 3})]
+    """
     _events.append(callback)
 
 
 def register_event_duration_secs_listener(callback):
-    """Adds a listener for durations."""
+    """Adds a listener for durations.
+
+    Args:
+      callback: a function (event, seconds, **values).
+
+    Returns:
+      None.
+
+    Examples:
+      >>> seen = []
+      >>> listener = lambda event, seconds, **values: seen.append(seconds)
+      >>> onax.monitoring.register_event_duration_secs_listener(listener)
+      >>> onax.monitoring.record_event_duration_secs("/docs/event", 0.5)
+      >>> onax.monitoring.unregister_event_duration_listener(listener)
+      >>> seen
+      [0.5]
+    """
     _durations.append(callback)
 
 
 def register_event_time_span_listener(callback):
-    """Adds a listener for time spans."""
+    """Adds a listener for time spans.
+
+    Args:
+      callback: a function (event, start, end, **values).
+
+    Returns:
+      None.
+
+    Examples:
+      >>> seen = []
+      >>> listener = lambda event, start, end, **values: seen.append((start, end))
+      >>> onax.monitoring.register_event_time_span_listener(listener)
+      >>> onax.monitoring.record_event_time_span("/docs/event", 0.0, 0.5)
+      >>> onax.monitoring.unregister_event_time_span_listener(listener)
+      >>> seen
+      [(0.0, 0.5)]
+    """
     _time_spans.append(callback)
 
 
 def register_scalar_listener(callback):
-    """Adds a listener for scalars."""
+    """Adds a listener for scalars.
+
+    Args:
+      callback: a function (event, value, **values).
+
+    Returns:
+      None.
+
+    Examples:
+      >>> seen = []
+      >>> listener = lambda event, value, **values: seen.append(value)
+      >>> onax.monitoring.register_scalar_listener(listener)
+      >>> onax.monitoring.record_scalar("/docs/event", 3)
+      >>> onax.monitoring.unregister_scalar_listener(listener)
+      >>> seen
+      [3]
+    """
     _scalars.append(callback)
 
 
@@ -73,27 +185,94 @@ def _remove(listeners, callback):
 
 
 def unregister_event_listener(callback):
-    """Removes a listener for events; raises ValueError if it is not registered."""
+    """Removes a listener for events.
+
+    Args:
+      callback: the function that was registered.
+
+    Returns:
+      None.
+
+    Raises:
+      ValueError: it is not registered.
+
+    Examples:
+      >>> listener = lambda event, **values: None
+      >>> onax.monitoring.register_event_listener(listener)
+      >>> onax.monitoring.unregister_event_listener(listener)
+    """
     _remove(_events, callback)
 
 
 def unregister_event_duration_listener(callback):
-    """Removes a listener for durations; raises ValueError if it is not registered."""
+    """Removes a listener for durations.
+
+    Args:
+      callback: the function that was registered.
+
+    Returns:
+      None.
+
+    Raises:
+      ValueError: it is not registered.
+
+    Examples:
+      >>> listener = lambda event, seconds, **values: None
+      >>> onax.monitoring.register_event_duration_secs_listener(listener)
+      >>> onax.monitoring.unregister_event_duration_listener(listener)
+    """
     _remove(_durations, callback)
 
 
 def unregister_event_time_span_listener(callback):
-    """Removes a listener for time spans; raises ValueError if it is not registered."""
+    """Removes a listener for time spans.
+
+    Args:
+      callback: the function that was registered.
+
+    Returns:
+      None.
+
+    Raises:
+      ValueError: it is not registered.
+
+    Examples:
+      >>> listener = lambda event, start, end, **values: None
+      >>> onax.monitoring.register_event_time_span_listener(listener)
+      >>> onax.monitoring.unregister_event_time_span_listener(listener)
+    """
     _remove(_time_spans, callback)
 
 
 def unregister_scalar_listener(callback):
-    """Removes a listener for scalars; raises ValueError if it is not registered."""
+    """Removes a listener for scalars.
+
+    Args:
+      callback: the function that was registered.
+
+    Returns:
+      None.
+
+    Raises:
+      ValueError: it is not registered.
+
+    Examples:
+      >>> listener = lambda event, value, **values: None
+      >>> onax.monitoring.register_scalar_listener(listener)
+      >>> onax.monitoring.unregister_scalar_listener(listener)
+    """
     _remove(_scalars, callback)
 
 
 def clear_event_listeners():
-    """Removes all listeners of every kind."""
+    """Removes all listeners of every kind.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.monitoring.clear_event_listeners()
+    """
     for listeners in (_events, _durations, _time_spans, _scalars):
         listeners.clear()
 

@@ -19,10 +19,25 @@ _EPS = 1e-4
 
 
 def check_jvp(f, f_jvp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
-    """Raises AssertionError unless `f_jvp(args, tangents)` returns the value of `f` and its central difference.
+    """Raises AssertionError unless a derivative in forward mode agrees with a central difference.
 
-    `args`: a tuple.  Tolerances are numbers or dicts from dtypes to numbers, and default by dtype;
-    `eps` is the distance between the two points.
+    Args:
+      f: a function of arrays.
+      f_jvp: a function (args, tangents) -> (value, derivative).
+      args: a tuple of arguments.
+      atol: the absolute tolerance, a number or a dict by dtype; default None, by dtype.
+      rtol: the relative tolerance, likewise.
+      eps: the distance of the two points; default 1e-4.
+      err_msg: the beginning of the message.
+
+    Returns:
+      None.
+
+    Raises:
+      AssertionError: they differ.
+
+    Examples:
+      >>> onax.test_util.check_jvp(jnp.sin, lambda x, t: onax.jvp(jnp.sin, x, t), (1.0,), rtol=0.01, eps=0.01)
     """
     tangents = tree_map(_random_like(np.random.RandomState(0)), args)
     value, moved = f_jvp(args, tangents)
@@ -37,7 +52,26 @@ def check_jvp(f, f_jvp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
 
 
 def check_vjp(f, f_vjp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
-    """Raises AssertionError unless `f_vjp(*args) -> (value, pullback)` is the transpose of the difference of `f`."""
+    """Raises AssertionError unless a derivative in reverse mode is the transpose of a central difference.
+
+    Args:
+      f: a function of arrays.
+      f_vjp: a function (*args) -> (value, pullback).
+      args: a tuple of arguments.
+      atol: the absolute tolerance, a number or a dict by dtype; default None, by dtype.
+      rtol: the relative tolerance, likewise.
+      eps: the distance of the two points; default 1e-4.
+      err_msg: the beginning of the message.
+
+    Returns:
+      None.
+
+    Raises:
+      AssertionError: they differ.
+
+    Examples:
+      >>> onax.test_util.check_vjp(jnp.sin, lambda x: onax.vjp(jnp.sin, x), (1.0,), rtol=0.01, eps=0.01)
+    """
     random_like = _random_like(np.random.RandomState(0))
     value, pull = f_vjp(*args)
     _assert_close(value, f(*args), atol, rtol, _prefix_message(err_msg, "VJP primal"))
@@ -56,10 +90,25 @@ def check_vjp(f, f_vjp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
 
 
 def check_grads(f, args, order, modes=("fwd", "rev"), atol=None, rtol=None, eps=None):
-    """Raises AssertionError unless derivatives of `f` up to an order agree with finite differences.
+    """Raises AssertionError unless derivatives up to an order agree with finite differences.
 
-    `modes`: "fwd" checks jvp, "rev" checks vjp; higher orders check derivatives of these.  `eps` defaults to the
-    cube root of the coarsest argument's precision, where truncation and rounding balance (JAX: 1e-4 always).
+    Args:
+      f: a function of arrays.
+      args: a tuple of arguments.
+      order: the highest order.
+      modes: "fwd" checks forward mode, "rev" reverse mode; default both.
+      atol: the absolute tolerance, a number or a dict by dtype; default None, by dtype.
+      rtol: the relative tolerance, likewise.
+      eps: the distance of two points; default None, the cube root of the precision of the arguments (in JAX 1e-4).
+
+    Returns:
+      None.
+
+    Raises:
+      AssertionError: they differ.
+
+    Examples:
+      >>> onax.test_util.check_grads(jnp.sin, (1.0,), order=2)
     """
     args = tuple(args)
     eps = _balanced_eps(args) if eps is None else eps

@@ -18,7 +18,18 @@ from onax._native.tree import register_pytree_node, tree_flatten, tree_leaves, t
 
 
 class Optimizer(NamedTuple):
-    """The three functions of an optimizer."""
+    """The three functions of an optimizer.
+
+    Args:
+      init_fn: a function (params) -> state.
+      update_fn: a function (step, gradients, state) -> state.
+      params_fn: a function (state) -> params.
+
+    Examples:
+      >>> init, update, get_params = onax.example_libraries.optimizers.sgd(0.5)
+      >>> get_params(update(0, {"w": 2.0}, init({"w": 1.0})))
+      {'w': 0.0}
+    """
 
     init_fn: object
     update_fn: object
@@ -27,7 +38,18 @@ class Optimizer(NamedTuple):
 
 @dataclass(slots=True, eq=False, repr=False)
 class OptimizerState:
-    """The state of an optimizer: the flat state of each parameter, and the structures of both trees."""
+    """The state of an optimizer.
+
+    Args:
+      packed_state: the flat state of each parameter.
+      tree_def: the structure of the parameters.
+      subtree_defs: the structure of each parameter's state.
+
+    Examples:
+      >>> state = onax.example_libraries.optimizers.sgd(0.5).init_fn({"w": 1.0})
+      >>> state.packed_state
+      ((1.0,),)
+    """
 
     packed_state: tuple
     tree_def: object
@@ -43,7 +65,15 @@ register_pytree_node(
 
 @dataclass(slots=True, eq=False, repr=False)
 class JoinPoint:
-    """Marks where the state of one parameter begins in a tree of states."""
+    """Marks where the state of one parameter begins in a tree of states.
+
+    Args:
+      subtree: the state of the parameter.
+
+    Examples:
+      >>> onax.example_libraries.optimizers.JoinPoint((1.0,)).subtree
+      (1.0,)
+    """
 
     subtree: object
 
@@ -61,12 +91,39 @@ def _states(state):
 
 
 def unpack_optimizer_state(opt_state):
-    """The state as a tree like the parameters, each leaf the JoinPoint of its state: for storing it."""
+    """Returns the state as a tree like the parameters, for storing it.
+
+    Args:
+      opt_state: an OptimizerState.
+
+    Returns:
+      A tree whose leaves are JoinPoints, each with the state of a parameter.
+
+    Examples:
+      >>> optimizers = onax.example_libraries.optimizers
+      >>> optimizers.unpack_optimizer_state(optimizers.sgd(0.5).init_fn({"w": 1.0}))["w"].subtree
+      1.0
+    """
     return tree_unflatten(opt_state.tree_def, [JoinPoint(state) for state in _states(opt_state)])
 
 
 def pack_optimizer_state(marked_pytree):
-    """The inverse of `unpack_optimizer_state`.  Raises TypeError for leaves that are not JoinPoints."""
+    """Returns the state in a tree of JoinPoints; the inverse of `unpack_optimizer_state`.
+
+    Args:
+      marked_pytree: a tree of JoinPoints.
+
+    Returns:
+      An OptimizerState.
+
+    Raises:
+      TypeError: other leaves.
+
+    Examples:
+      >>> optimizers = onax.example_libraries.optimizers
+      >>> optimizers.pack_optimizer_state({"w": optimizers.JoinPoint((1.0,))}).packed_state
+      ((1.0,),)
+    """
     points, tree = tree_flatten(marked_pytree)
     if not all(isinstance(point, JoinPoint) for point in points):
         raise TypeError("pack_optimizer_state takes a tree whose leaves are JoinPoints")
@@ -74,10 +131,22 @@ def pack_optimizer_state(marked_pytree):
 
 
 def optimizer(opt_maker):
-    """Decorator that makes an optimizer of trees from an optimizer of single arrays.
+    """Makes an optimizer of trees from one of single arrays, as a decorator.
 
-    `opt_maker(*settings)` gives `init(x) -> state`, `update(step, gradient, state) -> state` and `params(state) -> x`.
-    Trees of gradients must be like the parameters: TypeError.
+    Args:
+      opt_maker: a function (*settings) -> (init, update, params), with ``init(x) -> state``, ``update(step, gradient,
+        state) -> state`` and ``params(state) -> x``.
+
+    Returns:
+      A function (*settings) -> Optimizer; update raises TypeError for gradients of another structure.
+
+    Examples:
+      >>> @onax.example_libraries.optimizers.optimizer
+      ... def descent(rate):
+      ...     return (lambda x: x), (lambda i, g, x: x - rate * g), (lambda x: x)
+      >>> opt = descent(0.5)
+      >>> opt.params_fn(opt.update_fn(0, [2.0], opt.init_fn([1.0])))
+      [0.0]
     """
 
     @functools.wraps(opt_maker)
@@ -119,14 +188,39 @@ def _first(state):
 
 @optimizer
 def sgd(step_size):
-    """Gradient descent: x - step_size * g."""
+    """Returns gradient descent: x - step_size * g.
+
+    Args:
+      step_size: a number, or a function of the step's number.
+
+    Returns:
+      An Optimizer.
+
+    Examples:
+      >>> opt = onax.example_libraries.optimizers.sgd(0.5)
+      >>> opt.params_fn(opt.update_fn(0, 2.0, opt.init_fn(1.0)))
+      0.0
+    """
     step_size = make_schedule(step_size)
     return (lambda x0: x0), (lambda i, g, x: x - step_size(i) * g), (lambda x: x)
 
 
 @optimizer
 def momentum(step_size, mass):
-    """Gradient descent with a velocity: v = mass * v + g; x - step_size * v."""
+    """Returns gradient descent with a velocity: v = mass * v + g; x - step_size * v.
+
+    Args:
+      step_size: a number, or a function of the step's number.
+      mass: the part of the velocity that stays.
+
+    Returns:
+      An Optimizer.
+
+    Examples:
+      >>> opt = onax.example_libraries.optimizers.momentum(0.5, 0.9)
+      >>> opt.params_fn(opt.update_fn(0, 2.0, opt.init_fn(1.0)))
+      Array(0., dtype=float32, weak_type=True)
+    """
     step_size = make_schedule(step_size)
 
     def update(i, g, state):
@@ -139,7 +233,20 @@ def momentum(step_size, mass):
 
 @optimizer
 def nesterov(step_size, mass):
-    """Gradient descent with Nesterov's velocity: x - step_size * (mass * v + g)."""
+    """Returns gradient descent with Nesterov's velocity: x - step_size * (mass * v + g).
+
+    Args:
+      step_size: a number, or a function of the step's number.
+      mass: the part of the velocity that stays.
+
+    Returns:
+      An Optimizer.
+
+    Examples:
+      >>> opt = onax.example_libraries.optimizers.nesterov(0.5, 0.5)
+      >>> opt.params_fn(opt.update_fn(0, 2.0, opt.init_fn(1.0)))
+      Array(-0.5, dtype=float32, weak_type=True)
+    """
     step_size = make_schedule(step_size)
 
     def update(i, g, state):
@@ -156,7 +263,20 @@ def _inverse_root(x):
 
 @optimizer
 def adagrad(step_size, momentum=0.9):
-    """Adagrad (Duchi, Hazan and Singer 2011): gradients divided by the root of the sum of their squares."""
+    """Returns Adagrad (Duchi, Hazan and Singer, 2011): gradients over the root of the sum of their squares.
+
+    Args:
+      step_size: a number, or a function of the step's number.
+      momentum: the part of the velocity that stays; default 0.9.
+
+    Returns:
+      An Optimizer.
+
+    Examples:
+      >>> opt = onax.example_libraries.optimizers.adagrad(0.5)
+      >>> opt.params_fn(opt.init_fn(1.0))
+      1.0
+    """
     step_size = make_schedule(step_size)
 
     def update(i, g, state):
@@ -170,7 +290,21 @@ def adagrad(step_size, momentum=0.9):
 
 @optimizer
 def rmsprop(step_size, gamma=0.9, eps=1e-8):
-    """RMSProp (Tieleman and Hinton 2012): gradients divided by the root of the running mean of their squares."""
+    """Returns RMSProp (Tieleman and Hinton, 2012): gradients over the root of the running mean of their squares.
+
+    Args:
+      step_size: a number, or a function of the step's number.
+      gamma: the part of the mean that stays; default 0.9.
+      eps: a number added under the root; default 1e-8.
+
+    Returns:
+      An Optimizer.
+
+    Examples:
+      >>> opt = onax.example_libraries.optimizers.rmsprop(0.5)
+      >>> opt.params_fn(opt.init_fn(1.0))
+      1.0
+    """
     step_size = make_schedule(step_size)
 
     def update(i, g, state):
@@ -183,7 +317,22 @@ def rmsprop(step_size, gamma=0.9, eps=1e-8):
 
 @optimizer
 def rmsprop_momentum(step_size, gamma=0.9, eps=1e-8, momentum=0.9):
-    """RMSProp with a velocity."""
+    """Returns RMSProp with a velocity.
+
+    Args:
+      step_size: a number, or a function of the step's number.
+      gamma: the part of the mean that stays; default 0.9.
+      eps: a number added under the root; default 1e-8.
+      momentum: the part of the velocity that stays; default 0.9.
+
+    Returns:
+      An Optimizer.
+
+    Examples:
+      >>> opt = onax.example_libraries.optimizers.rmsprop_momentum(0.5)
+      >>> opt.params_fn(opt.init_fn(1.0))
+      1.0
+    """
     step_size = make_schedule(step_size)
 
     def update(i, g, state):
@@ -197,7 +346,22 @@ def rmsprop_momentum(step_size, gamma=0.9, eps=1e-8, momentum=0.9):
 
 @optimizer
 def adam(step_size, b1=0.9, b2=0.999, eps=1e-8):
-    """Adam (Kingma and Ba 2014): running means of gradients and squares, each without its bias towards zero."""
+    """Returns Adam (Kingma and Ba, 2014): running means of gradients and squares, without their bias towards zero.
+
+    Args:
+      step_size: a number, or a function of the step's number.
+      b1: the part of the mean of gradients that stays; default 0.9.
+      b2: the part of the mean of squares that stays; default 0.999.
+      eps: a number added to the root; default 1e-8.
+
+    Returns:
+      An Optimizer.
+
+    Examples:
+      >>> opt = onax.example_libraries.optimizers.adam(0.5)
+      >>> opt.params_fn(opt.update_fn(0, 2.0, opt.init_fn(1.0))).round(4)
+      Array(0.5, dtype=float32)
+    """
     step_size = make_schedule(step_size)
 
     def update(i, g, state):
@@ -213,7 +377,22 @@ def adam(step_size, b1=0.9, b2=0.999, eps=1e-8):
 
 @optimizer
 def adamax(step_size, b1=0.9, b2=0.999, eps=1e-8):
-    """Adamax (Kingma and Ba 2014): Adam with a decaying maximum of gradients instead of the mean of squares."""
+    """Returns Adamax (Kingma and Ba, 2014): Adam with a decaying maximum in place of the mean of squares.
+
+    Args:
+      step_size: a number, or a function of the step's number.
+      b1: the part of the mean of gradients that stays; default 0.9.
+      b2: the part of the maximum that stays; default 0.999.
+      eps: a number added to the maximum; default 1e-8.
+
+    Returns:
+      An Optimizer.
+
+    Examples:
+      >>> opt = onax.example_libraries.optimizers.adamax(0.5)
+      >>> opt.params_fn(opt.init_fn(1.0))
+      1.0
+    """
     step_size = make_schedule(step_size)
 
     def update(i, g, state):
@@ -227,7 +406,20 @@ def adamax(step_size, b1=0.9, b2=0.999, eps=1e-8):
 
 @optimizer
 def sm3(step_size, momentum=0.9):
-    """SM3 (Anil, Gupta, Koren and Singer 2019): Adagrad that keeps one number per row of each axis."""
+    """Returns SM3 (Anil, Gupta, Koren and Singer, 2019): Adagrad that keeps one number per row of each axis.
+
+    Args:
+      step_size: a number, or a function of the step's number.
+      momentum: the part of the velocity that stays; default 0.9.
+
+    Returns:
+      An Optimizer.
+
+    Examples:
+      >>> opt = onax.example_libraries.optimizers.sm3(0.5)
+      >>> opt.params_fn(opt.init_fn(jnp.ones(2)))
+      Array([1., 1.], dtype=float32)
+    """
     step_size = make_schedule(step_size)
 
     def init(x0):
@@ -248,24 +440,76 @@ def sm3(step_size, momentum=0.9):
 
 
 def constant(step_size):
-    """A constant step size."""
+    """Returns a constant step size.
+
+    Args:
+      step_size: a number.
+
+    Returns:
+      A function of the step's number.
+
+    Examples:
+      >>> onax.example_libraries.optimizers.constant(0.5)(10)
+      0.5
+    """
     return lambda i: step_size
 
 
 def exponential_decay(step_size, decay_steps, decay_rate):
-    """step_size * decay_rate ** (step / decay_steps)."""
+    """Returns the step sizes step_size * decay_rate ** (step / decay_steps).
+
+    Args:
+      step_size: the first one.
+      decay_steps: a number.
+      decay_rate: a number.
+
+    Returns:
+      A function of the step's number.
+
+    Examples:
+      >>> onax.example_libraries.optimizers.exponential_decay(1.0, 10, 0.5)(10)
+      0.5
+    """
     return lambda i: step_size * decay_rate ** (i / decay_steps)
 
 
 def inverse_time_decay(step_size, decay_steps, decay_rate, staircase=False):
-    """step_size / (1 + decay_rate * step / decay_steps); with `staircase` the quotient is rounded down."""
+    """Returns the step sizes step_size / (1 + decay_rate * step / decay_steps).
+
+    Args:
+      step_size: the first one.
+      decay_steps: a number.
+      decay_rate: a number.
+      staircase: True: the quotient is rounded down; default False.
+
+    Returns:
+      A function of the step's number.
+
+    Examples:
+      >>> onax.example_libraries.optimizers.inverse_time_decay(1.0, 10, 1.0)(10)
+      0.5
+    """
     if staircase:
         return lambda i: step_size / (1 + decay_rate * jnp.floor(i / decay_steps))
     return lambda i: step_size / (1 + decay_rate * i / decay_steps)
 
 
 def polynomial_decay(step_size, decay_steps, final_step_size, power=1.0):
-    """From `step_size` to `final_step_size` in `decay_steps` steps, along a power."""
+    """Returns step sizes that go from one to another along a power.
+
+    Args:
+      step_size: the first one.
+      decay_steps: the number of steps.
+      final_step_size: the last one.
+      power: the exponent; default 1.
+
+    Returns:
+      A function of the step's number.
+
+    Examples:
+      >>> onax.example_libraries.optimizers.polynomial_decay(1.0, 10, 0.5)(10)
+      Array(0.5, dtype=float32, weak_type=True)
+    """
 
     def schedule(i):
         rest = (1 - jnp.minimum(i, decay_steps) / decay_steps) ** power
@@ -275,7 +519,22 @@ def polynomial_decay(step_size, decay_steps, final_step_size, power=1.0):
 
 
 def piecewise_constant(boundaries, values):
-    """values[k] after k of the boundaries, which increase; ValueError unless there is one value more."""
+    """Returns the step sizes values[k] after k of the boundaries.
+
+    Args:
+      boundaries: increasing numbers of steps.
+      values: step sizes, one more.
+
+    Returns:
+      A function of the step's number.
+
+    Raises:
+      ValueError: another number of values.
+
+    Examples:
+      >>> onax.example_libraries.optimizers.piecewise_constant([10], [1.0, 0.5])(20)
+      Array(0.5, dtype=float32)
+    """
     boundaries, values = jnp.array(boundaries), jnp.array(values)
     if not boundaries.ndim == values.ndim == 1:
         raise ValueError("boundaries and values must be sequences")
@@ -285,7 +544,21 @@ def piecewise_constant(boundaries, values):
 
 
 def make_schedule(scalar_or_schedule):
-    """A function of the step from a number or such a function; TypeError for anything else."""
+    """Returns step sizes as a function.
+
+    Args:
+      scalar_or_schedule: a number, or a function of the step's number.
+
+    Returns:
+      A function of the step's number.
+
+    Raises:
+      TypeError: anything else.
+
+    Examples:
+      >>> onax.example_libraries.optimizers.make_schedule(0.5)(10)
+      0.5
+    """
     if callable(scalar_or_schedule):
         return scalar_or_schedule
     if jnp.ndim(scalar_or_schedule) == 0:
@@ -294,11 +567,34 @@ def make_schedule(scalar_or_schedule):
 
 
 def l2_norm(tree):
-    """The root of the sum of the squares of all numbers in a tree."""
+    """Returns the root of the sum of the squares of all numbers in a tree.
+
+    Args:
+      tree: a tree of arrays.
+
+    Returns:
+      A number.
+
+    Examples:
+      >>> onax.example_libraries.optimizers.l2_norm([3.0, 4.0])
+      Array(5., dtype=float32, weak_type=True)
+    """
     return jnp.sqrt(tree_reduce(lambda total, x: total + jnp.vdot(x, x), tree, 0))
 
 
 def clip_grads(grad_tree, max_norm):
-    """The tree, scaled so that its norm is at most `max_norm`."""
+    """Returns a tree, scaled so that its norm is at most a number.
+
+    Args:
+      grad_tree: a tree of arrays.
+      max_norm: the largest norm.
+
+    Returns:
+      A tree like it.
+
+    Examples:
+      >>> onax.example_libraries.optimizers.clip_grads([jnp.float32(6.0), jnp.float32(8.0)], 5.0)
+      [Array(3., dtype=float32), Array(4., dtype=float32)]
+    """
     norm = l2_norm(grad_tree)
     return tree_map(lambda g: jnp.where(norm < max_norm, g, g * (max_norm / norm)), grad_tree)

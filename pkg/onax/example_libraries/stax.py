@@ -20,7 +20,22 @@ _DIMENSIONS = ("NHWC", "HWIO", "NHWC")
 
 
 def Dense(out_dim, W_init=glorot_normal(), b_init=normal()):
-    """x @ W + b, with `out_dim` columns."""
+    """Returns the layer x @ W + b.
+
+    Args:
+      out_dim: the number of columns of W.
+      W_init: an initializer of the weights; default Glorot's normal one.
+      b_init: an initializer of the bias; default normal numbers.
+
+    Returns:
+      A layer (init, apply): ``init(key, shape) -> (shape of the output, params)``, ``apply(params, inputs)``.
+
+    Examples:
+      >>> init, apply = onax.example_libraries.stax.Dense(3)
+      >>> shape, params = init(onax.random.key(0), (-1, 2))
+      >>> shape, apply(params, jnp.ones((5, 2))).shape
+      ((-1, 3), (5, 3))
+    """
 
     def init_fun(rng, input_shape):
         k1, k2 = random.split(rng)
@@ -59,7 +74,25 @@ def _convolution(convolve, dimension_numbers, out_chan, filter_shape, strides, p
 def GeneralConv(
     dimension_numbers, out_chan, filter_shape, strides=None, padding="VALID", W_init=None, b_init=normal(1e-6)
 ):
-    """A convolution with `out_chan` channels, and a bias."""
+    """Returns a layer of convolution with a bias.
+
+    Args:
+      dimension_numbers: the layouts of input, filter and output, such as ("NHWC", "HWIO", "NHWC").
+      out_chan: the number of channels of the output.
+      filter_shape: the shape of the window.
+      strides: the steps of the window; default None, ones.
+      padding: "VALID" (the default), "SAME", or pairs of numbers.
+      W_init: an initializer of the weights; default Glorot's normal one.
+      b_init: an initializer of the bias; default normal numbers.
+
+    Returns:
+      A layer (init, apply): ``init(key, shape) -> (shape of the output, params)``, ``apply(params, inputs)``.
+
+    Examples:
+      >>> init, apply = onax.example_libraries.stax.Conv(3, (2, 2))
+      >>> init(onax.random.key(0), (1, 5, 5, 1))[0]
+      (1, 4, 4, 3)
+    """
     return _convolution(
         lax.conv_general_dilated, dimension_numbers, out_chan, filter_shape, strides, padding, W_init, b_init
     )
@@ -68,7 +101,25 @@ def GeneralConv(
 def GeneralConvTranspose(
     dimension_numbers, out_chan, filter_shape, strides=None, padding="VALID", W_init=None, b_init=normal(1e-6)
 ):
-    """A transposed convolution with `out_chan` channels, and a bias."""
+    """Returns a layer of transposed convolution with a bias.
+
+    Args:
+      dimension_numbers: the layouts of input, filter and output, such as ("NHWC", "HWIO", "NHWC").
+      out_chan: the number of channels of the output.
+      filter_shape: the shape of the window.
+      strides: the steps of the window; default None, ones.
+      padding: "VALID" (the default), "SAME", or pairs of numbers.
+      W_init: an initializer of the weights; default Glorot's normal one.
+      b_init: an initializer of the bias; default normal numbers.
+
+    Returns:
+      A layer (init, apply): ``init(key, shape) -> (shape of the output, params)``, ``apply(params, inputs)``.
+
+    Examples:
+      >>> init, apply = onax.example_libraries.stax.ConvTranspose(3, (2, 2))
+      >>> init(onax.random.key(0), (1, 5, 5, 1))[0]
+      (1, 6, 6, 3)
+    """
     return _convolution(lax.conv_transpose, dimension_numbers, out_chan, filter_shape, strides, padding, W_init, b_init)
 
 
@@ -78,7 +129,24 @@ ConvTranspose = functools.partial(GeneralConvTranspose, _DIMENSIONS)
 
 
 def BatchNorm(axis=(0, 1, 2), epsilon=1e-5, center=True, scale=True, beta_init=zeros, gamma_init=ones):
-    """Numbers of mean 0 and variance 1 over the axes of the batch, times gamma, plus beta."""
+    """Returns a layer that gives numbers mean 0 and variance 1 over axes, times gamma, plus beta.
+
+    Args:
+      axis: the axes of the batch; default (0, 1, 2).
+      epsilon: a number added to the variance; default 1e-5.
+      center: True (the default): beta is added.
+      scale: True (the default): gamma is multiplied.
+      beta_init: an initializer of beta; default zeros.
+      gamma_init: an initializer of gamma; default ones.
+
+    Returns:
+      A layer (init, apply): ``init(key, shape) -> (shape of the output, params)``, ``apply(params, inputs)``.
+
+    Examples:
+      >>> init, apply = onax.example_libraries.stax.BatchNorm()
+      >>> init(onax.random.key(0), (1, 5, 5, 1))[0]
+      (1, 5, 5, 1)
+    """
     axis = (axis,) if jnp.isscalar(axis) else tuple(axis)
 
     def init_fun(rng, input_shape):
@@ -97,7 +165,20 @@ def BatchNorm(axis=(0, 1, 2), epsilon=1e-5, center=True, scale=True, beta_init=z
 
 
 def elementwise(fun, **fun_kwargs):
-    """A layer that applies a function to its input."""
+    """Returns a layer that applies a function.
+
+    Args:
+      fun: a function of an array.
+      fun_kwargs: its keyword arguments.
+
+    Returns:
+      A layer (init, apply) without parameters.
+
+    Examples:
+      >>> init, apply = onax.example_libraries.stax.elementwise(jnp.abs)
+      >>> apply((), jnp.array([-1.0]))
+      Array([1.], dtype=float32)
+    """
     return (lambda rng, input_shape: (input_shape, ())), (lambda params, inputs, **kwargs: fun(inputs, **fun_kwargs))
 
 
@@ -116,7 +197,22 @@ Gelu = elementwise(gelu)
 
 def _pooling(reducer, start, rescale=None):
     def layer(window_shape, strides=None, padding="VALID", spec=None):
-        """Windows of a shape, reduced to one number each; by default over the middle axes of NHWC."""
+        """Returns a layer that reduces windows to their maximum, sum or mean.
+
+        Args:
+          window_shape: the shape of the windows, over the axes that are neither batch nor channels.
+          strides: the steps of the windows; default None, ones.
+          padding: "VALID" (the default), "SAME", or pairs of numbers.
+          spec: the layout of the input, such as "NHWC", which is the default.
+
+        Returns:
+          A layer (init, apply) without parameters.
+
+        Examples:
+          >>> init, apply = onax.example_libraries.stax.MaxPool((2, 2))
+          >>> apply((), jnp.arange(4.0).reshape(1, 2, 2, 1)).tolist()
+          [[[[3.0]]]]
+        """
         strides = strides or (1,) * len(window_shape)
         rescaled = rescale(window_shape, strides, padding) if rescale else None
         dims, steps = tuple(window_shape), tuple(strides)
@@ -166,7 +262,19 @@ Flatten = _flat_shape, (lambda params, inputs, **kwargs: jnp.reshape(inputs, (in
 
 
 def FanOut(num):
-    """The input `num` times, as a list."""
+    """Returns a layer that repeats its input in a list.
+
+    Args:
+      num: how often.
+
+    Returns:
+      A layer (init, apply) without parameters.
+
+    Examples:
+      >>> init, apply = onax.example_libraries.stax.FanOut(2)
+      >>> apply((), 1.0)
+      [1.0, 1.0]
+    """
     return (lambda rng, shape: ([shape] * num, ())), (lambda params, inputs, **kwargs: [inputs] * num)
 
 
@@ -174,7 +282,19 @@ FanInSum = (lambda rng, shapes: (shapes[0], ())), (lambda params, inputs, **kwar
 
 
 def FanInConcat(axis=-1):
-    """A list of inputs, joined along an axis."""
+    """Returns a layer that joins a list of inputs.
+
+    Args:
+      axis: the axis along which they are joined; default -1.
+
+    Returns:
+      A layer (init, apply) without parameters.
+
+    Examples:
+      >>> init, apply = onax.example_libraries.stax.FanInConcat()
+      >>> apply((), [jnp.ones(2), jnp.zeros(1)])
+      Array([1., 1., 0.], dtype=float32)
+    """
 
     def init_fun(rng, shapes):
         at = axis % len(shapes[0])
@@ -184,7 +304,20 @@ def FanInConcat(axis=-1):
 
 
 def Dropout(rate, mode="train"):
-    """Keeps each number with probability `rate`, divided by it; with mode "test" everything, as it is."""
+    """Returns a layer that keeps each number with a probability, and divides it by that.
+
+    Args:
+      rate: the probability of keeping a number.
+      mode: "train" (the default), or another, which keeps everything as it is.
+
+    Returns:
+      A layer (init, apply) without parameters: ``apply((), inputs, rng=key)``.
+
+    Examples:
+      >>> init, apply = onax.example_libraries.stax.Dropout(0.5)
+      >>> apply((), jnp.ones(4), rng=onax.random.key(0)).shape
+      (4,)
+    """
 
     def apply_fun(params, inputs, **kwargs):
         rng = kwargs.get("rng")
@@ -205,7 +338,20 @@ def Dropout(rate, mode="train"):
 
 
 def serial(*layers):
-    """Layers in sequence."""
+    """Returns a layer that consists of layers in sequence.
+
+    Args:
+      layers: layers.
+
+    Returns:
+      A layer (init, apply), whose parameters are a list.
+
+    Examples:
+      >>> stax = onax.example_libraries.stax
+      >>> init, apply = stax.serial(stax.Dense(3), stax.Relu)
+      >>> init(onax.random.key(0), (-1, 2))[0]
+      (-1, 3)
+    """
     inits, applies = zip(*layers)
 
     def init_fun(rng, input_shape):
@@ -225,7 +371,20 @@ def serial(*layers):
 
 
 def parallel(*layers):
-    """Layers in parallel, each on one element of a list of inputs."""
+    """Returns a layer that consists of layers side by side, each on one element of a list of inputs.
+
+    Args:
+      layers: layers.
+
+    Returns:
+      A layer (init, apply), whose parameters are a list.
+
+    Examples:
+      >>> stax = onax.example_libraries.stax
+      >>> init, apply = stax.parallel(stax.Identity, stax.Relu)
+      >>> apply([(), ()], [jnp.array([-1.0]), jnp.array([-1.0])])
+      [Array([-1.], dtype=float32), Array([0.], dtype=float32)]
+    """
     inits, applies = zip(*layers)
 
     def init_fun(rng, input_shape):
@@ -246,7 +405,20 @@ def _keys(kwargs, count):
 
 
 def shape_dependent(make_layer):
-    """A layer that `make_layer` makes for the shape of its input."""
+    """Returns a layer that a function makes for the shape of its input.
+
+    Args:
+      make_layer: a function (shape) -> layer.
+
+    Returns:
+      A layer (init, apply).
+
+    Examples:
+      >>> stax = onax.example_libraries.stax
+      >>> init, apply = stax.shape_dependent(lambda shape: stax.Dense(shape[-1]))
+      >>> init(onax.random.key(0), (-1, 2))[0]
+      (-1, 2)
+    """
 
     def init_fun(rng, input_shape):
         return make_layer(input_shape)[0](rng, input_shape)

@@ -102,16 +102,41 @@ def free_ref(ref):
 
 @api_boundary
 def get(ref, idx=None):
-    """`ref[idx]`; the whole array without an index."""
+    """Returns the elements of a reference at an index.
+
+    Args:
+      ref: a `Ref`.
+      idx: an index; default None, the whole array.
+
+    Returns:
+      Array.
+
+    Examples:
+      >>> onax.ref.get(onax.new_ref(jnp.arange(3)), 1)
+      Array(1, dtype=int32)
+    """
     index, operands = _read_index(ref, ... if idx is None else idx)
     return _bind(get_p, ref, operands, {"index": index})
 
 
 @api_boundary
 def swap(ref, idx, value):
-    """Does `ref[idx] = value` and returns what was there.
+    """Writes elements of a reference, and returns what was there.
 
-    Raises ValueError for a value of another shape or dtype than `ref[idx]`.
+    Args:
+      ref: a `Ref`.
+      idx: an index.
+      value: an array of the shape and dtype of ``ref[idx]``, or a number.
+
+    Returns:
+      Array.
+
+    Raises:
+      ValueError: a value of another shape or dtype.
+
+    Examples:
+      >>> onax.ref.swap(onax.new_ref(jnp.arange(3)), 1, 7)
+      Array(1, dtype=int32)
     """
     index, operands = _read_index(ref, ... if idx is None else idx)
     return _bind(swap_p, ref, [_strong(value, ref), *operands], {"index": index})
@@ -119,15 +144,48 @@ def swap(ref, idx, value):
 
 @api_boundary
 def set(ref, idx, value):
-    """Does `ref[idx] = value`.  Raises ValueError for a value of another shape or dtype than `ref[idx]`."""
+    """Writes elements of a reference.
+
+    Args:
+      ref: a `Ref`.
+      idx: an index.
+      value: an array of the shape and dtype of ``ref[idx]``, or a number.
+
+    Returns:
+      None.
+
+    Raises:
+      ValueError: a value of another shape or dtype.
+
+    Examples:
+      >>> ref = onax.new_ref(jnp.arange(3))
+      >>> onax.ref.set(ref, 1, 7)
+      >>> ref[...]
+      Array([0, 7, 2], dtype=int32)
+    """
     swap(ref, idx, value)
 
 
 @api_boundary
 def addupdate(ref, idx, x):
-    """Adds a value x to the elements at an index, each occurrence of an index once.
+    """Adds a value to elements of a reference, each occurrence of an index once.
 
-    Raises ValueError for a value of another shape or dtype than `ref[idx]`.
+    Args:
+      ref: a `Ref`.
+      idx: an index.
+      x: an array of the shape and dtype of ``ref[idx]``, or a number.
+
+    Returns:
+      None.
+
+    Raises:
+      ValueError: a value of another shape or dtype.
+
+    Examples:
+      >>> ref = onax.new_ref(jnp.arange(3))
+      >>> onax.ref.addupdate(ref, 1, 7)
+      >>> ref[...]
+      Array([0, 8, 2], dtype=int32)
     """
     index, operands = _read_index(ref, ... if idx is None else idx)
     _bind(addupdate_p, ref, [_as_value(x), *operands], {"index": index})
