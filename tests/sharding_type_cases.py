@@ -16,6 +16,7 @@ IMAGES, WEIGHTS = np.ones((8, 4, 5, 5), np.float32), np.ones((2, 4, 3, 3), np.fl
 def cases(jax):
     """name -> (function without arguments that returns text as codes, ())."""
     programs = {**_elementwise(jax), **_shapes(jax), **_products(jax), **_indexing(jax), **_control(jax), **_moved(jax)}
+    programs |= {**_stated(jax), **_regions(jax), **_gradients(jax)}
     return {name: (lambda row=row: _text(jax, *row), ()) for name, row in programs.items()}
 
 
@@ -186,5 +187,81 @@ def _moved(jax):
         ),
         "shard_map": (
             lambda a: jax.shard_map(lambda b: b * 2, in_specs=spec("x"), out_specs=spec("x"))(a), (Z,), [spec("x")],
+        ),
+    }  # fmt: skip
+
+
+def _stated(jax):
+    jnp, spec, random = jax.numpy, jax.P, jax.random
+    key = lambda: random.key(0)
+    conv = lambda **options: lambda x, k: jax.lax.conv_general_dilated(x, k, (1, 1), "SAME", **options)
+    stated = {"out_sharding": spec("x", "y")}
+    return {
+        "normal": (lambda: random.normal(key(), (8, 4), **stated), (), []),
+        "randint": (lambda: random.randint(key(), (8, 4), 0, 9, **stated), (), []),
+        "bernoulli": (lambda: random.bernoulli(key(), 0.5, (8, 4), **stated), (), []),
+        "gamma": (lambda: random.gamma(key(), 2.0, (8, 4), **stated), (), []),
+        "permutation": (lambda: random.permutation(key(), 8, out_sharding=spec("x")), (), []),
+        "initializer": (lambda: jax.nn.initializers.normal()(key(), (8, 4), **stated), (), []),
+        "rng_bit_generator": (
+            lambda: jax.lax.rng_bit_generator(np.zeros(4, np.uint32), (8, 4), **stated)[1], (), [],
+        ),
+        "zeros stated": (lambda: jnp.zeros((8, 4), **stated), (), []),
+        "full stated": (lambda: jnp.full((8, 4), 2.0, **stated), (), []),
+        "ones_like": (jnp.ones_like, (Z,), [spec("x", "y")]),
+        "array stated": (lambda: jnp.array(Z, **stated), (), []),
+        "arange stated": (lambda: jnp.arange(8, out_sharding=spec("x")), (), []),
+        "broadcast_to stated": (lambda: jnp.broadcast_to(jnp.arange(4.0), (8, 4), **stated), (), []),
+        "repeat stated": (lambda: jnp.repeat(jnp.arange(4), 2, out_sharding=spec("x")), (), []),
+        "percentile stated": (lambda a: jnp.percentile(a, 50, axis=1, out_sharding=spec("x")), (Z,), [spec()]),
+        "tensordot stated": (lambda a: jnp.linalg.tensordot(a, a, axes=1, **stated), (Z,), [spec("x", "y")]),
+        "method reshape stated": (lambda a: a.reshape(64, out_sharding=spec("x")), (Z,), [spec(None, "y")]),
+        "convolution stated": (conv(**stated), (IMAGES, WEIGHTS), [spec("x"), spec("y")]),
+        "convolution of a sharded kernel": (conv(), (IMAGES, WEIGHTS), [spec("x"), spec("y")]),
+        "convolution of sharded features": (conv(), (IMAGES, WEIGHTS), [spec(None, "x"), spec()]),
+        "fft along a sharded dimension": (lambda a: jnp.fft.fft(a, axis=0), (Z,), [spec("x", "y")]),
+    }  # fmt: skip
+
+
+def _regions(jax):
+    spec, sharding = jax.P, jax.sharding
+
+    def shown(a):
+        """Ends with an error that says the type of the argument and the explicit axes."""
+        raise TypeError(f"{jax.typeof(a)}, explicit axes: {sharding.get_abstract_mesh().explicit_axes}")
+
+    auto, explicit = sharding.auto_axes, sharding.explicit_axes
+    double = lambda a: a * 2
+    return {
+        "auto_axes, stated by the call": (lambda a: auto(double)(a, out_sharding=spec("x")), (Z,), [spec("x", "y")]),
+        "auto_axes without out_sharding": (lambda a: auto(double)(a), (Z,), [spec("x", "y")]),
+        "inside auto_axes": (auto(shown, out_sharding=spec("x")), (Z,), [spec("x", "y")]),
+        "inside auto_axes of y": (auto(shown, axes="y", out_sharding=spec("x")), (Z,), [spec("x", "y")]),
+        "inside auto_axes of x": (auto(shown, axes=("x",), out_sharding=spec("x")), (Z,), [spec("x", "y")]),
+        "auto_axes of y": (auto(double, axes="y", out_sharding=spec("x", "y")), (Z,), [spec("x", "y")]),
+        "inside explicit_axes inside auto_axes": (
+            auto(explicit(shown, axes="x", in_sharding=spec("x")), out_sharding=spec("x")), (Z,), [spec("x")],
+        ),
+        "explicit_axes inside auto_axes": (
+            auto(explicit(double, axes="x", in_sharding=spec("x")), out_sharding=spec("y")), (Z,), [spec("x")],
+        ),
+        "explicit_axes without in_sharding": (lambda a: explicit(double)(a), (Z,), [spec("x")]),
+    }  # fmt: skip
+
+
+def _gradients(jax):
+    jnp, spec = jax.numpy, jax.P
+    conv = lambda x, k: jax.lax.conv_general_dilated(x, k, (1, 1), "SAME")
+    square = lambda w, a: ((a @ w) ** 2).sum()
+    return {
+        "gradient by weights, batch sharded": (jax.grad(square), (Z, Z), [spec(), spec("x")]),
+        "gradient by sharded weights": (jax.grad(square), (Z, Z), [spec(None, "y"), spec("x")]),
+        "gradient by inputs": (jax.grad(square, 1), (Z, Z), [spec(None, "y"), spec("x")]),
+        "gradient by a kernel": (
+            jax.grad(lambda k, x: jnp.sin(conv(x, k)).sum()), (WEIGHTS, IMAGES), [spec(), spec("x")],
+        ),
+        "gradient by images": (jax.grad(lambda x, k: (conv(x, k) ** 2).sum()), (IMAGES, WEIGHTS), [spec("x"), spec()]),
+        "gradient of stacked products": (
+            jax.grad(lambda a, b: jnp.einsum("bij,bjk->bik", a, b).sum()), (B, B), [spec("x"), spec("x")],
         ),
     }  # fmt: skip

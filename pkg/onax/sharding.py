@@ -14,7 +14,8 @@ from onax._core.meshes import (
 )
 from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding
 from onax._ground.config import no_collectives
-from onax.lax._sharding import auto_axes, explicit_axes, make_single_device_sharding, reshard
+from onax.lax._axis_types import auto_axes, explicit_axes
+from onax.lax._sharding import make_single_device_sharding, reshard
 
 __all__ = [
     "AbstractMesh",

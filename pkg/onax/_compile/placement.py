@@ -7,6 +7,7 @@ from onax._compile.lazy_import import multi_device
 from onax._control.jit_call import jit_p
 from onax._control.shard_map import has_separate_devices, shard_map_p
 from onax._core.jaxpr import jaxprs_in_params
+from onax._core.meshes import AbstractMesh
 from onax._core.redistribution import is_spanning
 from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding
 from onax._core.trace import Tracer, escaped_tracer_error
@@ -189,7 +190,7 @@ def stated_shardings(eqn):
         stated = params["devices"]
     elif eqn.primitive is jit_p:
         stated = (*params["in_shardings"], *params["out_shardings"])
-    return [sharding for sharding in stated if isinstance(sharding, Sharding)]
+    return [s for s in stated if isinstance(s, Sharding) and not isinstance(getattr(s, "mesh", None), AbstractMesh)]
 
 
 def evaluate_spanning(primitive, operands, params):

@@ -26,7 +26,8 @@ from onax._native.dispatch import Primitive
 from onax._prims.conv_kernels import convolve
 from onax._prims.convert import convert
 from onax._prims.dot import Precision, _work_dtype, canonical_precision
-from onax._prims.shaping import broadcast_in_dim, full, refuse_sharding, reshape, rev, shape_of, transpose
+from onax._prims.placement import sharding_of_cotangent, with_out_sharding
+from onax._prims.shaping import broadcast_in_dim, full, reshape, rev, shape_of, transpose
 from onax._prims.windows_shapes import adjoint_padding, dilated_shape, padtype_to_pads
 
 # ---- dimension numbers ----
@@ -322,6 +323,7 @@ def _lhs_cotangent(ct, lhs, rhs, *, dimension_numbers, padding, lhs_dilation, rh
         feature_group_count=groups,
         precision=precision,
         preferred_element_type=preferred_element_type,
+        out_sharding=sharding_of_cotangent(lhs.aval, ct, rhs) if groups == 1 else None,
     )
     out = convert(out, lhs.aval.dtype, lhs.aval.weak_type)
     if batch_group_count > 1:
@@ -355,6 +357,7 @@ def _rhs_cotangent(ct, lhs, rhs, *, dimension_numbers, padding, lhs_dilation, rh
         batch_group_count=feature_group_count,
         precision=precision,
         preferred_element_type=preferred_element_type,
+        out_sharding=sharding_of_cotangent(rhs.aval, ct, lhs),
     )
     return convert(out, rhs.aval.dtype, rhs.aval.weak_type)
 
@@ -470,7 +473,13 @@ def conv_general_dilated(
     its own part of the output features only.  The result has the operands' dtype, or preferred_element_type.  precision
     makes no difference on a CPU.  Raises TypeError or ValueError for shapes, dtypes and parameters that do not fit.
     """
-    refuse_sharding("conv_general_dilated", out_sharding)
+    if out_sharding is not None:
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        return with_out_sharding(
+            *(out_sharding, conv_general_dilated, lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation),
+            *(dimension_numbers, feature_group_count, batch_group_count),
+            **options,
+        )
     lhs, rhs = _operand(lhs), _operand(rhs)
     numbers = conv_dimension_numbers(lhs.shape, rhs.shape, dimension_numbers)
     if lhs_dilation is None:

@@ -5,6 +5,7 @@ the 8-bit ones) are multiplied and summed in float32 and rounded once; integers 
 """
 
 import enum
+import functools
 import math
 import operator
 from typing import Any, NamedTuple
@@ -12,14 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onax._core.facts import MAKES_NAN
+from onax._core.meshes import PartitionSpec
 from onax._core.rules import defbilinear
+from onax._core.sharding import NamedSharding
 from onax._core.trace import as_array
 from onax._ground import dims, dtypes
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.convert import cast, convert
-from onax._prims.placement import with_out_sharding
+from onax._prims.placement import sharding_of_cotangent, with_out_sharding
 from onax._prims.shaping import canonical_axis, transpose
 
 # ---- precision ----
@@ -303,9 +306,16 @@ def _cotangent(ct, x, y, *, dimension_numbers, x_first, out_sharding=None, **par
     rank = len(ct.shape)
     ct_y = tuple(range(rank - ny, rank)) if x_first else tuple(range(nb, nb + ny))
     numbers = (ct_y, _free_axes(y_rank, yc, yb)), (tuple(range(nb)), tuple(yb))
-    out = dot_general_p.bind(ct, y, dimension_numbers=numbers, out_sharding=None, **params)
-    # axes of `out` now: batch, free axes of x, contracted axes in the order of y
+    product = functools.partial(dot_general_p.bind, dimension_numbers=numbers, out_sharding=None, **params)
+    # axes of the product: batch, free axes of x, contracted axes in the order of y
     order = (*xb, *_free_axes(x_rank, xc, xb), *(xc[i] for i in sorted(range(len(yc)), key=yc.__getitem__)))
+    sharding = sharding_of_cotangent(x.aval, ct, y)
+    if sharding is None:
+        out = product(ct, y)
+    else:
+        entries = (*sharding.spec, *[None] * (x_rank - len(sharding.spec)))
+        spec = PartitionSpec(*(entries[i] for i in order))
+        out = with_out_sharding(NamedSharding(sharding.mesh, spec), product, ct, y)
     out = transpose(out, tuple(sorted(range(x_rank), key=order.__getitem__)))
     return convert(out, x.aval.dtype, x.aval.weak_type)
 

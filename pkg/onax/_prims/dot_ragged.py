@@ -25,6 +25,7 @@ from onax._prims import dot as plain
 from onax._prims.convert import convert, convert_element_type
 from onax._prims.cumulative import cumsum
 from onax._prims.elementwise import add, bitwise_and, ge, lt, select_n, sub
+from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import (
     bdim_at_front,
     broadcast_in_dim,
@@ -386,6 +387,18 @@ def ragged_dot_general(
     axes or group_sizes that do not fit, NotImplementedError for `group_offset`.  Where operands are not all mapped,
     vmap repeats them (JAX has no rule for that).
     """
+    if out_sharding is not None:
+        return with_out_sharding(
+            out_sharding,
+            ragged_dot_general,
+            lhs,
+            rhs,
+            group_sizes,
+            ragged_dot_dimension_numbers,
+            precision,
+            preferred_element_type,
+            group_offset,
+        )
     if group_offset is not None:
         raise NotImplementedError("ragged_dot_general with group_offset is not supported; slice group_sizes instead")
     if preferred_element_type is not None:

@@ -1,11 +1,11 @@
 """The devices on which values lie: device_put places arrays, sharding_constraint states a sharding inside a program."""
 
 from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
-from onax._core.meshes import get_mesh
+from onax._core.meshes import PartitionSpec, get_mesh
 from onax._core.rules import deflinear
 from onax._core.sharding import NamedSharding, Sharding, divisible_sharding, insert_spec_entry, names_in, resolve_spec
-from onax._core.shards import automatic_axes, shard_array
-from onax._core.trace import as_array
+from onax._core.shards import automatic_axes, explicit_sharding, shard_array
+from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._native.dispatch import Primitive
 
@@ -119,6 +119,15 @@ sharding_constraint_p = deflinear(
 # ---- results that are stated to lie somewhere
 
 
+def sharding_of_cotangent(aval, *operands):
+    """The sharding that the type of a cotangent has: that of its value's type, or, where another operand of the
+    transposed operation has explicit axes, replicated over them; None without explicit axes."""
+    if aval.stated_sharding is not None:
+        return aval.stated_sharding
+    given = [typeof(x).stated_sharding for x in operands]
+    return next((NamedSharding(s.mesh, PartitionSpec()) for s in given if s is not None), None)
+
+
 def with_out_sharding(out_sharding, function, *args, **kwargs):
     """`function(*args, **kwargs)` laid out as `out_sharding` says: a NamedSharding, or a PartitionSpec over the mesh in
     context.  What the types of the operands say of explicit axes does not matter."""
@@ -136,6 +145,12 @@ def with_out_sharding(out_sharding, function, *args, **kwargs):
         )
     with automatic_axes():
         out = function(*args, **kwargs)
+    return constrain(as_array(out), target)
+
+
+def constrain(x, sharding):
+    """An array with this sharding, which its type shows as far as the mesh has explicit axes."""
+    explicit_sharding(sharding, x.ndim)  # from now on types are looked at
     return sharding_constraint_p.bind(
-        as_array(out), sharding=target, context_mesh=get_mesh(), layout=None, unconstrained_dims=frozenset()
+        x, sharding=sharding, context_mesh=get_mesh(), layout=None, unconstrained_dims=frozenset()
     )

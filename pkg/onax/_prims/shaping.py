@@ -11,7 +11,6 @@ import numpy as np
 
 from onax._core.facts import BRINGS_VALUES, LINEAR, LINEAR_MOVEMENT, MAKES_NAN
 from onax._core.rules import defjvp_zero, deflinear
-from onax._core.sharding import NamedSharding
 from onax._core.trace import Tracer, as_array, typeof
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
@@ -71,15 +70,6 @@ def check_sequence(name, values):
     if isinstance(values, (int, np.integer)):
         raise TypeError(f"{name} takes a tuple or list of integers, got {values!r} of type {type(values)}")
     return values
-
-
-def refuse_sharding(name, out_sharding):
-    """Raises NotImplementedError for an `out_sharding` over a mesh with axes."""
-    if out_sharding is not None and not (isinstance(out_sharding, NamedSharding) and out_sharding.mesh.empty):
-        raise NotImplementedError(
-            f"{name}: out_sharding is not computed by this function of onax; place its result with "
-            "onax.sharding.reshard(x, sharding)."
-        )
 
 
 def broadcast_shapes(*shapes):

@@ -344,10 +344,12 @@ def _dot_general(name, axes, avals, params, outs):
 
 @sharding_type.rule(conv_general_dilated_p)
 def _conv(name, axes, avals, params, outs):
-    numbers, out = params["dimension_numbers"], [()] * outs[0].ndim
-    out[numbers.out_spec[0]] = axes[0][numbers.lhs_spec[0]]
-    out[numbers.out_spec[1]] = axes[1][numbers.rhs_spec[0]]
-    return [out]
+    numbers = params["dimension_numbers"]
+    if any(axes[1]) or axes[0][numbers.lhs_spec[1]]:
+        raise ShardingTypeError(
+            "Please specify the output sharding via `out_sharding` parameter of `conv_general_dilated`"
+        )
+    return [_divided("conv_general_dilated", axes[0], avals[0], outs[0].shape)]
 
 
 # ---- slices
@@ -440,12 +442,7 @@ def _top_k(name, axes, avals, params, outs):
 
 @sharding_type.rule(fft_p)
 def _fft(name, axes, avals, params, outs):
-    if any(axes[0][avals[0].ndim - len(params["fft_lengths"]) :]):
-        raise ShardingTypeError(
-            f"fft needs whole dimensions where it transforms, got input type={avals[0].str_short()} and "
-            f"fft_lengths={tuple(params['fft_lengths'])}; move the operand with `reshard` first"
-        )
-    return axes[:1]
+    return [_divided("fft", axes[0], avals[0], outs[0].shape)]
 
 
 @sharding_type.rule(reduce_window_sum_p, reduce_window_max_p, reduce_window_min_p)

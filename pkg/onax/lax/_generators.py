@@ -8,6 +8,7 @@ from onax._core.trace import as_array
 from onax._ground import dims, dtypes
 from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import add, lt
+from onax._prims.placement import with_out_sharding
 from onax._prims.random import draw_bits, random_wrap_p
 from onax._prims.random_generators import rbg_impl
 from onax._prims.shaping import canonical_shape, reshape
@@ -40,7 +41,8 @@ def rng_bit_generator(key, shape, dtype=np.uint32, algorithm=RandomAlgorithm.RNG
         raise TypeError(f"rng_bit_generator: unsupported dtype {dtype}")
     if algorithm == RandomAlgorithm.RNG_THREE_FRY:
         raise NotImplementedError("rng_bit_generator by Threefry is not supported; use jax.random.bits")
-    bits = draw_bits(random_wrap_p.bind(key, impl=rbg_impl), 8 * dtype.itemsize, shape)
+    draw = (draw_bits, random_wrap_p.bind(key, impl=rbg_impl), 8 * dtype.itemsize, shape)
+    bits = draw[0](*draw[1:]) if out_sharding is None else with_out_sharding(out_sharding, *draw)
     words = dims.prod(shape) * (2 if dtype.itemsize == 8 else 1)
     blocks = np.uint32(-(-words // _WORDS_PER_BLOCK))
     parts = [reshape(slice_in_dim(key, i, i + 1), ()) for i in (2, 3)]

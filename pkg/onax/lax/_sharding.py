@@ -1,13 +1,11 @@
-"""Where values lie, stated inside a program: with_sharding_constraint, reshard, auto_axes, explicit_axes."""
-
-import functools
+"""Where values lie, stated inside a program: with_sharding_constraint, reshard."""
 
 from onax._core.meshes import PartitionSpec, get_mesh
 from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, resolve_spec
-from onax._core.shards import automatic_axes, explicit_sharding
+from onax._core.shards import explicit_sharding
 from onax._core.trace import Tracer, as_array
 from onax._native.tree import tree_flatten, tree_unflatten
-from onax._prims.placement import sharding_constraint_p
+from onax._prims.placement import constrain
 from onax._transforms.transfer import broadcast_devices, device_put
 
 _NEEDS_MESH = (
@@ -47,7 +45,7 @@ def _constrain(x, target):
         raise ValueError(f"reshard takes shardings and PartitionSpecs, got {target!r}")
     if isinstance(target, NamedSharding) and target.mesh.are_all_axes_explicit and not target.mesh.empty:
         _check_sharding(as_array(x), target)
-    return _moved(x, target)
+    return constrain(as_array(x), target)
 
 
 def _check_sharding(x, target):
@@ -61,12 +59,6 @@ def _check_sharding(x, target):
             f"{whole if wanted is None else wanted.spec}. Please use `jax.sharding.reshard` to shard your input to "
             "the sharding you want."
         )
-
-
-def _moved(x, target):
-    return sharding_constraint_p.bind(
-        as_array(x), sharding=target, context_mesh=get_mesh(), layout=None, unconstrained_dims=frozenset()
-    )
 
 
 def reshard(xs, out_shardings):
@@ -102,68 +94,8 @@ def reshard(xs, out_shardings):
                 f"Got {sharding} of type: {type(sharding)}"
             )
     shardings = [resolve_spec(p, ValueError, _NEEDS_MESH.format("reshard")) for p in shardings]
-    moved = [_moved(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, shardings)]
+    moved = [constrain(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, shardings)]
     return tree_unflatten(tree, moved)
-
-
-def auto_axes(f=None, /, *, axes=None, out_sharding=None):
-    """Returns a function in which explicit mesh axes are automatic, and whose results have given shardings.
-
-    Without `f` the result is a decorator.
-
-    Args:
-      f: a function.
-      axes: accepted: inside, all axes are automatic.
-      out_sharding: a sharding or PartitionSpec, or a prefix tree of the results.
-
-    Returns:
-      A function with the signature of `f`.
-
-    Examples:
-      >>> mesh = onax.make_mesh((1,), ("x",))
-      >>> with onax.set_mesh(mesh):
-      ...     print(onax.sharding.auto_axes(lambda x: 2 * x, out_sharding=onax.P("x"))(jnp.arange(2)))
-      [0 2]
-    """
-    if f is None:
-        return functools.partial(auto_axes, axes=axes, out_sharding=out_sharding)
-
-    @functools.wraps(f)
-    def placed(*args, **kwargs):
-        with automatic_axes():
-            out = f(*args, **kwargs)
-        return out if out_sharding is None else reshard(out, out_sharding)
-
-    return placed
-
-
-def explicit_axes(f=None, /, *, axes=None, in_sharding=None):
-    """Returns a function whose arguments are moved to given shardings over explicit mesh axes.
-
-    Without `f` the result is a decorator.
-
-    Args:
-      f: a function.
-      axes: accepted: which axes types show depends on the mesh.
-      in_sharding: a sharding or PartitionSpec, or a prefix tree of the arguments.
-
-    Returns:
-      A function with the signature of `f`.
-
-    Examples:
-      >>> mesh = onax.make_mesh((1,), ("x",))
-      >>> with onax.set_mesh(mesh):
-      ...     print(onax.sharding.explicit_axes(lambda x: 2 * x, in_sharding=onax.P("x"))(jnp.arange(2)))
-      [0 2]
-    """
-    if f is None:
-        return functools.partial(explicit_axes, axes=axes, in_sharding=in_sharding)
-
-    @functools.wraps(f)
-    def placed(*args, **kwargs):
-        return f(*(args if in_sharding is None else reshard(args, in_sharding)), **kwargs)
-
-    return placed
 
 
 def make_single_device_sharding(device, *, memory_kind=None):

@@ -12,6 +12,7 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
 from onax._ground.source import api_boundary
 from onax._native.array import Array
+from onax._prims.placement import with_out_sharding
 from onax.numpy._promotion import ensure_arraylike
 
 
@@ -36,7 +37,7 @@ def zeros(key, shape, dtype=None, out_sharding=None):
       key: anything; it is not used.
       shape: the shape of the result, a tuple of ints.
       dtype: the dtype; default None, float32, with 64 bits enabled float64.
-      out_sharding: accepted, without effect.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -45,6 +46,8 @@ def zeros(key, shape, dtype=None, out_sharding=None):
       >>> nn.initializers.zeros(onax.random.key(0), (2,))
       Array([0., 0.], dtype=float32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, zeros, key, shape, dtype)
     return jnp.zeros(shape, _resolve_dtype(dtype, None))
 
 
@@ -55,7 +58,7 @@ def ones(key, shape, dtype=None, out_sharding=None):
       key: anything; it is not used.
       shape: the shape of the result, a tuple of ints.
       dtype: the dtype; default None, float32, with 64 bits enabled float64.
-      out_sharding: accepted, without effect.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -64,6 +67,8 @@ def ones(key, shape, dtype=None, out_sharding=None):
       >>> nn.initializers.ones(onax.random.key(0), (2,))
       Array([1., 1.], dtype=float32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, ones, key, shape, dtype)
     return jnp.ones(shape, _resolve_dtype(dtype, None))
 
 
@@ -85,6 +90,8 @@ def constant(value, dtype=None):
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
+        if out_sharding is not None:
+            return with_out_sharding(out_sharding, init, key, shape, dtype)
         return jnp.full(shape, value, dtype=_resolve_dtype(dtype, None))
 
     return init
@@ -108,6 +115,8 @@ def uniform(scale=1e-2, dtype=None):
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
+        if out_sharding is not None:
+            return with_out_sharding(out_sharding, init, key, shape, dtype)
         dtype = _resolve_dtype(dtype, None)
         return random.uniform(key, shape, dtype) * jnp.array(scale, dtype)
 
@@ -131,6 +140,8 @@ def normal(stddev=1e-2, dtype=None):
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
+        if out_sharding is not None:
+            return with_out_sharding(out_sharding, init, key, shape, dtype)
         dtype = _resolve_dtype(dtype, None)
         return random.normal(key, shape, dtype) * jnp.array(stddev, dtype)
 
@@ -157,6 +168,8 @@ def truncated_normal(stddev=1e-2, dtype=None, lower=-2.0, upper=2.0):
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
+        if out_sharding is not None:
+            return with_out_sharding(out_sharding, init, key, shape, dtype)
         dtype = _resolve_dtype(dtype, None)
         return random.truncated_normal(key, lower, upper, shape, dtype) * jnp.array(stddev, dtype)
 
@@ -219,6 +232,8 @@ def variance_scaling(scale, mode, distribution, in_axis=-2, out_axis=-1, batch_a
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
+        if out_sharding is not None:
+            return with_out_sharding(out_sharding, init, key, shape, dtype)
         dtype = _resolve_dtype(dtype, None)
         shape = tuple(shape)
         fan_in, fan_out = _compute_fans(shape, in_axis, out_axis, batch_axis)
@@ -335,6 +350,8 @@ def orthogonal(scale=1.0, column_axis=-1, dtype=None):
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
+        if out_sharding is not None:
+            return with_out_sharding(out_sharding, init, key, shape, dtype)
         dtype = _resolve_dtype(dtype, None)
         if len(shape) < 2:
             raise ValueError("orthogonal initializer requires at least a 2D shape")
@@ -366,6 +383,8 @@ def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None):
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
+        if out_sharding is not None:
+            return with_out_sharding(out_sharding, init, key, shape, dtype)
         dtype = _resolve_dtype(dtype, None)
         if len(shape) not in (3, 4, 5):
             raise ValueError("Delta orthogonal initializer requires a 3D, 4D or 5D shape.")

@@ -128,14 +128,14 @@ def copy(self):
 
 def flatten(self, order="C", *, out_sharding=None):
     """The elements along one axis, in row-major ("C") or column-major ("F") order."""
-    return _shaping.ravel(self, order=order)
+    return _shaping.ravel(self, order=order, out_sharding=out_sharding)
 
 
 def reshape(self, *args, order="C", out_sharding=None):
     """The elements in another shape, given as a tuple or as arguments; one length may be -1."""
     single = len(args) == 1 and (isinstance(args[0], Tracer) or not hasattr(args[0], "__index__"))
     shape = args[0] if single else args
-    return _shaping.reshape(self, shape, order=order)
+    return _shaping.reshape(self, shape, order=order, out_sharding=out_sharding)
 
 
 def transpose(self, *args):

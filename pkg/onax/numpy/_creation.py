@@ -14,6 +14,7 @@ from onax._native.array_sources import from_device_dlpack, from_device_interface
 from onax._native.context import get_trace
 from onax._native.tree import tree_leaves
 from onax._prims.convert import cast
+from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape as plain_shape
 from onax.lax._creation import place_on_device as on_device
 from onax.numpy._promotion import (
@@ -43,7 +44,7 @@ def array(object, dtype=None, *args, copy=True, order="K", ndmin=0, device=None,
       order: must be "K", because arrays have no memory order.
       ndmin: leading axes of length 1 are added up to this rank.
       device: a Device or Sharding to place the array on.
-      out_sharding: accepted for JAX's signature.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array that does not share memory with `object`.
@@ -61,6 +62,8 @@ def array(object, dtype=None, *args, copy=True, order="K", ndmin=0, device=None,
         raise TypeError("array() takes from 1 to 2 positional arguments")
     if order is not None and order != "K":
         raise NotImplementedError("Only implemented for order='K'")
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, array, object, dtype, copy=copy, ndmin=ndmin, device=device)
     if type(object) is ArrayImpl and dtype is None and ndmin == 0 and device is None:
         return lax.copy_p.bind(object) if copy else object
     target_dtype = None if dtype is None else dtypes.check_user_dtype(dtype, "array")
@@ -81,7 +84,7 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None, out_sharding=N
       order: must be None or "K".
       copy: True always makes a copy; None and False only where it is needed.
       device: the device or sharding to place the result on; default: the default device.
-      out_sharding: a sharding for the result; default: decided by the operands.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array that shares no memory that could still be written to.
@@ -94,6 +97,8 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None, out_sharding=N
       >>> jnp.asarray([1.0, 2.0])
       Array([1., 2.], dtype=float32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, asarray, a, dtype, order, copy=copy, device=device)
     if type(a) is ArrayImpl and dtype is None and device is None and not copy and (order is None or order == "K"):
         return a
     if dtype is not None:
@@ -429,7 +434,7 @@ def zeros(shape, dtype=None, *, device=None, out_sharding=None):
       shape: an int or a sequence of ints.
       dtype: the dtype, by default the default float (float32, or float64 if `jax_enable_x64` is on).
       device: a Device or Sharding to place the array on.
-      out_sharding: accepted for JAX's signature.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of the shape and dtype.
@@ -439,6 +444,8 @@ def zeros(shape, dtype=None, *, device=None, out_sharding=None):
       Array([[0., 0., 0.],
              [0., 0., 0.]], dtype=float32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, zeros, shape, dtype, device=device)
     return _fill(shape, 0, _creation_dtype(dtype, "zeros"), device)
 
 
@@ -449,7 +456,7 @@ def ones(shape, dtype=None, *, device=None, out_sharding=None):
       shape: an int or a sequence of ints.
       dtype: the dtype, by default the default float (float32, or float64 if `jax_enable_x64` is on).
       device: a Device or Sharding to place the array on.
-      out_sharding: accepted for JAX's signature.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of the shape and dtype.
@@ -458,6 +465,8 @@ def ones(shape, dtype=None, *, device=None, out_sharding=None):
       >>> jnp.ones(3, jnp.int32)
       Array([1, 1, 1], dtype=int32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, ones, shape, dtype, device=device)
     return _fill(shape, 1, _creation_dtype(dtype, "ones"), device)
 
 
@@ -468,7 +477,7 @@ def empty(shape, dtype=None, *, device=None, out_sharding=None):
       shape: int or ints.
       dtype: dtype; default: the default float.
       device: the device or sharding to place the result on; default: the default device.
-      out_sharding: a sharding for the result; default: decided by the operands.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of the shape and dtype.
@@ -477,6 +486,8 @@ def empty(shape, dtype=None, *, device=None, out_sharding=None):
       >>> jnp.empty(2)
       Array([0., 0.], dtype=float32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, empty, shape, dtype, device=device)
     return _fill(shape, 0, _creation_dtype(dtype, "empty"), device)
 
 
@@ -488,7 +499,7 @@ def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None):
       fill_value: scalar, or array that broadcasts to the shape.
       dtype: dtype; default: that of fill_value, weakly typed for a Python scalar.
       device: the device or sharding to place the result on; default: the default device.
-      out_sharding: a sharding for the result; default: decided by the operands.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of the shape and dtype.
@@ -498,6 +509,8 @@ def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None):
       Array([[1, 2],
              [1, 2]], dtype=int32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, full, shape, fill_value, dtype, device=device)
     check_arraylike("full", fill_value)
     if dtype is not None:
         dtype = dtypes.check_user_dtype(dtype, "full")
@@ -530,7 +543,7 @@ def zeros_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
       dtype: dtype that replaces that of `a`.
       shape: shape that replaces that of `a`.
       device: the device or sharding to place the result on; default: the default device.
-      out_sharding: a sharding for the result; default: decided by the operands.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of the shape and dtype.
@@ -539,6 +552,8 @@ def zeros_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
       >>> jnp.zeros_like(jnp.array([1, 2]))
       Array([0, 0], dtype=int32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, zeros_like, a, dtype, shape, device=device)
     return _like("zeros_like", a, 0, dtype, shape, device)
 
 
@@ -550,7 +565,7 @@ def ones_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
       dtype: dtype that replaces that of `a`.
       shape: shape that replaces that of `a`.
       device: the device or sharding to place the result on; default: the default device.
-      out_sharding: a sharding for the result; default: decided by the operands.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of the shape and dtype.
@@ -559,6 +574,8 @@ def ones_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
       >>> jnp.ones_like(jnp.array([1, 2]), dtype=jnp.float32)
       Array([1., 1.], dtype=float32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, ones_like, a, dtype, shape, device=device)
     return _like("ones_like", a, 1, dtype, shape, device)
 
 
@@ -590,7 +607,7 @@ def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_shardin
       dtype: dtype that replaces that of `a`.
       shape: shape that replaces that of `a`.
       device: the device or sharding to place the result on; default: the default device.
-      out_sharding: a sharding for the result; default: decided by the operands.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of the shape and dtype.
@@ -599,6 +616,8 @@ def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_shardin
       >>> jnp.full_like(jnp.array([1.0, 2.0]), 7)
       Array([7., 7.], dtype=float32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, full_like, a, fill_value, dtype, shape, device=device)
     check_arraylike("full_like", 0, fill_value)
     if np.ndim(fill_value) == 0:
         return _like("full_like", a, fill_value, dtype, shape, device)
@@ -614,7 +633,7 @@ def broadcast_to(array, shape, *, out_sharding=None):
     Args:
       array: array.
       shape: int or ints; its last lengths are those of the array, where these are not 1.
-      out_sharding: a sharding for the result; default: decided by the operands.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of the shape and the dtype of `array`; a copy, unlike NumPy's.
@@ -627,6 +646,8 @@ def broadcast_to(array, shape, *, out_sharding=None):
       Array([[1, 2],
              [1, 2]], dtype=int32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, broadcast_to, array, shape)
     array = ensure_arraylike("broadcast_to", array)
     shape = canonical_shape(shape)
     if array.shape == shape:

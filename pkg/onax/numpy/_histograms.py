@@ -7,6 +7,7 @@ import numpy as np
 from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
+from onax._prims.placement import with_out_sharding
 from onax.numpy._differences import diff
 from onax.numpy._promotion import (
     as_operand,
@@ -220,7 +221,7 @@ def bincount(x, weights=None, minlength=0, *, length=None, out_sharding=None):
       weights: vector of the length of `x`, whose sums replace counts.
       minlength: int, the smallest number of counts.
       length: int, the number of counts, needed under `jit`; larger numbers are dropped.
-      out_sharding: a sharding for the result; default: decided by the operands.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape (max(x) + 1,) or as `minlength` or `length` says; integer, or of the dtype of the weights.
@@ -233,6 +234,8 @@ def bincount(x, weights=None, minlength=0, *, length=None, out_sharding=None):
       >>> jnp.bincount(jnp.array([0, 2, 2]), length=4)
       Array([1, 0, 2, 0], dtype=int32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, bincount, x, weights, minlength, length=length)
     x = ensure_arraylike("bincount", x)
     if not dtypes.is_integer(x.dtype) and x.dtype != np.bool_:
         raise TypeError(f"x argument to bincount must have an integer type; got {x.dtype}")

@@ -295,7 +295,8 @@ def tensordot(x1, x2, /, *, axes=2, precision=None, preferred_element_type=None,
       >>> jnp.linalg.tensordot(jnp.ones((2, 3)), jnp.ones((3, 4)), axes=1).shape
       (2, 4)
     """
-    return _products.tensordot(x1, x2, axes=axes, precision=precision, preferred_element_type=preferred_element_type)
+    options = {"precision": precision, "preferred_element_type": preferred_element_type}
+    return _products.tensordot(x1, x2, axes=axes, **options, out_sharding=out_sharding)
 
 
 def outer(x1, x2, /):

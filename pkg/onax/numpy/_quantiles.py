@@ -9,7 +9,7 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import FEW, staged
 from onax._ground import dims, dtypes
-from onax._prims.shaping import refuse_sharding
+from onax._prims.placement import with_out_sharding
 from onax.numpy._cumulative import cumsum
 from onax.numpy._gathering import take_along_axis
 from onax.numpy._indexing import getitem
@@ -333,7 +333,7 @@ def percentile(
       method: as for `quantile`.
       keepdims: whether the reduced axes stay, with length 1.
       weights: array that broadcasts against `a`, for "inverted_cdf".
-      out_sharding: accepted for JAX's signature.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Floating array: the axes of q, then those of `a` that are not reduced; NaN where there is a NaN.
@@ -345,7 +345,10 @@ def percentile(
       >>> jnp.percentile(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 50, 75]))
       Array([1. , 2. , 2.5], dtype=float32)
     """
-    refuse_sharding("percentile", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(
+            out_sharding, percentile, a, q, axis, out, overwrite_input, method, keepdims, weights=weights
+        )
     a, q, weights = _percent_to_quantile("percentile", a, q, weights)
     return quantile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
 

@@ -10,6 +10,7 @@ from onax._control.jit_call import staged
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import ArrayImpl
+from onax._prims.placement import with_out_sharding
 from onax._transforms.vmap import vmap
 from onax.lax._creation import place_on_device as on_device
 from onax.numpy._creation import _creation_dtype, broadcast_to, canonical_shape
@@ -35,7 +36,7 @@ def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding
       step: the distance between neighbours, by default 1.
       dtype: the dtype, by default the common one of the arguments.
       device: a Device or Sharding to place the array on.
-      out_sharding: accepted for JAX's signature.
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape (ceil((stop - start) / step),).
@@ -47,6 +48,8 @@ def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding
       >>> jnp.arange(2, 8, 3)
       Array([2, 5], dtype=int32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, arange, start, stop, step, dtype, device=device)
     return on_device(_arange(start, stop, step, dtype), device)
 
 

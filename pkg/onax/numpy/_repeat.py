@@ -7,6 +7,7 @@ import numpy as np
 from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dims
+from onax._prims.placement import with_out_sharding
 from onax.numpy._creation import asarray, broadcast_to
 from onax.numpy._gathering import take_in_bounds
 from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arraylike
@@ -34,6 +35,8 @@ def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None
       >>> jnp.repeat(jnp.array([1, 2, 3]), jnp.array([1, 0, 2]))
       Array([1, 3, 3], dtype=int32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, repeat, a, repeats, axis, total_repeat_length=total_repeat_length)
     check_arraylike("repeat", a, 0 if isinstance(repeats, (dims.SymbolicDim, np.ndarray)) else repeats)
     a = ensure_arraylike("repeat", a)
     if axis is None:

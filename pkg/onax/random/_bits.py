@@ -3,8 +3,9 @@
 import numpy as np
 
 from onax._ground import dims, dtypes
+from onax._prims.placement import with_out_sharding
 from onax._prims.random import draw_bits
-from onax._prims.shaping import broadcast_shapes, canonical_shape, refuse_sharding
+from onax._prims.shaping import broadcast_shapes, canonical_shape
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import ensure_arraylike
 from onax.random._keys import check_single_key
@@ -41,10 +42,9 @@ def _broadcast_shapes(shapes):
         raise ValueError(f"Incompatible shapes for broadcasting: shapes={[tuple(s) for s in shapes]}") from None
 
 
-def check_arguments(name, key, dtype, shape, out_sharding, *parameters):
+def check_arguments(name, key, dtype, shape, *parameters):
     """Returns (key, floating dtype, shape of the result) of a distribution with parameters, or raises."""
     key, dtype = check_single_key(name, key), float_dtype(name, dtype)
-    refuse_sharding(name, out_sharding)
     return key, dtype, check_shape(name, shape, *map(np.shape, parameters))
 
 
@@ -61,7 +61,7 @@ def bits(key, shape=(), dtype=None, *, out_sharding=None):
       key: one key, from `onax.random.key`.
       shape: the shape of the result, a tuple of ints; default ``()``.
       dtype: uint8, uint16, uint32 or uint64; default uint32, with 64 bits enabled uint64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -74,11 +74,12 @@ def bits(key, shape=(), dtype=None, *, out_sharding=None):
       >>> onax.random.bits(onax.random.key(0), (2,), jnp.uint8)
       Array([167, 146], dtype=uint8)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, bits, key, shape, dtype)
     key = check_single_key("bits", key)
     canonical = dtypes.check_user_dtype(_default_unsigned() if dtype is None else dtype)
     if not dtypes.issubdtype(canonical, np.unsignedinteger):
         raise ValueError(f"dtype argument to `bits` must be an unsigned int dtype, got {canonical}")
-    refuse_sharding("bits", out_sharding)
     return draw_bits(key, dtypes.itemsize_bits(canonical), canonical_shape(shape))
 
 

@@ -14,8 +14,9 @@ from onax._native import context
 from onax._native.array import ArrayImpl, make_array
 from onax._native.normals import normal as fresh_normals
 from onax._prims.convert import convert
+from onax._prims.placement import with_out_sharding
 from onax._prims.random_generators import key_dtype, threefry_impl
-from onax._prims.shaping import broadcast_to_rank, canonical_shape, refuse_sharding
+from onax._prims.shaping import broadcast_to_rank, canonical_shape
 from onax.numpy._arithmetic import clip
 from onax.numpy._promotion import ensure_arraylike
 from onax.numpy._where import where
@@ -25,9 +26,8 @@ from onax.random._keys import check_single_key, split
 THREEFRY = key_dtype(threefry_impl)
 
 
-def _check_plain_shape(name, shape, out_sharding):
-    """Returns the shape of a result without parameters; refuses `out_sharding`."""
-    refuse_sharding(name, out_sharding)
+def _check_plain_shape(name, shape):
+    """Returns the shape of a result without parameters."""
     return canonical_shape(shape)
 
 
@@ -82,7 +82,7 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0, *, out_sharding=N
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
       minval: the lower bound, which broadcasts to `shape`; default 0.
       maxval: the upper bound, which broadcasts to `shape`; default 1.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -96,9 +96,11 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0, *, out_sharding=N
       >>> x.shape, bool(((-1 <= x) & (x < 1)).all())
       ((2, 3), True)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, uniform, key, shape, dtype, minval, maxval)
     key = check_single_key("uniform", key)
     dtype = float_dtype("uniform", dtype)
-    return _uniform(key, minval, maxval, shape=_check_plain_shape("uniform", shape, out_sharding), dtype=dtype)
+    return _uniform(key, minval, maxval, shape=_check_plain_shape("uniform", shape), dtype=dtype)
 
 
 # ---- normal
@@ -133,7 +135,7 @@ def normal(key, shape=(), dtype=None, *, out_sharding=None):
       shape: the shape of the result, a tuple of ints; default ``()``.
       dtype: a floating or complex dtype; real and imaginary part then have variance 1/2 each.  Default float32, with 64
         bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -146,11 +148,13 @@ def normal(key, shape=(), dtype=None, *, out_sharding=None):
       >>> abs(x.mean()) < 0.05, abs(x.std() - 1) < 0.05
       (Array(True, dtype=bool), Array(True, dtype=bool))
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, normal, key, shape, dtype)
     key = check_single_key("normal", key)
     canonical = dtypes.check_user_dtype(float if dtype is None else dtype)
     if not dtypes.issubdtype(canonical, np.inexact):
         raise ValueError(f"dtype argument to `normal` must be a float or complex dtype, got {canonical}")
-    shape = _check_plain_shape("normal", shape, out_sharding)
+    shape = _check_plain_shape("normal", shape)
     if canonical == np.float32 and _can_draw_by_kernel(key):
         words = key._value.reshape(1).view(np.uint32)
         return make_array(fresh_normals(words[0], words[1], math.prod(shape)).reshape(shape))
@@ -194,7 +198,7 @@ def truncated_normal(key, lower, upper, shape=None, dtype=None, *, out_sharding=
       upper: the upper bound, not attained.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -207,7 +211,9 @@ def truncated_normal(key, lower, upper, shape=None, dtype=None, *, out_sharding=
       >>> bool((abs(x) < 2).all())
       True
     """
-    key, dtype, shape = check_arguments("truncated_normal", key, dtype, shape, out_sharding, lower, upper)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, truncated_normal, key, lower, upper, shape, dtype)
+    key, dtype, shape = check_arguments("truncated_normal", key, dtype, shape, lower, upper)
     return _truncated_normal(key, lower, upper, shape=shape, dtype=dtype)
 
 
@@ -219,7 +225,7 @@ def lognormal(key, sigma=np.float32(1.0), shape=None, dtype=None, *, out_shardin
       sigma: the standard deviation of the normal numbers; default 1.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -232,7 +238,9 @@ def lognormal(key, sigma=np.float32(1.0), shape=None, dtype=None, *, out_shardin
       >>> bool((x > 0).all())
       True
     """
-    key, dtype, shape = check_arguments("lognormal", key, dtype, shape, out_sharding, sigma)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, lognormal, key, sigma, shape, dtype)
+    key, dtype, shape = check_arguments("lognormal", key, dtype, shape, sigma)
     sigma = broadcast_to_rank(broadcast_parameter("lognormal", sigma, dtype), len(shape))
     return lax.exp(lax.mul(_normal(key, shape=shape, dtype=dtype), sigma))
 
@@ -245,9 +253,11 @@ def _make_sampler(name, formula, doc):
     call = staged(f"_{name}", static_argnames=("shape", "dtype"))(formula)
 
     def function(key, shape=(), dtype=None, *, out_sharding=None):
+        if out_sharding is not None:
+            return with_out_sharding(out_sharding, function, key, shape, dtype)
         key = check_single_key(name, key)
         canonical = float_dtype(name, dtype)
-        return call(key, shape=_check_plain_shape(name, shape, out_sharding), dtype=canonical)
+        return call(key, shape=_check_plain_shape(name, shape), dtype=canonical)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = _SAMPLER_DOC.format(doc=doc, name=name)
@@ -260,7 +270,7 @@ _SAMPLER_DOC = """{doc}
       key: one key, from `onax.random.key`.
       shape: the shape of the result, a tuple of ints; default ``()``.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -346,7 +356,7 @@ def gumbel(key, shape=(), dtype=None, mode=None, *, out_sharding=None):
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
       mode: "low": from the bits of one uniform number; "high": of two, which reaches further into the tails.  Default
         None, "low".
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -358,12 +368,14 @@ def gumbel(key, shape=(), dtype=None, mode=None, *, out_sharding=None):
       >>> onax.random.gumbel(onax.random.key(0), (3,)).shape
       (3,)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, gumbel, key, shape, dtype, mode)
     key = check_single_key("gumbel", key)
     dtype = float_dtype("gumbel", dtype)
     mode = "low" if mode is None else mode
     if mode not in ("low", "high"):
         raise ValueError(f"Must provide valid mode for gumbel got: {mode}")
-    return _gumbel(key, shape=_check_plain_shape("gumbel", shape, out_sharding), dtype=dtype, mode=mode)
+    return _gumbel(key, shape=_check_plain_shape("gumbel", shape), dtype=dtype, mode=mode)
 
 
 # ---- distributions with parameters
@@ -384,7 +396,7 @@ def rayleigh(key, scale, shape=None, dtype=None, *, out_sharding=None):
       scale: the mode of the distribution, positive.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -396,7 +408,9 @@ def rayleigh(key, scale, shape=None, dtype=None, *, out_sharding=None):
       >>> onax.random.rayleigh(onax.random.key(0), jnp.array([1.0, 2.0])).shape
       (2,)
     """
-    key, dtype, shape = check_arguments("rayleigh", key, dtype, shape, out_sharding, scale)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, rayleigh, key, scale, shape, dtype)
+    key, dtype, shape = check_arguments("rayleigh", key, dtype, shape, scale)
     return _rayleigh(key, scale, shape=shape, dtype=dtype)
 
 
@@ -414,7 +428,7 @@ def pareto(key, b, shape=None, dtype=None, *, out_sharding=None):
       b: the exponent, positive.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -426,7 +440,9 @@ def pareto(key, b, shape=None, dtype=None, *, out_sharding=None):
       >>> bool((onax.random.pareto(onax.random.key(0), 3.0, (100,)) >= 1).all())
       True
     """
-    key, dtype, shape = check_arguments("pareto", key, dtype, shape, out_sharding, b)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, pareto, key, b, shape, dtype)
+    key, dtype, shape = check_arguments("pareto", key, dtype, shape, b)
     return _pareto(key, b, shape=shape, dtype=dtype)
 
 
@@ -472,7 +488,7 @@ def triangular(key, left, mode, right, shape=None, dtype=None, *, out_sharding=N
       right: the upper end.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -485,7 +501,9 @@ def triangular(key, left, mode, right, shape=None, dtype=None, *, out_sharding=N
       >>> bool(((0 <= x) & (x <= 2)).all())
       True
     """
-    key, dtype, shape = check_arguments("triangular", key, dtype, shape, out_sharding, left, mode, right)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, triangular, key, left, mode, right, shape, dtype)
+    key, dtype, shape = check_arguments("triangular", key, dtype, shape, left, mode, right)
     left, mode, right = (broadcast_parameter("triangular", x, dtype, shape) for x in (left, mode, right))
     turn = lax.div(lax.sub(mode, left), lax.sub(right, left))
     u = _uniform(key, 0.0, 1.0, shape=shape, dtype=dtype)
@@ -517,7 +535,7 @@ def wald(key, mean, shape=None, dtype=None, *, out_sharding=None):
       mean: the mean, positive.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -529,7 +547,9 @@ def wald(key, mean, shape=None, dtype=None, *, out_sharding=None):
       >>> bool((onax.random.wald(onax.random.key(0), 2.0, (100,)) > 0).all())
       True
     """
-    key, dtype, shape = check_arguments("wald", key, dtype, shape, out_sharding, mean)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, wald, key, mean, shape, dtype)
+    key, dtype, shape = check_arguments("wald", key, dtype, shape, mean)
     return _wald(key, mean, shape=shape, dtype=dtype)
 
 

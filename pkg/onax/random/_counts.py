@@ -11,13 +11,14 @@ from onax import numpy as jnp
 from onax._control.jit_call import staged
 from onax._ground import dtypes
 from onax._prims.convert import convert
+from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape
 from onax._prims.special_series import stirling
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import ensure_arraylike
 from onax.numpy._where import where
 from onax.random._bits import check_shape, float_dtype
-from onax.random._continuous import _uniform, refuse_sharding, scalar
+from onax.random._continuous import _uniform, scalar
 from onax.random._keys import check_single_key, split
 
 # ---- Poisson's distribution: Knuth's products of uniform numbers; Hormann's PTRS ("The transformed rejection method
@@ -110,7 +111,7 @@ def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None):
       lam: the expected number, taken in float32; the result is -1 where it is negative or NaN.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       dtype: an integer dtype; default int32, with 64 bits enabled int64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -124,6 +125,8 @@ def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None):
       >>> abs(x.mean() - 3) < 0.3
       Array(True, dtype=bool)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, poisson, key, lam, shape, dtype)
     key = check_single_key("poisson", key)
     generator = key.dtype._impl.name
     if generator != "threefry2x32":
@@ -131,7 +134,6 @@ def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None):
     dtype = dtypes.check_user_dtype(int if dtype is None else dtype)
     if not dtypes.issubdtype(dtype, np.integer):
         raise ValueError(f"Invalid integer data type {dtype.kind!r}.")
-    refuse_sharding("poisson", out_sharding)
     lam = ensure_arraylike("poisson", lam)
     lam = broadcast_to(lam, lam.shape if shape is None else canonical_shape(shape))
     return _poisson(key, convert(lam, np.dtype(np.float32)), shape=lam.shape, dtype=dtype)

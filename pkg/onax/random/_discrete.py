@@ -7,7 +7,8 @@ from onax import numpy as jnp
 from onax._control.jit_call import staged
 from onax._ground import dims, dtypes
 from onax._prims.convert import convert
-from onax._prims.shaping import broadcast_to_rank, canonical_shape, refuse_sharding
+from onax._prims.placement import with_out_sharding
+from onax._prims.shaping import broadcast_to_rank, canonical_shape
 from onax.numpy._arithmetic import clip
 from onax.numpy._promotion import canonical_axis, ensure_arraylike, is_arraylike, promote_dtypes_inexact
 from onax.random._bits import check_shape, draw_bits
@@ -56,7 +57,7 @@ def randint(key, shape, minval, maxval, dtype=None, *, out_sharding=None):
       minval: the lower bound, which broadcasts to `shape` and is limited to what the dtype holds.
       maxval: the upper bound, likewise; where it is not above `minval` the result is `minval`.
       dtype: an integer dtype; default int32, with 64 bits enabled int64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -70,11 +71,12 @@ def randint(key, shape, minval, maxval, dtype=None, *, out_sharding=None):
       >>> int(x.min()), int(x.max())
       (0, 5)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, randint, key, shape, minval, maxval, dtype)
     key = check_single_key("randint", key)
     canonical = dtypes.check_user_dtype(int if dtype is None else dtype)
     if not dtypes.issubdtype(canonical, np.integer):
         raise TypeError(f"randint only accepts integer dtypes, got {canonical}")
-    refuse_sharding("randint", out_sharding)
     shape = check_shape("randint", shape, np.shape(minval), np.shape(maxval))
     info = dtypes.iinfo(canonical)
     compute_dtype = np.dtype(np.int32) if dtypes.itemsize_bits(canonical) < 32 else canonical
@@ -117,7 +119,7 @@ def bernoulli(key, p=0.5, shape=None, mode="low", *, out_sharding=None):
       p: the probability, floating; default 0.5.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       mode: "low": one uniform number decides; "high": the bits of two, for probabilities near 0.  Default "low".
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Bool array of shape `shape`.
@@ -130,13 +132,14 @@ def bernoulli(key, p=0.5, shape=None, mode="low", *, out_sharding=None):
       >>> onax.random.bernoulli(onax.random.key(0), jnp.array([0.0, 1.0]))
       Array([False,  True], dtype=bool)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, bernoulli, key, p, shape, mode)
     if mode not in ("low", "high"):
         raise ValueError(f"got {mode=}, expected 'high' or 'low'")
     key = check_single_key("bernoulli", key)
     p = ensure_arraylike("bernoulli", p)
     if not dtypes.issubdtype(p.dtype, np.floating):
         raise TypeError(f"bernoulli probability `p` must have a floating dtype, got {p.dtype}.")
-    refuse_sharding("bernoulli", out_sharding)
     return _bernoulli(key, p, shape=check_shape("bernoulli", shape, p.shape), mode=mode)
 
 
@@ -155,7 +158,7 @@ def rademacher(key, shape=(), dtype=None, *, out_sharding=None):
       key: one key, from `onax.random.key`.
       shape: the shape of the result, a tuple of ints; default ``()``.
       dtype: the dtype; default int32, with 64 bits enabled int64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -164,9 +167,10 @@ def rademacher(key, shape=(), dtype=None, *, out_sharding=None):
       >>> bool((abs(onax.random.rademacher(onax.random.key(0), (100,))) == 1).all())
       True
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, rademacher, key, shape, dtype)
     key = check_single_key("rademacher", key)
     dtype = dtypes.check_user_dtype(int if dtype is None else dtype)
-    refuse_sharding("rademacher", out_sharding)
     return _rademacher(key, shape=canonical_shape(shape), dtype=dtype)
 
 
@@ -187,7 +191,7 @@ def geometric(key, p, shape=None, dtype=None, *, out_sharding=None):
       p: the probability of success of a trial.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       dtype: an integer dtype; default int32, with 64 bits enabled int64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`, of numbers from 1 on.
@@ -199,11 +203,12 @@ def geometric(key, p, shape=None, dtype=None, *, out_sharding=None):
       >>> bool((onax.random.geometric(onax.random.key(0), 0.5, (100,)) >= 1).all())
       True
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, geometric, key, p, shape, dtype)
     key = check_single_key("geometric", key)
     canonical = dtypes.check_user_dtype(int if dtype is None else dtype)
     if not dtypes.issubdtype(canonical, np.integer):
         raise ValueError(f"dtype argument to `geometric` must be an int dtype, got {canonical}")
-    refuse_sharding("geometric", out_sharding)
     (p,) = promote_dtypes_inexact(ensure_arraylike("geometric", p))
     return _geometric(key, p, shape=check_shape("geometric", shape, p.shape), dtype=canonical)
 
@@ -221,7 +226,7 @@ def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None, *, ou
       shape: the shape of the result; it ends in the shape of `logits` without `axis`, which is the default.
       replace: False: the indices along the leading axes of `shape` differ from one another; default True.
       mode: as in `gumbel`, whose numbers decide.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       int32 array of shape `shape`, of indices in [0, k).
@@ -234,11 +239,12 @@ def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None, *, ou
       >>> bool((onax.random.categorical(onax.random.key(0), logits, shape=(100,)) != 1).all())
       True
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, categorical, key, logits, axis, shape, replace, mode)
     key = check_single_key("categorical", key)
     (logits,) = promote_dtypes_inexact(ensure_arraylike("categorical", logits))
     axis = _check_axis(axis, logits.ndim)
     batch = logits.shape[:axis] + logits.shape[axis + 1 :]
-    refuse_sharding("categorical", out_sharding)
     shape = check_shape("categorical", shape, batch)
     extra = shape[: len(shape) - len(batch)]
     if not replace:
@@ -289,7 +295,7 @@ def permutation(key, x, axis=0, independent=False, *, out_sharding=None):
       x: an array, or an integer n, which means ``jnp.arange(n)``.
       axis: the axis along which slices change place; default 0.
       independent: True: each line along the axis is permuted on its own; default False.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of the shape and dtype of `x`.
@@ -302,8 +308,9 @@ def permutation(key, x, axis=0, independent=False, *, out_sharding=None):
       >>> jnp.sort(x)
       Array([0, 1, 2, 3, 4], dtype=int32)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, permutation, key, x, axis, independent)
     key = check_single_key("permutation", key)
-    refuse_sharding("permutation", out_sharding)
     if not is_arraylike(x):
         raise TypeError(f"permutation requires ndarray or scalar arguments, got {type(x)} at position 0.")
     if not np.ndim(x):

@@ -13,8 +13,9 @@ from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
 from onax._prims.convert import convert
+from onax._prims.placement import with_out_sharding
 from onax._prims.random import draw_gamma
-from onax._prims.shaping import canonical_shape, refuse_sharding
+from onax._prims.shaping import canonical_shape
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import ensure_arraylike
 from onax.random._bits import broadcast_parameter, check_arguments, check_shape, float_dtype
@@ -39,7 +40,7 @@ def gamma(key, a, shape=None, dtype=None, *, out_sharding=None):
       a: the shape parameter, positive.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -52,7 +53,9 @@ def gamma(key, a, shape=None, dtype=None, *, out_sharding=None):
       >>> abs(x.mean() - 2) < 0.2
       Array(True, dtype=bool)
     """
-    return _draw(key, a, shape, dtype, out_sharding, log_space=False)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, gamma, key, a, shape, dtype)
+    return _draw(key, a, shape, dtype, log_space=False)
 
 
 def loggamma(key, a, shape=None, dtype=None, *, out_sharding=None):
@@ -63,7 +66,7 @@ def loggamma(key, a, shape=None, dtype=None, *, out_sharding=None):
       a: the shape parameter, positive.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -75,11 +78,13 @@ def loggamma(key, a, shape=None, dtype=None, *, out_sharding=None):
       >>> bool(jnp.isfinite(onax.random.loggamma(onax.random.key(0), 1e-3, (100,))).all())
       True
     """
-    return _draw(key, a, shape, dtype, out_sharding, log_space=True)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, loggamma, key, a, shape, dtype)
+    return _draw(key, a, shape, dtype, log_space=True)
 
 
-def _draw(key, a, shape, dtype, out_sharding, log_space):
-    key, dtype, shape = check_arguments("gamma", key, dtype, shape, out_sharding, a)
+def _draw(key, a, shape, dtype, log_space):
+    key, dtype, shape = check_arguments("gamma", key, dtype, shape, a)
     return _gamma(key, ensure_arraylike("gamma", a), shape=shape, dtype=dtype, log_space=log_space)
 
 
@@ -103,7 +108,7 @@ def beta(key, a, b, shape=None, dtype=None, *, out_sharding=None):
       b: the exponent of 1 - x plus 1, positive.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`, of numbers in [0, 1].
@@ -116,7 +121,9 @@ def beta(key, a, b, shape=None, dtype=None, *, out_sharding=None):
       >>> abs(x.mean() - 0.5) < 0.05
       Array(True, dtype=bool)
     """
-    key, dtype, shape = check_arguments("beta", key, dtype, shape, out_sharding, a, b)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, beta, key, a, b, shape, dtype)
+    key, dtype, shape = check_arguments("beta", key, dtype, shape, a, b)
     return _beta(key, a, b, shape=shape, dtype=dtype)
 
 
@@ -137,7 +144,7 @@ def dirichlet(key, alpha, shape=None, dtype=None, *, out_sharding=None):
       alpha: the concentrations, (..., k), positive.
       shape: the shape of the points without their last axis, to which that of `alpha` broadcasts; default alpha's.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape ``shape + (k,)`` and dtype `dtype`, whose sums over the last axis are 1.
@@ -149,9 +156,10 @@ def dirichlet(key, alpha, shape=None, dtype=None, *, out_sharding=None):
       >>> onax.random.dirichlet(onax.random.key(0), jnp.ones(3), (2,)).shape
       (2, 3)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, dirichlet, key, alpha, shape, dtype)
     key = check_single_key("dirichlet", key)
     dtype = float_dtype("dirichlet", dtype)
-    refuse_sharding("dirichlet", out_sharding)
     if np.ndim(alpha) < 1:
         raise ValueError(f"dirichlet requires alpha.ndim >= 1, got alpha.ndim == {np.ndim(alpha)}")
     shape = check_shape("dirichlet", shape, np.shape(alpha)[:-1])
@@ -173,7 +181,7 @@ def chisquare(key, df, shape=None, dtype=None, *, out_sharding=None):
       df: the degrees of freedom, positive, not necessarily whole.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -186,9 +194,10 @@ def chisquare(key, df, shape=None, dtype=None, *, out_sharding=None):
       >>> abs(x.mean() - 3) < 0.3
       Array(True, dtype=bool)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, chisquare, key, df, shape, dtype)
     key = check_single_key("chisquare", key)
     dtype = float_dtype("chisquare", dtype)
-    refuse_sharding("chisquare", out_sharding)
     return _chisquare(key, df, shape=check_shape("chisquare", shape, np.shape(df)), dtype=dtype)
 
 
@@ -210,7 +219,7 @@ def t(key, df, shape=None, dtype=None, *, out_sharding=None):
       df: the degrees of freedom, positive.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -222,9 +231,10 @@ def t(key, df, shape=None, dtype=None, *, out_sharding=None):
       >>> onax.random.t(onax.random.key(0), 5.0, (3,)).shape
       (3,)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, t, key, df, shape, dtype)
     key = check_single_key("t", key)
     dtype = float_dtype("t", dtype)
-    refuse_sharding("t", out_sharding)
     return _t(key, df, shape=check_shape("t", shape, np.shape(df)), dtype=dtype)
 
 
@@ -247,7 +257,7 @@ def f(key, dfnum, dfden, shape=None, dtype=None, *, out_sharding=None):
       dfden: those of the denominator, positive.
       shape: the shape of the result, to which the parameters broadcast; default None, their common shape.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -259,7 +269,9 @@ def f(key, dfnum, dfden, shape=None, dtype=None, *, out_sharding=None):
       >>> bool((onax.random.f(onax.random.key(0), 3.0, 5.0, (100,)) > 0).all())
       True
     """
-    key, dtype, shape = check_arguments("f", key, dtype, shape, out_sharding, dfnum, dfden)
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, f, key, dfnum, dfden, shape, dtype)
+    key, dtype, shape = check_arguments("f", key, dtype, shape, dfnum, dfden)
     return _f(key, dfnum, dfden, shape=shape, dtype=dtype)
 
 
@@ -282,7 +294,7 @@ def generalized_normal(key, p, shape=(), dtype=None, *, out_sharding=None):
       p: the exponent, positive, which broadcasts to `shape`.
       shape: the shape of the result, a tuple of ints; default ``()``.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape `shape` and dtype `dtype`.
@@ -294,9 +306,10 @@ def generalized_normal(key, p, shape=(), dtype=None, *, out_sharding=None):
       >>> onax.random.generalized_normal(onax.random.key(0), 2.0, (3,)).shape
       (3,)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, generalized_normal, key, p, shape, dtype)
     key = check_single_key("generalized_normal", key)
     dtype = float_dtype("gamma", dtype)
-    refuse_sharding("generalized_normal", out_sharding)
     shape = check_shape("gamma", canonical_shape(shape), np.shape(p))
     return _generalized_normal(key, ensure_arraylike("generalized_normal", p), shape=shape, dtype=dtype)
 
@@ -322,7 +335,7 @@ def ball(key, d, p=2, shape=(), dtype=None, *, out_sharding=None):
       p: the order of the norm, positive; default 2.
       shape: the shape of the result without its last axis; default ``()``.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape ``shape + (d,)`` and dtype `dtype`.
@@ -336,8 +349,9 @@ def ball(key, d, p=2, shape=(), dtype=None, *, out_sharding=None):
       >>> x.shape, bool((jnp.linalg.norm(x, axis=-1) <= 1).all())
       ((100, 3), True)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, ball, key, d, p, shape, dtype)
     key = check_single_key("ball", key)
     dtype = float_dtype("gamma", dtype)
-    refuse_sharding("ball", out_sharding)
     d = operator.index(d)
     return _ball(key, ensure_arraylike("ball", p), d=d, shape=canonical_shape(shape), dtype=dtype)

@@ -11,7 +11,8 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
-from onax._prims.shaping import canonical_shape, refuse_sharding
+from onax._prims.placement import with_out_sharding
+from onax._prims.shaping import canonical_shape
 from onax.random._bits import broadcast_parameter, check_shape, float_dtype
 from onax.random._continuous import _normal, normal
 from onax.random._keys import check_single_key
@@ -46,7 +47,7 @@ def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky
       shape: the shape of the result without its last axis; default the common one of `mean` and `cov`.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
       method: the factorisation of `cov`: "cholesky" (the default), "eigh" or "svd".
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape ``shape + (n,)`` and dtype `dtype`.
@@ -58,9 +59,10 @@ def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky
       >>> onax.random.multivariate_normal(onax.random.key(0), jnp.zeros(2), jnp.eye(2), (5,)).shape
       (5, 2)
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, multivariate_normal, key, mean, cov, shape, dtype, method)
     key = check_single_key("multivariate_normal", key)
     dtype = float_dtype("multivariate_normal", dtype)
-    refuse_sharding("multivariate_normal", out_sharding)
     methods = ("svd", "eigh", "cholesky")
     if method not in methods:
         raise ValueError(f"method must be one of {set(methods)}")
@@ -96,7 +98,7 @@ def orthogonal(key, n, shape=(), dtype=None, m=None, *, out_sharding=None):
       shape: the shape of a stack of matrices; default ``()``.
       dtype: a floating or complex dtype; default float32, with 64 bits enabled float64.
       m: the number of columns; default n.  Rows or columns, whichever are fewer, are orthonormal.
-      out_sharding: None: results lie on the default device (``onax.sharding.reshard`` places them elsewhere).
+      out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
       Array of shape ``shape + (n, m)`` and dtype `dtype`.
@@ -110,8 +112,9 @@ def orthogonal(key, n, shape=(), dtype=None, m=None, *, out_sharding=None):
       >>> bool(jnp.allclose(q @ q.T, jnp.eye(3), atol=1e-5))
       True
     """
+    if out_sharding is not None:
+        return with_out_sharding(out_sharding, orthogonal, key, n, shape, dtype, m)
     key = check_single_key("orthogonal", key)
-    refuse_sharding("orthogonal", out_sharding)
     shape = canonical_shape(shape)
     n, columns = operator.index(n), n if m is None else operator.index(m)
     if n < 0 or columns < 0:

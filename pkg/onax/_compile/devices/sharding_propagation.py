@@ -13,7 +13,7 @@ from onax._control.scan_rules import scan_p
 from onax._control.shard_map import shard_map_p
 from onax._control.while_loop import while_p
 from onax._core.jaxpr import Literal
-from onax._core.meshes import PartitionSpec
+from onax._core.meshes import AbstractMesh, PartitionSpec
 from onax._core.programs import Call, programs
 from onax._core.sharding import NamedSharding, divisible_sharding, insert_spec_entry, names_in
 from onax._core.shards import seen, shard_array
@@ -217,7 +217,10 @@ def _shard_map(given, avals, params):
 
 @shardings.rule(sharding_constraint_p)
 def _sharding_constraint(given, avals, params):
-    return [_as_named(fit_sharding(params["sharding"], avals[0].shape))]
+    stated, own = params["sharding"], given[0]
+    if isinstance(stated, NamedSharding) and isinstance(stated.mesh, AbstractMesh):  # it is of the type alone
+        return [None if own is None else NamedSharding(own.mesh.update(axis_types=stated.mesh.axis_types), own.spec)]
+    return [_as_named(fit_sharding(stated, avals[0].shape))]
 
 
 @shardings.rule(device_put_p)
