@@ -5,6 +5,7 @@
     fold_transposed_products  rewrites the transpose of a matrix product as a Gemm with transposed operands
 
     expand_formulas           after recognition: builds what remains of `Graph.formula`
+    cast_halves               and puts casts around operators that have no kernel for 16-bit floats
 
 and, when the graph is complete,
 
@@ -166,6 +167,21 @@ def expand_formulas(graph):
         before = model.prefix, model.location
         model.prefix, model.location = node.name.rpartition("_")[0], node.location
         _take_over(graph, node, node.attributes["build"](graph, *node.inputs))
+        model.prefix, model.location = before
+
+
+def cast_halves(graph):
+    """Puts casts around the nodes of 16-bit floats that have no kernel, also in subgraphs, when recognition is over."""
+    graph.model.recognizes = False
+    nodes, graph.nodes = graph.nodes, []
+    graph.casts = {}
+    model = graph.model
+    for node in nodes:
+        for body in bodies(node):
+            cast_halves(body)
+        before = model.prefix, model.location
+        model.prefix, model.location = node.name.rpartition("_")[0] or node.op_type, node.location
+        graph.carry_halves(node)
         model.prefix, model.location = before
 
 

@@ -13,6 +13,7 @@ Nothing here knows ONNX's protobuf classes: `proto.py` writes the finished graph
 
 from dataclasses import dataclass
 
+import ml_dtypes
 import numpy as np
 
 from onax._ground import dims as dim_rules
@@ -26,6 +27,7 @@ from onax.export.graph.bounds import is_within
 SMALL_BYTES = 1024
 
 _INT64 = np.dtype(np.int64)
+_HALVES = frozenset((np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)))
 _NO_OPERANDS = ()
 _VALUES = {"Clip": 1, "ReduceMax": 1, "ReduceMin": 1}  # how many operands hold numbers that are compared
 
@@ -344,6 +346,17 @@ class Graph:
             folded = self._folded(inputs[0], np.negative)
             if folded is not None:
                 return (folded,)
+        dtype, carrier, operands, results = self._carrier(op_type, inputs, avals, attributes)
+        if carrier is None or (self.model.recognizes and dtype in _HALVES):
+            return self._emit_all(op_type, "", inputs, avals, attributes)
+        into = [self._carried(v, i, operands, carrier) for i, v in enumerate(inputs)]
+        back = [i for i, a in enumerate(avals) if (results is None or i in results) and a.dtype == dtype]
+        inner = [ShapedArray(a.shape, carrier) if i in back else a for i, a in enumerate(avals)]
+        values = self._emit_all(op_type, "", into, inner, attributes)
+        return tuple(self.cast(v, dtype) if i in back else v for i, v in enumerate(values))
+
+    def _carrier(self, op_type, inputs, avals, attributes):
+        """(the element type of a node, the one to compute in or None, the operands and the results that have it)."""
         name = measured.variant(op_type, attributes)
         _, operands, results = measured.OPERATORS.get(name, measured.REAL)
         if operands is None:
@@ -353,16 +366,35 @@ class Graph:
         if (name, dtype) in measured.EXACT_BITS:
             self._check_bits(name, dtype, inputs)
         try:
-            carrier = self.model.kernels.carrier(name, dtype)
+            return dtype, self.model.kernels.carrier(name, dtype), operands, results
         except LoweringError as error:
             raise LoweringError(self._say(str(error))) from None
-        if carrier is None:
-            return self._emit_all(op_type, "", inputs, avals, attributes)
-        into = [self._carried(v, i, operands, carrier) for i, v in enumerate(inputs)]
-        back = [i for i, a in enumerate(avals) if (results is None or i in results) and a.dtype == dtype]
-        inner = [ShapedArray(a.shape, carrier) if i in back else a for i, a in enumerate(avals)]
-        values = self._emit_all(op_type, "", into, inner, attributes)
-        return tuple(self.cast(v, dtype) if i in back else v for i, v in enumerate(values))
+
+    def carry_halves(self, node):
+        """Adds a node that recognition has left, with the casts for which 16-bit floats waited."""
+        avals = [v.aval for v in node.outputs]
+        untyped = node.domain or node.op_type in measured.UNTYPED or not node.inputs
+        dtype, carrier, operands, results = (
+            (None,) * 4 if untyped else self._carrier(node.op_type, node.inputs, avals, node.attributes)
+        )
+        self.nodes.append(node)
+        if carrier is None or dtype not in _HALVES:
+            if node.op_type == "Cast":
+                self.casts.setdefault((node.inputs[0].name, avals[0].dtype), node.outputs[0])
+            return
+        self.nodes.pop()
+        node.inputs = tuple([self._carried(v, i, operands, carrier) for i, v in enumerate(node.inputs)])
+        self.nodes.append(node)
+        outputs = []
+        for i, old in enumerate(node.outputs):
+            if (results is None or i in results) and old.aval.dtype == dtype:
+                inner = Value(self.model.fresh(node.op_type), ShapedArray(old.aval.shape, carrier), self, node)
+                to = {"to": measured.ELEMENT_TYPES[dtype]}
+                old.node = Node("Cast", "", self.model.fresh("Cast"), (inner,), (old,), to, node.location)
+                self.nodes.append(old.node)
+                old = inner
+            outputs.append(old)
+        node.outputs = tuple(outputs)
 
     def _check_bits(self, name, dtype, inputs):
         """Refuses integers for which a kernel may be wrong; rules are responsible for the limits of Clip."""

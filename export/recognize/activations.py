@@ -21,9 +21,11 @@ from onax.export.recognize.match import (
     producer,
     products_of_three,
     same_type,
+    through_cast,
 )
 from onax.export.recognize.rewriting import Rewrite
 
+NARROW = (F32, *HALVES)
 _ROOT_HALF = math.sqrt(0.5)
 
 
@@ -48,7 +50,7 @@ def clip(m, node):
         pairs = ((source.inputs[0], None),) if source.op_type == "Relu" else orders(source)
         for x, a in pairs:
             inner_bound = 0.0 if a is None else number(a)
-            if inner_bound is None or not same_type(x, node.outputs[0]) or x.dtype not in FLOATS or x.dtype in HALVES:
+            if inner_bound is None or not same_type(x, node.outputs[0]) or x.dtype not in FLOATS:
                 continue
             low, high = (inner_bound, outer_bound) if node.op_type == "Min" else (outer_bound, inner_bound)
             if low <= high and m.runs("Clip", x.dtype):
@@ -62,7 +64,7 @@ def hard_tanh(m, node):
     condition, bound, other = node.inputs
     inner = producer(other, "Where")
     x = inner.inputs[2] if inner is not None else None
-    if x is None or not same_type(x, node.outputs[0]) or x.dtype not in FLOATS or x.dtype in HALVES:
+    if x is None or not same_type(x, node.outputs[0]) or x.dtype not in FLOATS:
         return None
     outer, inside = _comparison(condition, x), _comparison(inner.inputs[0], x)
     if outer is None or inside is None or {outer[0], inside[0]} != {"Less", "Greater"}:
@@ -193,14 +195,14 @@ def _is_erf_gelu(x, y):
 
 
 def _is_cube(value, x):
-    node = producer(value, "Mul", "Pow")
+    node = producer(through_cast(value), "Mul", "Pow")
     if node is None:
         return False
     if node.op_type == "Pow":
-        return node.inputs[0] is x and is_number(node.inputs[1], 3.0)
+        return x in (node.inputs[0], through_cast(node.inputs[0])) and is_number(node.inputs[1], 3.0)
     for a, b in orders(node):
         square = producer(b, "Mul")
-        if a is x and square is not None and square.inputs[0] is x and square.inputs[1] is x:
+        if square is not None and all(v is x or through_cast(v) is x for v in (a, *square.inputs)):
             return True
     return False
 
@@ -220,13 +222,13 @@ def _is_tanh_gelu(x, y):
 def gelu(m, node):
     """x / 2 times erfc(-x / sqrt(2)), or times 1 + erf(...), or times 1 + tanh(...), in any order"""
     for k, x, y in products_of_three(node):
-        if abs(k - 0.5) > 1e-6 or not same_type(x, node.outputs[0]) or x.dtype != F32:
+        if abs(k - 0.5) > 1e-6 or not same_type(x, node.outputs[0]) or x.dtype not in NARROW:
             continue
         if _is_erf_gelu(x, y):
-            if m.runs("Gelu", F32):
+            if m.runs("Gelu", x.dtype):
                 return Rewrite("Gelu", (x,), interior=(y,))
             return _spelled_out(m, node, x, y)
-        if _is_tanh_gelu(x, y) and m.runs("Gelu", F32):
+        if _is_tanh_gelu(x, y) and m.runs("Gelu", x.dtype):
             return Rewrite("Gelu", (x,), {"approximate": "tanh"}, interior=(y,))
     return None
 
@@ -282,7 +284,7 @@ def hard_sigmoid(m, node):
         if source is None or not (is_number(source.inputs[1], 0.0) and is_number(source.inputs[2], 6.0)):
             continue
         x = other_operand(source.inputs[0], "Add", 3.0)
-        if x is not None and x.dtype == F32 and same_type(x, node.outputs[0]) and m.runs("HardSigmoid", F32):
+        if x is not None and x.dtype in NARROW and same_type(x, node.outputs[0]) and m.runs("HardSigmoid", x.dtype):
             return Rewrite("HardSigmoid", (x,), {"alpha": 1 / 6, "beta": 0.5}, interior=(a,))
     return None
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from onax._ground import dims as dim_rules
 from onax.export.graph import ops
-from onax.export.lower.convert import F32
+from onax.export.lower.convert import F32, HALVES
 from onax.export.recognize.match import orders, producer, same_type, without_unit_axes
 from onax.export.recognize.norms import root_of_sum
 from onax.export.recognize.rewriting import Rewrite
@@ -126,7 +126,7 @@ def _inverse_root(value):
     return None, None, None
 
 
-def _scale(m, found, count):
+def _scale(m, found, count, dtype):
     """The scale of the remaining factors and divisors, a vector or None: one factor, or finite constants."""
     rest = (*found.factors, *found.divisors)
     if all(v.const is not None for v in rest):
@@ -136,7 +136,7 @@ def _scale(m, found, count):
                 total = total * v.const.reshape(count)
             for v in found.divisors:
                 total = total / v.const.reshape(count)
-            total = total.astype(F32)
+            total = total.astype(dtype)
         return m.g.const(total) if np.isfinite(total).all() else None
     if len(rest) == 1 and found.factors:
         return _vector(m, found.factors[0], count)
@@ -153,7 +153,8 @@ def _vector(m, value, count):
 
 def batch_norm(m, node):
     """(x - mean) / sqrt(variance + epsilon) * scale + bias, or (x - mean) * scale + bias, of each channel"""
-    if node.outputs[0].dtype != F32 or not m.runs("BatchNormalization", F32):
+    dtype = node.outputs[0].dtype
+    if dtype not in (F32, *HALVES) or not m.runs("BatchNormalization", dtype):
         return None
     found, axis = _normalization(m, node)
     variance = _variance(found) if found is not None else None
@@ -163,11 +164,12 @@ def batch_norm(m, node):
     count = found.x.shape[axis]
     if variance is None and found.mean.const is None:
         return None
-    scale = _scale(m, found, count)
-    if scale is None or not 0 <= epsilon < 1 or (variance is not None and _size(variance) != count):
+    scale = _scale(m, found, count, dtype)
+    fits = variance is None or (_size(variance) == count and variance.dtype == dtype)
+    if scale is None or not 0 <= epsilon < 1 or not fits:
         return None
-    ones = m.g.const(np.ones(count, F32))
-    bias = m.g.const(np.zeros(count, F32)) if found.bias is None else _vector(m, found.bias, count)
+    ones = m.g.const(np.ones(count, dtype))
+    bias = m.g.const(np.zeros(count, dtype)) if found.bias is None else _vector(m, found.bias, count)
     mean, variance = _vector(m, found.mean, count), ones if variance is None else _vector(m, variance, count)
     return _operator(m, found, axis, (scale, bias, mean, variance), epsilon)
 

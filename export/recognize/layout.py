@@ -5,6 +5,7 @@ import numpy as np
 from onax._ground import dims as dim_rules
 from onax.export.graph import ops
 from onax.export.graph.ops import broadcast_shape
+from onax.export.lower.convert import F32, HALVES
 from onax.export.recognize.match import axes_of, kept_shape, number, orders, producer, same_type
 from onax.export.recognize.rewriting import Rewrite
 
@@ -31,6 +32,36 @@ def unit_reduction(m, node):
     if shape == x.shape:
         return Rewrite("Identity", (x,))
     return Rewrite("Reshape", (x, m.g.shape_const(shape))) if dim_rules.is_constant_shape(shape) else None
+
+
+_IN_FLOAT32 = (
+    "ReduceSum", "ReduceMean", "MatMul", "Gemm", "Conv", "ConvTranspose", "AveragePool", "Sqrt", "Reciprocal", "Exp",
+    "Log", "Tanh", "Erf", "Softmax", "LogSoftmax", "Gelu",
+)  # fmt: skip
+
+
+def rounded_operator(m, node):
+    """An operator of float32 between casts from and to 16-bit floats: the operator of these."""
+    dtype, source = node.outputs[0].dtype, producer(node.inputs[0], *_IN_FLOAT32)
+    if dtype not in HALVES or source is None or len(source.outputs) != 1 or source.outputs[0].dtype != F32:
+        return None
+    if not m.runs(source.op_type, dtype):
+        return None
+    operands = []
+    for value in source.inputs:
+        cast = producer(value, "Cast")
+        if cast is not None and cast.inputs[0].dtype == dtype:
+            operands.append(cast.inputs[0])
+        elif value is not None and value.const is not None and value.dtype == F32:
+            narrow = value.const.astype(dtype)
+            if not (narrow.astype(F32) == value.const).all():
+                return None
+            operands.append(m.g.const(narrow))
+        elif value is None or value.dtype.kind == "i":
+            operands.append(value)
+        else:
+            return None
+    return Rewrite(source.op_type, tuple(operands), source.attributes, interior=(node.inputs[0],))
 
 
 def _narrower(m, value):
@@ -195,6 +226,7 @@ def unit_axes_behind(m, node):
 
 
 RULES = (
+    ("Cast", rounded_operator),
     ("Reshape Unsqueeze Squeeze", one_reshape),
     ("Mul Div Where Softmax", unit_axes_behind),
     ("Reshape", unit_axes_first),

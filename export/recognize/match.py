@@ -9,6 +9,7 @@ import numpy as np
 from onax._ground import dims as dim_rules
 
 _TOLERANCE = 2e-6  # relative: float32 constants are right to 6e-8, 0.797885 to 6e-7
+_HALF_TOLERANCE = {"float16": 2.0**-11, "bfloat16": 2.0**-8}  # one rounding
 _MOST_ELEMENTS = 4096  # of a constant array that is looked at
 _UNIT_AXES = ("Reshape", "Unsqueeze", "Squeeze")
 
@@ -22,6 +23,14 @@ def producer(value, *op_types):
     """The node that computes a value if it is one of these operators of ONNX's own domain, else None."""
     node = None if value is None else value.node
     return node if node is not None and node.op_type in op_types and not node.domain else None
+
+
+def through_cast(value):
+    """The operand if a value is a cast between float32 and 16-bit floats, else the value."""
+    node = producer(value, "Cast")
+    source = value if node is None else node.inputs[0]
+    pair = {source.dtype.itemsize, value.dtype.itemsize}
+    return source if pair == {2, 4} and source.dtype.kind not in "iub" and value.dtype.kind not in "iub" else value
 
 
 def formula(value, name):
@@ -44,7 +53,10 @@ def number(value):
 def is_number(value, wanted):
     """Whether a value is a constant that consists of this number."""
     found = number(value)
-    return found is not None and (found == wanted or bool(abs(float(found) - wanted) <= _TOLERANCE * abs(wanted)))
+    if found is None:
+        return False
+    tolerance = _TOLERANCE if value.dtype.itemsize > 2 else _HALF_TOLERANCE.get(value.dtype.name, 0.0)
+    return found == wanted or bool(abs(float(found) - wanted) <= tolerance * abs(wanted))
 
 
 def orders(node):

@@ -9,7 +9,7 @@ The other direction: `pkg/onax/onnx/normalization.py`.
 import numpy as np
 
 from onax._ground import dims as dim_rules
-from onax.export.lower.convert import F32, F64
+from onax.export.lower.convert import F32, F64, HALVES
 from onax.export.recognize.match import (
     axes_of,
     is_number,
@@ -18,6 +18,8 @@ from onax.export.recognize.match import (
     producer,
     reduced_axes,
     same_type,
+    through_cast,
+    without_unit_axes,
 )
 from onax.export.recognize.rewriting import Rewrite
 
@@ -30,7 +32,7 @@ def mean(m, node):
     for total, count in orders(node) if node.op_type == "Mul" else (node.inputs,):
         reduction, n = producer(total, "ReduceSum"), number(count)
         axes = axes_of(reduction) if reduction is not None else None
-        if not axes or n is None or not same_type(total, node.outputs[0]) or total.dtype not in (F32, F64):
+        if not axes or n is None or not same_type(total, node.outputs[0]) or total.dtype not in (F32, F64, *HALVES):
             continue
         sizes = [reduction.inputs[0].shape[i] for i in axes]
         if not dim_rules.is_constant_shape(sizes) or (wanted := int(np.prod(sizes))) == 0:
@@ -66,14 +68,30 @@ def _centred(value):
     if node is None or not same_type(node.inputs[0], value):
         return None, None
     x, average = node.inputs
-    axes = reduced_axes(average, x, "ReduceMean")
+    axes = _mean_axes(average, x)
     return (x, axes) if axes is not None else (None, None)
+
+
+def _mean_axes(value, x):
+    """The axes over which a value is the mean of x, ready to broadcast with x; 16-bit floats are added in float32."""
+    rounded = producer(value, "Cast") if x.dtype in HALVES else None
+    if rounded is None:
+        return reduced_axes(value, x, "ReduceMean")
+    average = rounded.inputs[0]
+    reduction = producer(without_unit_axes(average), "ReduceMean")
+    wide = producer(reduction.inputs[0], "Cast") if reduction is not None else None
+    if wide is None or wide.inputs[0] is not x:
+        return None
+    return reduced_axes(average, reduction.inputs[0], "ReduceMean")
 
 
 def _is_variance(value, x, centred, axes):
     """Whether a value is the mean of (x - mean)^2, or mean(x^2) - mean^2, perhaps at least 0."""
     if _mean_square_axes(value, centred) == axes:
         return True
+    rounded = producer(value, "Cast") if x.dtype in HALVES else None
+    if rounded is not None:
+        return _is_wide_variance(rounded.inputs[0], x, axes)
     bounded = producer(value, "Relu")
     difference = producer(bounded.inputs[0] if bounded is not None else value, "Sub")
     if difference is None or _mean_square_axes(difference.inputs[0], x) != axes:
@@ -82,13 +100,23 @@ def _is_variance(value, x, centred, axes):
     return average is not None and reduced_axes(average, x, "ReduceMean") == axes
 
 
+def _is_wide_variance(value, x, axes):
+    """Whether a value of float32 is the variance of x, which has 16-bit floats."""
+    reduction = producer(without_unit_axes(value), "ReduceMean")
+    centred = _square_of(reduction.inputs[0]) if reduction is not None else None
+    wide, found = _centred(centred) if centred is not None else (None, None)
+    cast = producer(wide, "Cast")
+    return cast is not None and cast.inputs[0] is x and found == axes == _mean_square_axes(value, centred)
+
+
 def root_of_sum(value):
     """(v, epsilon) if a value is sqrt(v + epsilon), else (None, None)."""
     node = producer(value, "Sqrt")
-    total = producer(node.inputs[0], "Add") if node is not None else None
+    sum_of_both = through_cast(node.inputs[0]) if node is not None else None
+    total = producer(sum_of_both, "Add")
     for v, constant in orders(total) if total is not None else ():
         epsilon = number(constant)
-        if epsilon is not None and same_type(v, node.inputs[0]):
+        if epsilon is not None and same_type(v, sum_of_both):
             return v, float(epsilon)
     return None, None
 
@@ -99,12 +127,12 @@ def _quotients(node):
         yield (*node.inputs, None)
         return
     for x, factor in orders(node):
-        inverse = producer(factor, "Reciprocal")
+        inverse = producer(through_cast(factor), "Reciprocal")
         if inverse is not None:
             yield x, inverse.inputs[0], None
         product = producer(factor, "Mul")
         for a, scale in orders(product) if product is not None else ():
-            inverse = producer(a, "Reciprocal")
+            inverse = producer(through_cast(a), "Reciprocal")
             if inverse is not None:
                 yield x, inverse.inputs[0], scale
 
@@ -113,7 +141,7 @@ def _normalization(m, node, op_type, x, axes, epsilon, scale, interior):
     """The operator, if the axes are the last ones and the scale has their shape."""
     first = x.ndim - len(axes)
     sizes = x.shape[first:]
-    if axes != tuple(range(first, x.ndim)) or not same_type(x, node.outputs[0]) or x.dtype != F32:
+    if axes != tuple(range(first, x.ndim)) or not same_type(x, node.outputs[0]) or x.dtype not in (F32, *HALVES):
         return None
     if not m.runs(op_type, x.dtype) or not 0 <= epsilon < 1:
         return None

@@ -1,7 +1,7 @@
 """Products and convolutions: Gemm and Conv with their bias, and products without transposes around them."""
 
 from onax.export.graph import ops
-from onax.export.lower.convert import F32, F64
+from onax.export.lower.convert import F32, F64, HALVES
 from onax.export.recognize.match import orders, producer, same_type, without_unit_axes
 from onax.export.recognize.rewriting import Rewrite
 
@@ -12,7 +12,7 @@ def gemm_with_bias(m, node):
     """a @ b + c of matrices, c a row or a matrix"""
     for value, bias in orders(node):
         product = producer(value, "MatMul", "Gemm")
-        if product is None or len(product.inputs) != 2 or value.dtype not in (F32, F64):
+        if product is None or len(product.inputs) != 2 or value.dtype not in (F32, F64, *HALVES):
             continue
         if any(v.ndim != 2 for v in (*product.inputs, value)) or not same_type(value, node.outputs[0]):
             continue
@@ -24,7 +24,7 @@ def gemm_with_bias(m, node):
 def gemm_of_transposed(m, node):
     """A product with transposed matrices: flags of Gemm.  Axes merged after a transpose are merged before it."""
     a, b, *rest = node.inputs
-    if a.ndim != 2 or b.ndim != 2 or node.outputs[0].dtype not in (F32, F64) or not m.runs("Gemm", a.dtype):
+    if a.ndim != 2 or b.ndim != 2 or node.outputs[0].dtype not in (F32, F64, *HALVES) or not m.runs("Gemm", a.dtype):
         return None
     names = ("transA", "transB")
     flags, operands, interior = {k: node.attributes.get(k, 0) for k in names}, [a, b], []

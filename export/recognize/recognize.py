@@ -1,6 +1,6 @@
 """The pass `recognize_operators`, and the list of all rules in the order in which they are tried."""
 
-from onax.export.graph.passes import drop_dead_nodes, expand_formulas, share_equal_nodes
+from onax.export.graph.passes import cast_halves, drop_dead_nodes, expand_formulas, share_equal_nodes
 from onax.export.recognize import (
     activations,
     attention,
@@ -41,3 +41,4 @@ def recognize_operators(graph):
     share_equal_nodes(graph)
     drop_dead_nodes(graph)
     expand_formulas(graph)
+    cast_halves(graph)

@@ -6,6 +6,7 @@ A rule is `rule(m, node) -> Rewrite or None`, m the Matcher of the graph.  It ma
 from dataclasses import dataclass, field
 
 from onax.export.graph.passes import bodies, drop_dead_nodes
+from onax.export.lower.convert import HALVES
 
 
 @dataclass(slots=True, eq=False)
@@ -55,7 +56,7 @@ class Matcher:
 
     def runs(self, op_type, dtype):
         """Whether the runtime has a kernel of this operator for this element type at the graph's opset."""
-        return self.g.runs(op_type, dtype, directly=True)
+        return self.g.runs(op_type, dtype, directly=dtype not in HALVES)
 
     # ---- the rewriting
 

@@ -170,3 +170,25 @@ def test_formulas_are_expanded_in_place():
     y, z = ort.Session(data, ins, outs, initializers=shared).run([np.array([1, 2], F32)])
     np.testing.assert_allclose(y, np.exp([2, 4]), rtol=1e-6)
     np.testing.assert_array_equal(z, [2, 4])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_casts_around_16_bit_floats_wait_for_recognition(dtype):
+    def built(recognizes):
+        g = Graph(21)
+        g.model.recognizes = recognizes
+        x = g.input("x", ((2,), np.dtype(dtype)))
+        y = g.node("Tan", g.node("Mul", g.node("Tan", x), x))
+        g.output("y", g.node("Tan", y))
+        return g
+
+    waiting, plain = built(True), built(False)
+    assert [n.op_type for n in waiting.nodes] == ["Tan", "Mul", "Tan", "Tan"]
+    passes.cast_halves(waiting)
+    assert [n.op_type for n in waiting.nodes] == [n.op_type for n in plain.nodes]
+    ort.attach(onnx_runtime.find_runtime().library)
+    results = []
+    for g in (waiting, plain):
+        data, ins, outs, shared = proto.to_session(g)
+        results.append(ort.Session(data, ins, outs, initializers=shared).run([np.array([1, 0.5], dtype)])[0])
+    np.testing.assert_array_equal(*results)

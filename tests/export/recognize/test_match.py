@@ -1,5 +1,6 @@
 """How rules look at values."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -90,3 +91,19 @@ def test_formulas(g, x):
     value = g.formula("Erfc", x, out=x.aval, build=lambda g, x: x)
     assert match.formula(value, "Erfc") is value.node
     assert match.formula(value, "Log1p") is None and match.producer(value, "Erfc") is None
+
+
+def test_casts_of_16_bit_floats(g, x):
+    half = ops.cast(g, x, np.float16)
+    assert match.through_cast(half) is x and match.through_cast(x) is x
+    wide = ops.cast(g, g.input("h", ((2, 3), np.float16)), F32)
+    assert match.through_cast(wide) is wide.node.inputs[0]
+    for dtype in (np.float64, np.int16, np.int32, np.bool_):
+        cast = ops.cast(g, x, dtype)
+        assert match.through_cast(cast) is cast
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_numbers_are_compared_as_the_type_rounds_them(g, dtype):
+    assert match.is_number(g.const(np.sqrt(0.5), dtype), np.sqrt(0.5))
+    assert match.is_number(g.const(0.044715, dtype), 0.044715) and not match.is_number(g.const(0.05, dtype), 0.044715)
