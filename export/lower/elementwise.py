@@ -232,13 +232,11 @@ def log1p(x):
 
 
 def _cbrt(x):
-    """The cube root of |x| as a power, one Newton step in float64, times the sign."""
-    size = x.do("Abs").cast(F64)
+    """The cube root of |x| as a power and one Newton step, times the sign."""
+    size = x.do("Abs")
     root = size.pow(1 / 3)
-    if x.value.dtype == F64:
-        step = (root - size / (root * root)) / 3
-        root = root - step.is_nan().where(0, step)
-    return root.cast(x.value.dtype) * x.do("Sign")
+    step = (root - size / (root * root)) / 3
+    return (root - step.is_nan().where(0, step)) * x.do("Sign")
 
 
 _row(prims.exp_p, "Exp")
