@@ -31,7 +31,8 @@ def test_jacobians(jacobian):
     by_m = jacobian(lambda m: m @ VECTOR)(m)
     want = jax.jacrev(lambda m: m @ VECTOR)(DENSE)
     np.testing.assert_allclose(by_m.data, want[(slice(None), *np.asarray(m.indices).T)], rtol=1e-6)
-    assert by_m.indices.shape == (3, 5, 2)
+    assert by_m.indices.shape == (3, 5, 2) and by_m.shape == (3, *DENSE.shape)
+    np.testing.assert_allclose(by_m.todense(), np.where(DENSE, want, 0), rtol=1e-6)
 
 
 def test_trees_and_further_results():

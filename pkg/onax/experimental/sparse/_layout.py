@@ -69,7 +69,20 @@ def extract(indices, arr):
 
 
 def bcoo_sort_indices(mat):
-    """The array with its elements in order of their coordinates."""
+    """Returns the array with its elements in order of their coordinates.
+
+    Args:
+      mat: a BCOO.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.BCOO((jnp.array([5.0, 6.0]), jnp.array([[1], [0]])), shape=(2,))
+      >>> sparse.bcoo_sort_indices(mat).data
+      Array([6., 5.], dtype=float32)
+    """
     data, indices = broadcast_batch(mat)
 
     def sort(data, indices):
@@ -82,7 +95,22 @@ def bcoo_sort_indices(mat):
 
 
 def bcoo_sum_duplicates(mat, nse=None):
-    """The array with one element for each coordinate, in their order; `nse` is the room for them, which jit needs."""
+    """Returns the array with one element for each coordinate, in their order.
+
+    Args:
+      mat: a BCOO.
+      nse: how many elements there is room for, in each example of the batch; default None, as many as there are.
+        Needed under `jit`.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.BCOO((jnp.array([5.0, 6.0]), jnp.array([[1], [1]])), shape=(2,))
+      >>> sparse.bcoo_sum_duplicates(mat).data
+      Array([11.], dtype=float32)
+    """
     data, indices = broadcast_batch(mat)
     bound = bound_of(mat)
     indices = jnp.where(jnp.all(indices < bound, -1, keepdims=True), indices, bound)
@@ -119,7 +147,22 @@ def _count_distinct(indices, n_batch, bound):
 
 
 def bcoo_eliminate_zeros(mat, nse=None):
-    """The array with one element for each coordinate and none for elements that are 0."""
+    """Returns the array without elements that are 0, and with one element for each coordinate.
+
+    Args:
+      mat: a BCOO.
+      nse: how many elements there is room for, in each example of the batch; default None, as many as there are.
+        Needed under `jit`.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.BCOO((jnp.array([5.0, 0.0]), jnp.array([[1], [0]])), shape=(2,))
+      >>> sparse.bcoo.bcoo_eliminate_zeros(mat).nse
+      1
+    """
     data, indices = broadcast_batch(mat)
     is_zero = jnp.all(data == 0, axis=tuple(range(mat.n_batch + 1, data.ndim)))
     indices = jnp.where(is_zero[..., None], bound_of(mat), indices)
@@ -127,10 +170,27 @@ def bcoo_eliminate_zeros(mat, nse=None):
 
 
 def bcoo_update_layout(mat, *, n_batch=None, n_dense=None, on_inefficient="error"):
-    """The array with other numbers of batch and dense axes.
+    """Returns the array with other numbers of batch and dense axes.
 
-    Sparse axes that become batch or dense ones store all their zeros: this raises a SparseEfficiencyError unless their
-    lengths are at most 1, or `on_inefficient` is "warn" or None.
+    Sparse axes that become batch or dense ones store all their zeros.
+
+    Args:
+      mat: a BCOO.
+      n_batch: the number of batch axes; default None, as before.
+      n_dense: the number of dense axes; default None, as before.
+      on_inefficient: what happens where zeros of axes longer than 1 are stored: "error" (the default), "warn" or None.
+
+    Returns:
+      A BCOO.
+
+    Raises:
+      SparseEfficiencyError: see `on_inefficient`.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.bcoo_fromdense(jnp.ones((2, 3)), n_batch=1)
+      >>> sparse.bcoo_update_layout(mat, n_batch=0).n_sparse
+      2
     """
     n_batch = mat.n_batch if n_batch is None else operator.index(n_batch)
     n_dense = mat.n_dense if n_dense is None else operator.index(n_dense)

@@ -20,7 +20,20 @@ from onax.experimental.sparse._layout import (
 
 
 def bcoo_transpose(mat, *, permutation):
-    """The array with its axes permuted, batch, sparse and dense ones among themselves."""
+    """Returns the array with its axes permuted, batch, sparse and dense ones among themselves.
+
+    Args:
+      mat: a BCOO.
+      permutation: ints.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.bcoo_transpose(sparse.bcoo_fromdense(jnp.ones((2, 3))), permutation=(1, 0)).shape
+      (3, 2)
+    """
     permutation = tuple(operator.index(i) % max(mat.ndim, 1) for i in permutation)
     if sorted(permutation) != list(range(mat.ndim)):
         raise TypeError(f"transpose permutation isn't a permutation of operand dimensions, got {permutation=}")
@@ -43,7 +56,22 @@ def bcoo_transpose(mat, *, permutation):
 
 
 def bcoo_reshape(mat, *, new_sizes, dimensions=None, sharding=None):
-    """The array in another shape, whose batch, sparse and dense axes have as many elements as before."""
+    """Returns the array in another shape, whose batch, sparse and dense axes have as many elements as before.
+
+    Args:
+      mat: a BCOO.
+      new_sizes: the shape.
+      dimensions: an order of the axes before; default None, theirs.
+      sharding: None.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.bcoo_reshape(sparse.bcoo_fromdense(jnp.ones((2, 3))), new_sizes=(6,)).shape
+      (6,)
+    """
     if dimensions is not None:
         mat = bcoo_transpose(mat, permutation=dimensions)
     new_sizes = tuple(operator.index(n) for n in new_sizes)
@@ -72,7 +100,25 @@ def bcoo_reshape(mat, *, new_sizes, dimensions=None, sharding=None):
 
 
 def bcoo_broadcast_in_dim(mat, *, shape, broadcast_dimensions, sharding=None):
-    """`lax.broadcast_in_dim`: new axes before the sparse ones are batch axes, those among them have length 1."""
+    """Returns the array repeated along new axes, as `lax.broadcast_in_dim` does.
+
+    New axes before the sparse ones are batch axes; those among them have length 1.
+
+    Args:
+      mat: a BCOO.
+      shape: the shape of the result.
+      broadcast_dimensions: where its axes lie in the result, ints.
+      sharding: None.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.bcoo_fromdense(jnp.ones(3))
+      >>> sparse.bcoo_broadcast_in_dim(mat, shape=(2, 3), broadcast_dimensions=(1,)).shape
+      (2, 3)
+    """
     batch, sparse, dense = parts(mat, broadcast_dimensions)
     if len(broadcast_dimensions) != mat.ndim:
         raise ValueError(f"{mat.shape=} and {broadcast_dimensions=} must have the same length")
@@ -100,7 +146,20 @@ def bcoo_broadcast_in_dim(mat, *, shape, broadcast_dimensions, sharding=None):
 
 
 def bcoo_squeeze(arr, *, dimensions):
-    """The array without these axes, which have length 1."""
+    """Returns the array without axes of length 1.
+
+    Args:
+      arr: a BCOO.
+      dimensions: the axes, ints.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.bcoo_squeeze(sparse.bcoo_fromdense(jnp.ones((1, 3))), dimensions=(0,)).shape
+      (3,)
+    """
     dimensions = tuple(operator.index(d) % arr.ndim for d in dimensions)
     if any(arr.shape[d] != 1 for d in dimensions):
         raise ValueError(
@@ -120,7 +179,20 @@ def bcoo_squeeze(arr, *, dimensions):
 
 
 def bcoo_rev(operand, dimensions):
-    """The array in reverse along axes."""
+    """Returns the array in reverse along axes.
+
+    Args:
+      operand: a BCOO.
+      dimensions: the axes, ints.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.bcoo_rev(sparse.bcoo_fromdense(jnp.array([0.0, 5.0])), (0,)).todense()
+      Array([5., 0.], dtype=float32)
+    """
     batch, sparse, dense = ([d for d in part if d in dimensions] for part in parts(operand, range(operand.ndim)))
     data, indices = broadcast_batch(operand)
     data = lax.rev(data, (*batch, *(d + 1 - operand.n_sparse for d in dense)))
@@ -133,7 +205,23 @@ def bcoo_rev(operand, dimensions):
 
 
 def bcoo_slice(mat, *, start_indices, limit_indices, strides=None):
-    """`lax.slice` of a sparse array; the result has room for no more elements than its sparse axes have."""
+    """Returns a slice of the array, with room for no more elements than its sparse axes have.
+
+    Args:
+      mat: a BCOO.
+      start_indices: ints.
+      limit_indices: ints.
+      strides: ints; default None, ones.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.bcoo_fromdense(jnp.array([0.0, 5.0, 6.0]))
+      >>> sparse.bcoo_slice(mat, start_indices=(1,), limit_indices=(3,)).todense()
+      Array([5., 6.], dtype=float32)
+    """
     strides = [1] * mat.ndim if strides is None else list(strides)
     if not all(0 <= a <= b <= n and s > 0 for a, b, n, s in zip(start_indices, limit_indices, mat.shape, strides)):
         raise ValueError(
@@ -161,7 +249,24 @@ def _selected(mat, shape, data, indices, kept):
 
 
 def bcoo_dynamic_slice(mat, start_indices, slice_sizes):
-    """`lax.dynamic_slice` of a sparse array: starts may be computed, and are moved so that the slice is inside."""
+    """Returns a slice of the array whose start may be computed.
+
+    Starts are moved so that the slice lies inside.
+
+    Args:
+      mat: a BCOO.
+      start_indices: integer scalars.
+      slice_sizes: ints.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.bcoo_fromdense(jnp.array([0.0, 5.0, 6.0]))
+      >>> sparse.bcoo_dynamic_slice(mat, (1,), (2,)).todense()
+      Array([5., 6.], dtype=float32)
+    """
     sizes = tuple(operator.index(n) for n in slice_sizes)
     if len(sizes) != mat.ndim or any(not 0 <= n <= m for n, m in zip(sizes, mat.shape)):
         raise TypeError(
@@ -184,7 +289,21 @@ def bcoo_dynamic_slice(mat, start_indices, slice_sizes):
 
 
 def bcoo_concatenate(operands, *, dimension):
-    """The arrays, which have the same layout, one after the other along a batch or a sparse axis."""
+    """Returns arrays one after the other.
+
+    Args:
+      operands: BCOOs of one layout.
+      dimension: a batch axis or a sparse axis.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.bcoo_fromdense(jnp.array([0.0, 5.0]))
+      >>> sparse.bcoo_concatenate([mat, mat], dimension=0).todense()
+      Array([0., 5., 0., 5.], dtype=float32)
+    """
     if not all(isinstance(x, JAXSparse) for x in operands):
         raise ValueError(f"bcoo_concatenate: expected operands to be a sequence of BCOO arrays. Got {operands}")
     if len({x.n_dense for x in operands}) > 1 or len({x.ndim for x in operands}) > 1:
@@ -232,7 +351,28 @@ def bcoo_gather(
     operand, start_indices, dimension_numbers, slice_sizes, *,
     unique_indices=False, indices_are_sorted=False, mode=None, fill_value=None,
 ):  # fmt: skip
-    """Raises NotImplementedError: indices are integers and slices, which are `bcoo_slice` and `bcoo_dynamic_slice`."""
+    """Raises NotImplementedError: `bcoo_slice` and `bcoo_dynamic_slice` take slices.
+
+    Args:
+      operand: a BCOO.
+      start_indices: as in `lax.gather`.
+      dimension_numbers: as in `lax.gather`.
+      slice_sizes: as in `lax.gather`.
+      unique_indices: as in `lax.gather`.
+      indices_are_sorted: as in `lax.gather`.
+      mode: as in `lax.gather`.
+      fill_value: as in `lax.gather`.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.bcoo_gather(None, None, None, None)
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: bcoo_gather: indexing a sparse array by arrays; index with ...
+    """
     raise NotImplementedError(
         "bcoo_gather: indexing a sparse array by arrays; index with integers and slices, or use todense()"
     )
@@ -242,7 +382,32 @@ def bcoo_conv_general_dilated(
     lhs, rhs, *, window_strides, padding, lhs_dilation=None, rhs_dilation=None, dimension_numbers=None,
     feature_group_count=1, batch_group_count=1, precision=None, preferred_element_type=None, out_sharding=None,
 ):  # fmt: skip
-    """Raises NotImplementedError: a convolution reads each element many times, which todense() serves better."""
+    """Raises NotImplementedError: a convolution reads each element many times, which a dense array serves better.
+
+    Args:
+      lhs: a BCOO.
+      rhs: a BCOO.
+      window_strides: as in `lax.conv_general_dilated`.
+      padding: as in `lax.conv_general_dilated`.
+      lhs_dilation: as in `lax.conv_general_dilated`.
+      rhs_dilation: as in `lax.conv_general_dilated`.
+      dimension_numbers: as in `lax.conv_general_dilated`.
+      feature_group_count: as in `lax.conv_general_dilated`.
+      batch_group_count: as in `lax.conv_general_dilated`.
+      precision: as in `lax.conv_general_dilated`.
+      preferred_element_type: as in `lax.conv_general_dilated`.
+      out_sharding: as in `lax.conv_general_dilated`.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.bcoo_conv_general_dilated(None, None, window_strides=None, padding=None)
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: bcoo_conv_general_dilated: convolve sparse.todense(lhs) ...
+    """
     raise NotImplementedError("bcoo_conv_general_dilated: convolve sparse.todense(lhs) with sparse.todense(rhs)")
 
 

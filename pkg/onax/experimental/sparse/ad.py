@@ -17,14 +17,16 @@ def _elements(tree):
 
 
 def _restore(tree, elements):
-    """The tree with other data; indices get the leading axes that the data has more of."""
+    """The tree with other data; indices and shapes get the leading axes that the data has more of."""
 
     def restore(x, data):
         if not _is_sparse(x):
             return data
         (old, *others), structure = tree_flatten(x)
         more = data.shape[: data.ndim - old.ndim]
-        return structure.unflatten([data, *(jnp.broadcast_to(b, (*more, *b.shape)) for b in others)])
+        out = structure.unflatten([data, *(jnp.broadcast_to(b, (*more, *b.shape)) for b in others)])
+        out.shape = (*more, *x.shape)
+        return out
 
     return tree_map(restore, tree, elements, is_leaf=_is_sparse)
 
@@ -68,31 +70,86 @@ def _restore_with_value(result, restore, has_aux):
 
 
 def grad(fun, argnums=0, has_aux=False, **kwargs):
-    """`onax.grad` of a function that takes sparse arrays: the gradient has the indices of the argument.
+    """Returns a function that computes the gradient of a function of sparse arrays.
 
-    The arguments are those of `onax.grad`.
+    The gradient has the indices of the argument.
+
+    Args:
+      fun: a function of sparse and dense arrays whose result is a real number.
+      argnums: the index, or indices, of the arguments to differentiate by; default 0.
+      has_aux: True: `fun` returns (result, auxiliary data); default False.
+      kwargs: further options of the dense transformation.
+
+    Returns:
+      A function of the arguments of `fun`.
 
     Examples:
-      >>> import onax.numpy as jnp
       >>> from onax.experimental import sparse
-      >>> sparse.grad(lambda m, v: m @ v)(sparse.BCOO.fromdense(jnp.arange(6.0)), jnp.ones(6))
-      BCOO(float32[6], nse=5)
+      >>> mat = sparse.BCOO.fromdense(jnp.arange(3.0))
+      >>> sparse.grad(lambda m, v: m @ v)(mat, jnp.ones(3)).todense()
+      Array([0., 1., 1.], dtype=float32)
     """
     return _differentiate(autodiff.grad, _restore_derivative)(fun, argnums, has_aux, **kwargs)
 
 
 def value_and_grad(fun, argnums=0, has_aux=False, **kwargs):
-    """`onax.value_and_grad` of a function that takes sparse arrays; see `grad`."""
+    """Returns a function that computes a function of sparse arrays and its gradient.
+
+    Args:
+      fun: a function of sparse and dense arrays whose result is a real number.
+      argnums: the index, or indices, of the arguments to differentiate by; default 0.
+      has_aux: True: `fun` returns (result, auxiliary data); default False.
+      kwargs: further options of the dense transformation.
+
+    Returns:
+      A function of the arguments of `fun` that returns (value, gradient).
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.BCOO.fromdense(jnp.arange(3.0))
+      >>> sparse.value_and_grad(lambda m, v: m @ v)(mat, jnp.ones(3))[0]
+      Array(3., dtype=float32)
+    """
     return _differentiate(autodiff.value_and_grad, _restore_with_value)(fun, argnums, has_aux, **kwargs)
 
 
 def jacfwd(fun, argnums=0, has_aux=False, **kwargs):
-    """`onax.jacfwd` of a function from sparse arrays to one dense array; see `grad`."""
+    """Returns a function that computes the Jacobian of a function of sparse arrays, by forward mode.
+
+    Args:
+      fun: a function of sparse and dense arrays whose result is one dense array.
+      argnums: the index, or indices, of the arguments to differentiate by; default 0.
+      has_aux: True: `fun` returns (result, auxiliary data); default False.
+      kwargs: further options of the dense transformation.
+
+    Returns:
+      A function of the arguments of `fun`.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.jacfwd(lambda m: m.todense())(sparse.BCOO.fromdense(jnp.arange(3.0))).shape
+      (3, 3)
+    """
     return _differentiate(jacobians.jacfwd, _restore_derivative)(fun, argnums, has_aux, **kwargs)
 
 
 def jacrev(fun, argnums=0, has_aux=False, **kwargs):
-    """`onax.jacrev` of a function from sparse arrays to one dense array; see `grad`."""
+    """Returns a function that computes the Jacobian of a function of sparse arrays, by reverse mode.
+
+    Args:
+      fun: a function of sparse and dense arrays whose result is one dense array.
+      argnums: the index, or indices, of the arguments to differentiate by; default 0.
+      has_aux: True: `fun` returns (result, auxiliary data); default False.
+      kwargs: further options of the dense transformation.
+
+    Returns:
+      A function of the arguments of `fun`.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.jacrev(lambda m: m.todense())(sparse.BCOO.fromdense(jnp.arange(3.0))).shape
+      (3, 3)
+    """
     return _differentiate(jacobians.jacrev, _restore_derivative)(fun, argnums, has_aux, **kwargs)
 
 

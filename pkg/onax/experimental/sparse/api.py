@@ -27,7 +27,22 @@ registry.redefine(todense_p, lambda x: x)
 
 
 def todense(arr):
-    """The dense array; a dense one is returned as it is.  Within `sparsify` it makes an operand dense."""
+    """Returns the dense array; a dense one is returned as it is.
+
+    Within `sparsify` it makes an operand dense.
+
+    Args:
+      arr: a sparse or a dense array.
+
+    Returns:
+      Array.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.todense(sparse.BCOO.fromdense(jnp.eye(2)))
+      Array([[1., 0.],
+             [0., 1.]], dtype=float32)
+    """
     if isinstance(arr, JAXSparse):
         return arr.todense()
     return todense_p.bind(arr) if isinstance(arr, Tracer) else arr
@@ -40,19 +55,47 @@ def _find_format(name):
 
 
 def empty(shape, dtype=None, index_dtype="int32", sparse_format="bcoo", **kwds):
-    """A sparse array without elements.
+    """Returns a sparse array without elements.
 
     Args:
-      shape, dtype: of the array.
-      index_dtype: dtype of the indices.
-      sparse_format: "bcoo", "bcsr", "coo", "csr" or "csc".
-      **kwds: arguments of the format: n_batch, n_dense, nse.
+      shape: the shape.
+      dtype: the dtype; default None, float32, with 64 bits enabled float64.
+      index_dtype: the dtype of the indices; default int32.
+      sparse_format: "bcoo" (the default), "bcsr", "coo", "csr" or "csc".
+      kwds: arguments of the format: n_batch, n_dense, nse.
+
+    Returns:
+      A sparse array.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.empty((2, 3))
+      BCOO(float32[2, 3], nse=0)
     """
     return _find_format(sparse_format)._empty(tuple(shape), dtype=dtype, index_dtype=index_dtype, **kwds)
 
 
 def eye(N, M=None, k=0, dtype=None, index_dtype="int32", sparse_format="bcoo", **kwds):
-    """A sparse matrix (N, M) with ones on the diagonal k; M is N by default.  The other arguments are `empty`'s."""
+    """Returns a sparse matrix with ones on a diagonal.
+
+    Args:
+      N: the number of rows.
+      M: the number of columns; default None, N.
+      k: the number of the diagonal; default 0.
+      dtype: the dtype; default None, float32, with 64 bits enabled float64.
+      index_dtype: the dtype of the indices; default int32.
+      sparse_format: "bcoo" (the default), "bcsr", "coo", "csr" or "csc".
+      kwds: arguments of the format: n_batch, n_dense, nse.
+
+    Returns:
+      A sparse array.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.eye(2).todense()
+      Array([[1., 0.],
+             [0., 1.]], dtype=float32)
+    """
     N, k = operator.index(N), operator.index(k)
     M = N if M is None else operator.index(M)
     if sparse_format == "bcsr":

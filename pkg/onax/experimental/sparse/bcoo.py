@@ -57,10 +57,18 @@ class BCOO(JAXSparse):
     Args:
       args: (data, indices): values (batch..., nse, dense...) and integer coordinates (batch..., nse, n_sparse).
       shape: the shape of the array.
-      indices_sorted, unique_indices: what the caller knows of the indices.
+      indices_sorted: whether the caller knows that the indices are sorted; default False.
+      unique_indices: whether the caller knows that no index occurs twice; default False.
 
     Raises:
       ValueError: the shapes do not fit.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.BCOO((jnp.array([5.0]), jnp.array([[0, 1]])), shape=(2, 2))
+      >>> mat.todense()
+      Array([[0., 5.],
+             [0., 0.]], dtype=float32)
     """
 
     nse = property(lambda self: self.indices.shape[-2], doc="The number of stored elements, padding included.")
@@ -242,13 +250,23 @@ register_vmappable(BCOO, int, int, example_of, examples_of, None)
 
 
 def bcoo_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32):
-    """The nonzero elements of a dense array.
+    """Returns the nonzero elements of a dense array.
 
     Args:
-      mat: the array.
-      nse: how many elements there are room for in each example of the batch, which jit needs.
-      n_batch, n_dense: the numbers of leading batch axes and of trailing dense axes.
-      index_dtype: the dtype of the indices.
+      mat: an array.
+      nse: how many elements there is room for, in each example of the batch; default None, as many as there are.
+        Needed under `jit`.
+      n_batch: the number of leading batch axes; default 0.
+      n_dense: the number of trailing dense axes; default 0.
+      index_dtype: the dtype of the indices; default int32.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.bcoo_fromdense(jnp.array([[0.0, 5.0], [0.0, 0.0]]))
+      BCOO(float32[2, 2], nse=1)
     """
     mat = jnp.asarray(mat)
     mask = mat != 0
@@ -271,7 +289,19 @@ def bcoo_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32)
 
 
 def bcoo_todense(mat):
-    """The dense array; elements with the same coordinates are added up."""
+    """Returns the dense array; elements with the same coordinates are added up.
+
+    Args:
+      mat: a BCOO.
+
+    Returns:
+      Array.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.bcoo_todense(sparse.bcoo_fromdense(jnp.array([0.0, 5.0])))
+      Array([0., 5.], dtype=float32)
+    """
     n, shape = mat.n_batch, mat.shape
 
     def place(data, indices):
@@ -284,10 +314,22 @@ def bcoo_todense(mat):
 
 
 def bcoo_extract(sparr, arr, *, assume_unique=None):
-    """The elements of a dense array at the indices of a sparse one, as a sparse array.
+    """Returns the elements of a dense array at the indices of a sparse one.
 
-    Where an index occurs several times its first element has the value and the others are 0, unless `assume_unique`
-    (by default what the array knows) says that none does.
+    Where an index occurs several times its first element has the value and the others are 0.
+
+    Args:
+      sparr: a BCOO.
+      arr: an array of its shape.
+      assume_unique: True: no index occurs twice; default None, what the array knows.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.bcoo_extract(sparse.bcoo_fromdense(jnp.array([0.0, 5.0])), jnp.array([7.0, 8.0])).todense()
+      Array([0., 8.], dtype=float32)
     """
     arr = jnp.asarray(arr)
     if arr.shape != sparr.shape:
@@ -330,7 +372,20 @@ def _add(x, y):
 
 
 def bcoo_multiply_dense(sp_mat, v):
-    """The data of the product of a sparse array with a dense one that is broadcast to its shape."""
+    """Returns the values of the product of a sparse array with a dense one.
+
+    Args:
+      sp_mat: a BCOO.
+      v: an array that broadcasts to its shape.
+
+    Returns:
+      Array of the shape of the values.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.bcoo_multiply_dense(sparse.bcoo_fromdense(jnp.array([0.0, 5.0])), jnp.array([7.0, 2.0]))
+      Array([10.], dtype=float32)
+    """
     return _combine(sp_mat, v, jnp.multiply)
 
 
@@ -356,7 +411,21 @@ def _combine(mat, v, operation):
 
 
 def bcoo_multiply_sparse(lhs, rhs):
-    """The elementwise product of two BCOO with the same layout; one of them may have axes of length 1."""
+    """Returns the elementwise product of two sparse arrays.
+
+    Args:
+      lhs: a BCOO.
+      rhs: a BCOO of the same layout; one of them may have axes of length 1.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.bcoo_fromdense(jnp.array([0.0, 5.0]))
+      >>> sparse.bcoo_multiply_sparse(mat, mat).todense()
+      Array([ 0., 25.], dtype=float32)
+    """
     if not isinstance(rhs, BCOO):
         rhs = rhs.to_bcoo()
     if (lhs.ndim, lhs.n_batch, lhs.n_dense) != (rhs.ndim, rhs.n_batch, rhs.n_dense):
@@ -384,7 +453,20 @@ def bcoo_multiply_sparse(lhs, rhs):
 
 
 def bcoo_reduce_sum(mat, *, axes):
-    """Sums over axes, as a sparse array in which coordinates may occur several times."""
+    """Returns sums over axes, as a sparse array in which coordinates may occur several times.
+
+    Args:
+      mat: a BCOO.
+      axes: ints.
+
+    Returns:
+      A BCOO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.bcoo_reduce_sum(sparse.bcoo_fromdense(jnp.eye(2)), axes=(0,)).todense()
+      Array([1., 1.], dtype=float32)
+    """
     axes = {operator.index(axis) % mat.ndim for axis in axes}
     batch, sparse, dense = ([a for a in part if a not in axes] for part in parts(mat, range(mat.ndim)))
     data, indices = broadcast_batch(mat)
@@ -405,11 +487,26 @@ def _count(x, kept, summed):
 
 
 def bcoo_dot_general(lhs, rhs, *, dimension_numbers, precision=None, preferred_element_type=None, out_sharding=None):
-    """`lax.dot_general` in which one operand, or both, are BCOO.
+    """Returns the product of two arrays, one or both of which are sparse.
 
-    With one sparse operand the result is dense.  With two it is a BCOO, with the product's batch axes as its own.
-    Batch axes of the product are the leading batch axes of sparse operands.  `precision` is accepted for compatibility
-    with JAX: products are computed in the precision of the operands.
+    Batch axes of the product are the leading batch axes of sparse operands.
+
+    Args:
+      lhs: a BCOO or an array.
+      rhs: a BCOO or an array.
+      dimension_numbers: as in `lax.dot_general`.
+      precision: accepted, without effect: products are computed in the precision of the operands.
+      preferred_element_type: the dtype of the result; default None, the common one.
+      out_sharding: None.
+
+    Returns:
+      Array, or a BCOO if both are sparse, with the product's batch axes as its own.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.bcoo_fromdense(jnp.array([[0.0, 5.0]]))
+      >>> sparse.bcoo_dot_general(mat, jnp.array([1.0, 2.0]), dimension_numbers=(((1,), (0,)), ((), ())))
+      Array([10.], dtype=float32)
     """
     (contracting, batch), (left, right) = dimension_numbers, (lhs, rhs)
     contracting, batch = ([tuple(map(operator.index, axes)) for axes in pair] for pair in (contracting, batch))
@@ -480,7 +577,23 @@ def _sparse_product(lhs, rhs, axes, n, shape):
 
 
 def bcoo_dot_general_sampled(A, B, indices, *, dimension_numbers):
-    """The elements of the product of two dense arrays at indices (batch..., nse, axes)."""
+    """Returns elements of the product of two dense arrays.
+
+    Args:
+      A: an array.
+      B: an array.
+      indices: (batch..., nse, axes), integers.
+      dimension_numbers: as in `lax.dot_general`.
+
+    Returns:
+      Array of shape (batch..., nse).
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> x, dims = jnp.ones((2, 2)), (((1,), (0,)), ((), ()))
+      >>> sparse.bcoo_dot_general_sampled(x, x, jnp.array([[0, 1]]), dimension_numbers=dims)
+      Array([2.], dtype=float32)
+    """
     return extract(jnp.asarray(indices), lax.dot_general(A, B, dimension_numbers=dimension_numbers))
 
 

@@ -27,10 +27,17 @@ class BCSR(JAXSparse):
       args: (data, indices, indptr): values (batch..., nse, dense...), columns (batch..., nse), starts of rows
         (batch..., rows + 1).
       shape: the shape of the array.
-      indices_sorted, unique_indices: what the caller knows of the columns within a row.
+      indices_sorted: whether the caller knows that columns are sorted within a row; default False.
+      unique_indices: whether the caller knows that no column occurs twice in a row; default False.
 
     Raises:
       ValueError: the shapes do not fit.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.BCSR((jnp.array([5.0]), jnp.array([1]), jnp.array([0, 1, 1])), shape=(2, 2)).todense()
+      Array([[0., 5.],
+             [0., 0.]], dtype=float32)
     """
 
     n_sparse = 2
@@ -166,7 +173,24 @@ register_vmappable(BCSR, int, int, example_of, examples_of, None)
 
 
 def bcsr_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32):
-    """The nonzero elements of a dense array; the arguments are those of `bcoo_fromdense`."""
+    """Returns the nonzero elements of a dense array.
+
+    Args:
+      mat: an array.
+      nse: how many elements there is room for, in each example of the batch; default None, as many as there are.
+        Needed under `jit`.
+      n_batch: the number of leading batch axes; default 0.
+      n_dense: the number of trailing dense axes; default 0.
+      index_dtype: the dtype of the indices; default int32.
+
+    Returns:
+      A BCSR.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.bcsr_fromdense(jnp.array([[0.0, 5.0], [0.0, 0.0]]))
+      BCSR(float32[2, 2], nse=1)
+    """
     mat = jnp.asarray(mat)
     if mat.ndim - n_batch - n_dense != 2:
         raise ValueError("bcsr_fromdense: must have 2 sparse dimensions.")
@@ -174,23 +198,82 @@ def bcsr_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32)
 
 
 def bcsr_todense(mat):
-    """The dense array."""
+    """Returns the dense array.
+
+    Args:
+      mat: a BCSR.
+
+    Returns:
+      Array.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.bcsr_todense(sparse.bcsr_fromdense(jnp.array([[0.0, 5.0]])))
+      Array([[0., 5.]], dtype=float32)
+    """
     return mat.to_bcoo().todense()
 
 
 def bcsr_extract(indices, indptr, mat):
-    """The elements of a dense array (batch..., rows, columns) at compressed indices: (batch..., nse)."""
+    """Returns the elements of a dense array at compressed indices.
+
+    Args:
+      indices: columns, (batch..., nse).
+      indptr: starts of rows, (batch..., rows + 1).
+      mat: an array, (batch..., rows, columns).
+
+    Returns:
+      Array of shape (batch..., nse).
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.bcsr_extract(jnp.array([1]), jnp.array([0, 1]), jnp.array([[3.0, 5.0]]))
+      Array([5.], dtype=float32)
+    """
     like = BCSR((jnp.zeros(indices.shape, mat.dtype), indices, indptr), shape=mat.shape)
     return _bcoo.bcoo_extract(like.to_bcoo(), mat, assume_unique=True).data
 
 
 def bcsr_sum_duplicates(mat, nse=None):
-    """The array with one element for each coordinate."""
+    """Returns the array with one element for each coordinate.
+
+    Args:
+      mat: a BCSR.
+      nse: how many elements there is room for, in each example of the batch; default None, as many as there are.
+        Needed under `jit`.
+
+    Returns:
+      A BCSR.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.BCSR((jnp.array([5.0, 6.0]), jnp.array([1, 1]), jnp.array([0, 2])), shape=(1, 2))
+      >>> sparse.bcsr_sum_duplicates(mat).data
+      Array([11.], dtype=float32)
+    """
     return mat.sum_duplicates(nse=nse, remove_zeros=False)
 
 
 def bcsr_dot_general(lhs, rhs, *, dimension_numbers, precision=None, preferred_element_type=None, out_sharding=None):
-    """`lax.dot_general` with a BCSR operand; see `bcoo_dot_general`."""
+    """Returns the product of a sparse array and a dense one.
+
+    Args:
+      lhs: a BCSR.
+      rhs: an array.
+      dimension_numbers: as in `lax.dot_general`.
+      precision: accepted, without effect: products are computed in the precision of the operands.
+      preferred_element_type: the dtype of the result; default None, the common one.
+      out_sharding: None.
+
+    Returns:
+      Array.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.bcsr_fromdense(jnp.array([[0.0, 5.0]]))
+      >>> sparse.bcsr_dot_general(mat, jnp.array([1.0, 2.0]), dimension_numbers=(((1,), (0,)), ((), ())))
+      Array([10.], dtype=float32)
+    """
     lhs, rhs = (x.to_bcoo() if isinstance(x, BCSR) else x for x in (lhs, rhs))
     return _bcoo.bcoo_dot_general(
         lhs, rhs, dimension_numbers=dimension_numbers, preferred_element_type=preferred_element_type
@@ -198,14 +281,44 @@ def bcsr_dot_general(lhs, rhs, *, dimension_numbers, precision=None, preferred_e
 
 
 def bcsr_broadcast_in_dim(mat, *, shape, broadcast_dimensions, sharding=None):
-    """`lax.broadcast_in_dim` of a BCSR."""
+    """Returns the array repeated along new axes, as `lax.broadcast_in_dim` does.
+
+    Args:
+      mat: a BCSR.
+      shape: the shape of the result.
+      broadcast_dimensions: where its axes lie in the result, ints.
+      sharding: None.
+
+    Returns:
+      A BCSR.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.bcsr_fromdense(jnp.ones((2, 3)))
+      >>> sparse.bcsr_broadcast_in_dim(mat, shape=(1, 2, 3), broadcast_dimensions=(1, 2)).shape
+      (1, 2, 3)
+    """
     return BCSR.from_bcoo(
         _bcoo.bcoo_broadcast_in_dim(mat.to_bcoo(), shape=shape, broadcast_dimensions=broadcast_dimensions)
     )
 
 
 def bcsr_concatenate(operands, *, dimension):
-    """The arrays one after the other along a batch or a sparse axis."""
+    """Returns arrays one after the other.
+
+    Args:
+      operands: BCSRs of one layout.
+      dimension: a batch axis or a sparse axis.
+
+    Returns:
+      A BCSR.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.bcsr_fromdense(jnp.array([[0.0, 5.0]]))
+      >>> sparse.bcsr_concatenate([mat, mat], dimension=0).shape
+      (2, 2)
+    """
     return BCSR.from_bcoo(_bcoo.bcoo_concatenate([x.to_bcoo() for x in operands], dimension=dimension))
 
 

@@ -27,7 +27,14 @@ class COO(JAXSparse):
     Args:
       args: (data, row, col), each (nse,).
       shape: the shape of the matrix.
-      rows_sorted, cols_sorted: what the caller knows of the order of the elements.
+      rows_sorted: whether the caller knows that elements are sorted by rows; default False.
+      cols_sorted: whether the caller knows that elements are sorted by columns; default False.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.COO((jnp.array([5.0]), jnp.array([0]), jnp.array([1])), shape=(2, 2)).todense()
+      Array([[0., 5.],
+             [0., 0.]], dtype=float32)
     """
 
     n_batch, n_dense = 0, 0
@@ -107,22 +114,79 @@ class COO(JAXSparse):
 
 
 def coo_fromdense(mat, *, nse=None, index_dtype=np.int32):
-    """The nonzero elements of a dense matrix; `nse` says how many there are room for, which jit needs."""
+    """Returns the nonzero elements of a dense matrix.
+
+    Args:
+      mat: a matrix.
+      nse: how many elements there is room for, in each example of the batch; default None, as many as there are.
+        Needed under `jit`.
+      index_dtype: the dtype of the indices; default int32.
+
+    Returns:
+      A COO.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.coo_fromdense(jnp.eye(2))
+      COO(float32[2, 2], nse=2)
+    """
     return COO._from_bcoo(BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype), rows_sorted=True)
 
 
 def coo_todense(mat):
-    """The dense matrix."""
+    """Returns the dense matrix.
+
+    Args:
+      mat: a COO.
+
+    Returns:
+      A matrix.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.coo_todense(sparse.coo_fromdense(jnp.eye(2)))
+      Array([[1., 0.],
+             [0., 1.]], dtype=float32)
+    """
     return mat.todense()
 
 
 def coo_matvec(mat, v, transpose=False):
-    """The product of the matrix, or of its transpose, with a vector."""
+    """Returns the product of the matrix with a vector.
+
+    Args:
+      mat: a COO.
+      v: a vector.
+      transpose: True: of the transposed matrix; default False.
+
+    Returns:
+      A vector.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.coo_matvec(sparse.coo_fromdense(jnp.eye(2)), jnp.array([1.0, 2.0]))
+      Array([1., 2.], dtype=float32)
+    """
     return (mat.T if transpose else mat) @ v
 
 
 def coo_matmat(mat, B, *, transpose=False):
-    """The product of the matrix, or of its transpose, with a dense matrix."""
+    """Returns the product of the matrix with a dense matrix.
+
+    Args:
+      mat: a COO.
+      B: a matrix.
+      transpose: True: of the transposed matrix; default False.
+
+    Returns:
+      A matrix.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.coo_matmat(sparse.coo_fromdense(jnp.eye(2)), jnp.ones((2, 1)))
+      Array([[1.],
+             [1.]], dtype=float32)
+    """
     return (mat.T if transpose else mat) @ B
 
 

@@ -65,6 +65,12 @@ class CSR(_Compressed):
     Args:
       args: (data, indices, indptr): values and columns (nse,), starts of the rows (rows + 1,).
       shape: the shape of the matrix.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.CSR((jnp.array([5.0]), jnp.array([1]), jnp.array([0, 1, 1])), shape=(2, 2)).todense()
+      Array([[0., 5.],
+             [0., 0.]], dtype=float32)
     """
 
     @classmethod
@@ -91,6 +97,12 @@ class CSC(_Compressed):
     Args:
       args: (data, indices, indptr): values and rows (nse,), starts of the columns (columns + 1,).
       shape: the shape of the matrix.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.CSC((jnp.array([5.0]), jnp.array([1]), jnp.array([0, 1, 1])), shape=(2, 2)).todense()
+      Array([[0., 0.],
+             [5., 0.]], dtype=float32)
     """
 
     @classmethod
@@ -111,22 +123,79 @@ class CSC(_Compressed):
 
 
 def csr_fromdense(mat, *, nse=None, index_dtype=np.int32):
-    """The nonzero elements of a dense matrix."""
+    """Returns the nonzero elements of a dense matrix.
+
+    Args:
+      mat: a matrix.
+      nse: how many elements there is room for, in each example of the batch; default None, as many as there are.
+        Needed under `jit`.
+      index_dtype: the dtype of the indices; default int32.
+
+    Returns:
+      A CSR.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.csr_fromdense(jnp.eye(2))
+      CSR(float32[2, 2], nse=2)
+    """
     return CSR.fromdense(mat, nse=nse, index_dtype=index_dtype)
 
 
 def csr_todense(mat):
-    """The dense matrix."""
+    """Returns the dense matrix.
+
+    Args:
+      mat: a CSR.
+
+    Returns:
+      A matrix.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.csr_todense(sparse.csr_fromdense(jnp.eye(2)))
+      Array([[1., 0.],
+             [0., 1.]], dtype=float32)
+    """
     return mat.todense()
 
 
 def csr_matvec(mat, v, transpose=False):
-    """The product of the matrix, or of its transpose, with a vector."""
+    """Returns the product of the matrix with a vector.
+
+    Args:
+      mat: a CSR.
+      v: a vector.
+      transpose: True: of the transposed matrix; default False.
+
+    Returns:
+      A vector.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.csr_matvec(sparse.csr_fromdense(jnp.eye(2)), jnp.array([1.0, 2.0]))
+      Array([1., 2.], dtype=float32)
+    """
     return (mat.T if transpose else mat) @ v
 
 
 def csr_matmat(mat, B, *, transpose=False):
-    """The product of the matrix, or of its transpose, with a dense matrix."""
+    """Returns the product of the matrix with a dense matrix.
+
+    Args:
+      mat: a CSR.
+      B: a matrix.
+      transpose: True: of the transposed matrix; default False.
+
+    Returns:
+      A matrix.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.csr_matmat(sparse.csr_fromdense(jnp.eye(2)), jnp.ones((2, 1)))
+      Array([[1.],
+             [1.]], dtype=float32)
+    """
     return (mat.T if transpose else mat) @ B
 
 

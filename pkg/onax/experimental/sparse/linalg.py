@@ -14,15 +14,26 @@ __all__ = ["lobpcg_standard", "spsolve"]
 
 
 def spsolve(data, indices, indptr, b, tol=1e-6, reorder=1):
-    """Solves A x = b for a square sparse A in compressed rows, by SciPy's sparse LU on the host.
+    """Returns the solution of A x = b for a square sparse A, by SciPy's sparse LU on the host.
+
+    It has derivatives with respect to `data` and `b`.
 
     Args:
-      data, indices, indptr: values (nse,), columns (nse,) and starts of rows (n + 1,) of A.
-      b: right-hand side (n,).
-      tol, reorder: accepted for compatibility with JAX, whose solver on GPUs has them.
+      data: the values of A, (nse,).
+      indices: their columns, (nse,).
+      indptr: the starts of rows, (n + 1,).
+      b: (n,).
+      tol: accepted, without effect.
+      reorder: accepted, without effect.
 
     Returns:
-      x (n,), in the dtype of b.  It can be differentiated with respect to data and b.
+      Array of shape (n,) and the dtype of `b`.
+
+    Examples:
+      >>> from onax.experimental.sparse import linalg
+      >>> a = onax.experimental.sparse.CSR.fromdense(2.0 * jnp.eye(2))
+      >>> linalg.spsolve(a.data, a.indices, a.indptr, jnp.array([2.0, 4.0]))
+      Array([1., 2.], dtype=float32)
     """
     n = b.shape[0]
     matrix = BCSR((data, indices, indptr), shape=(n, n))

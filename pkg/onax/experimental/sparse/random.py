@@ -16,19 +16,31 @@ def random_bcoo(
     key, shape, *, dtype=float, indices_dtype=None, nse=0.2, n_batch=0, n_dense=0, unique_indices=True,
     sorted_indices=False, generator=random.uniform, **kwds,
 ):  # fmt: skip
-    """A random BCOO, with JAX's bits.
+    """Returns a random sparse array, with JAX's bits.
 
     Args:
       key: a random key.
-      shape, n_batch, n_dense: the shape and the numbers of its batch and dense axes.
-      dtype, indices_dtype: dtypes of the values and of the indices.
-      nse: the number of elements, or, between 0 and 1, their share of the sparse axes' product.
-      unique_indices: whether no index occurs twice in an example.
-      sorted_indices: whether elements are sorted by their indices.
-      generator: `generator(key, shape=..., dtype=..., **kwds)` makes the values.
+      shape: the shape.
+      dtype: the dtype of the values; default float.
+      indices_dtype: the dtype of the indices; default None, int32.
+      nse: the number of elements, or, between 0 and 1, their share of the sparse axes' product; default 0.2.
+      n_batch: the number of leading batch axes; default 0.
+      n_dense: the number of trailing dense axes; default 0.
+      unique_indices: whether no index occurs twice in an example; default True.
+      sorted_indices: whether elements are sorted by their indices; default False.
+      generator: makes the values: ``generator(key, shape=..., dtype=..., **kwds)``; default `onax.random.uniform`.
+      kwds: its options.
+
+    Returns:
+      A BCOO.
 
     Raises:
       ValueError: the numbers do not fit the shape.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.random_bcoo(onax.random.key(0), (3, 4), nse=5)
+      BCOO(float32[3, 4], nse=5)
     """
     shape = tuple(map(operator.index, shape))
     if n_batch < 0 or n_dense < 0 or n_batch + n_dense > len(shape):

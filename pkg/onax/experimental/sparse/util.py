@@ -25,7 +25,17 @@ DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[
 
 
 class SparseInfo(NamedTuple):
-    """What is known of a sparse array beside its buffers."""
+    """What is known of a sparse array beside its buffers.
+
+    Args:
+      shape: the shape.
+      indices_sorted: whether the indices are sorted; default False.
+      unique_indices: whether no index occurs twice; default False.
+
+    Examples:
+      >>> onax.experimental.sparse.util.SparseInfo((2, 3)).shape
+      (2, 3)
+    """
 
     shape: tuple
     indices_sorted: bool = False
@@ -33,14 +43,41 @@ class SparseInfo(NamedTuple):
 
 
 def nfold_vmap(fun, N, *, broadcasted=True, in_axes=0):
-    """`fun` mapped over N leading axes; with `broadcasted` an axis of length 1 serves all examples."""
+    """Returns a function mapped over several leading axes.
+
+    Args:
+      fun: a function of arrays.
+      N: the number of axes.
+      broadcasted: True (the default): an axis of length 1 serves all examples.
+      in_axes: as in `onax.vmap`; default 0.
+
+    Returns:
+      A function of the arguments of `fun`.
+
+    Examples:
+      >>> onax.experimental.sparse.util.nfold_vmap(jnp.sum, 2)(jnp.ones((2, 3, 4))).shape
+      (2, 3)
+    """
     for _ in range(N):
         fun = (broadcasting_vmap if broadcasted else vmap)(fun, in_axes)
     return fun
 
 
 def broadcasting_vmap(fun, in_axes=0, out_axes=0):
-    """`vmap` of a function of arrays, in which a mapped axis of length 1 serves all examples."""
+    """Returns a mapped function in which an axis of length 1 serves all examples.
+
+    Args:
+      fun: a function of arrays.
+      in_axes: as in `onax.vmap`; default 0.
+      out_axes: as in `onax.vmap`; default 0.
+
+    Returns:
+      A function of the arguments of `fun`.
+
+    Examples:
+      >>> onax.experimental.sparse.util.broadcasting_vmap(jnp.add)(jnp.ones((1, 2)), jnp.ones((3, 2))).shape
+      (3, 2)
+    """
 
     def mapped(*args):
         axes = [in_axes] * len(args) if in_axes is None or isinstance(in_axes, int) else list(in_axes)
