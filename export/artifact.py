@@ -19,6 +19,7 @@ import functools
 import hashlib
 import json
 import os
+import struct
 from collections import OrderedDict, defaultdict, namedtuple
 from dataclasses import dataclass
 
@@ -36,6 +37,19 @@ FORMAT = 1
 _ZEROS = "0" * 64
 LIMIT = 2**31 - 1  # bytes of a protobuf message
 _METADATA_FIELD = 14  # of ModelProto, a repeated StringStringEntryProto
+# What decoding a damaged message raises, in protobuf's and onnx's own code.
+DAMAGE = (
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+    NotImplementedError,
+    RecursionError,
+    MemoryError,
+    struct.error,
+)
 
 # --- trees as JSON ------------------------------------------------------------------------------------------------
 

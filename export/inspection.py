@@ -5,7 +5,9 @@ import os
 from collections import Counter
 
 from onax._ground import lazy
+from onax._ground.errors import ArtifactError
 from onax.export import external, nodes, report
+from onax.export.artifact import DAMAGE
 
 
 def weights(model, exported):
@@ -55,6 +57,15 @@ def to_data(exported, path=None):
 
 def model_to_data(model, size, path=None):
     """What `inspect` prints of a model that another program wrote, from its ModelProto, its bytes and its path."""
+    try:
+        return _model_to_data(model, size, path)
+    except ArtifactError:
+        raise
+    except DAMAGE as error:
+        raise ArtifactError(f"this ONNX model is damaged: {str(error)[:200] or type(error).__name__}") from error
+
+
+def _model_to_data(model, size, path):
     constants = {tensor.name for tensor in model.graph.initializer}
     sides = {"inputs": [p for p in model.graph.input if p.name not in constants], "outputs": model.graph.output}
     symbols = {d.dim_param: None for ports in sides.values() for p in ports for d in p.type.tensor_type.shape.dim}

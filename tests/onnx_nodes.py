@@ -108,3 +108,21 @@ def check_gradient(call, traced):
 def combinations(**options):
     """All combinations of attributes, as dictionaries."""
     return [dict(zip(options, values)) for values in itertools.product(*options.values())]
+
+
+def mutated(raw, generator):
+    """Bytes with up to three changes: another byte, bytes taken out or put in, an early end."""
+    result = bytearray(raw)
+    for _ in range(generator.randint(1, 3)):
+        if not result:
+            break
+        at, kind = generator.randrange(len(result)), generator.random()
+        if kind < 0.6:
+            result[at] = generator.randrange(256)
+        elif kind < 0.75:
+            del result[at : at + generator.randint(1, 20)]
+        elif kind < 0.9:
+            result[at:at] = generator.randbytes(generator.randint(1, 8))
+        else:
+            del result[at:]
+    return bytes(result)

@@ -1,13 +1,18 @@
 """The command `inspect`: what it prints, draws and gives as JSON."""
 
 import json
+import random
 
 import pytest
 from onnx import parser
 
 import command_line
 from onax._commands import export_main as main
+from onax.errors import ArtifactError
+from onax.export import inspection
+from onax.export.artifact import parse
 from onax.export.cli import EXIT_FAILED
+from onnx_nodes import mutated
 
 
 @pytest.fixture
@@ -72,3 +77,24 @@ def test_files_of_other_programs(tmp_path, capsys):
         assert part in said, part
     assert main(["inspect", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["opsets"] == {"ai.onnx": 18}
+
+
+SMALL = """
+<ir_version: 8, opset_import: ["" : 18]>
+small (bool c, float[n, 3] x) => (float[n, 3] y) <float[3] w = {1.0, 2.0, 3.0}> {
+  y = If (c) <then_branch = one () => (float[n, 3] p) { p = Add (x, w) },
+              else_branch = two () => (float[n, 3] q) { q = Neg (x) }>
+}
+"""
+
+
+def test_damaged_files():
+    raw, generator, read = parser.parse_model(SMALL).SerializeToString(), random.Random(2), 0
+    for _ in range(400):
+        try:
+            changed = mutated(raw, generator)
+            inspection.model_to_data(parse(changed), len(changed))
+            read += 1
+        except ArtifactError as error:
+            assert "ONNX" in str(error)
+    assert 10 < read < 390

@@ -225,3 +225,47 @@ def test_rows_of_a_number_that_is_not_known_are_refused():
     assert ends({}, np.array(9), X)[1].shape == (4, 3)
     with pytest.raises(jax.errors.OperatorError, match=r"Loop.*rows.*condition that is not known.*without jit"):
         jax.jit(lambda x: ends({}, np.array(9), x))(X)
+
+
+OPTIONAL = """
+<ir_version: 10, opset_import: ["" : 18]>
+chosen (optional(float[3]) x, float[3] z) => (float[3] y) {
+  has = OptionalHasElement (x)
+  y = If (has) <then_branch = one () => (float[3] a) { b = OptionalGetElement (x) a = Sin (b) },
+                else_branch = two () => (float[3] c) { c = Neg (z) }>
+}
+"""
+DYNAMIC = """
+<ir_version: 10, opset_import: ["" : 18]>
+chosen (bool c, float[3] x) => (float[3] y) {
+  e = If (c) <then_branch = one () => (optional(float[3]) a) { a = Optional (x) },
+              else_branch = two () => (optional(float[3]) b) { b = Optional () }>
+  y = OptionalGetElement (e)
+}
+"""
+
+
+def test_optional_values():
+    model = jax.onnx.load(parser.parse_model(OPTIONAL))
+    z = X + 1
+    for call in (model, jax.jit(model)):
+        np.testing.assert_allclose(np.asarray(call({}, X, z)), np.sin(X), rtol=1e-6)
+        np.testing.assert_array_equal(np.asarray(call({}, None, z)), -z)
+        np.testing.assert_array_equal(np.asarray(call({}, z=z)), -z)
+
+
+def test_optional_values_that_stay_dynamic_are_refused():
+    message = parser.parse_model(DYNAMIC)
+    for node in message.graph.node:
+        node.name = f"the {node.op_type}"
+    for branch in message.graph.node[0].attribute:
+        if branch.g.name == "two":
+            branch.g.node[0].attribute.add(
+                name="type", type=onnx.AttributeProto.TYPE_PROTO
+            ).tp.tensor_type.elem_type = 1
+    model = jax.onnx.load(message)
+    np.testing.assert_array_equal(np.asarray(model({}, np.array(True), X)), X)
+    with pytest.raises(jax.errors.OperatorError, match=r"OptionalGetElement \(node .*the optional value is not there"):
+        model({}, np.array(False), X)
+    with pytest.raises(jax.errors.OperatorError, match=r"If \(node 'the If'\).*optional.*without jit"):
+        jax.jit(model)({}, np.array(True), X)

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 import onax as jax
 import onax.numpy as jnp
 from onax.errors import ArtifactError
-from onnx_nodes import floats, model_of
+from onnx_nodes import floats, model_of, mutated
 
 
 def changed(change):
@@ -151,24 +151,6 @@ def exported():
         return jax.lax.fori_loop(0, 3, lambda i, c: jnp.tanh(c @ jnp.ones((4, 4))), x).sum()
 
     return jax.export.export(jax.jit(jax.grad(step)))(jnp.ones((2, 4))).onnx_model_serialized
-
-
-def mutated(raw, generator):
-    """Bytes with up to three changes: another byte, bytes taken out or put in, an early end."""
-    result = bytearray(raw)
-    for _ in range(generator.randint(1, 3)):
-        if not result:
-            break
-        at, kind = generator.randrange(len(result)), generator.random()
-        if kind < 0.6:
-            result[at] = generator.randrange(256)
-        elif kind < 0.75:
-            del result[at : at + generator.randint(1, 20)]
-        elif kind < 0.9:
-            result[at:at] = generator.randbytes(generator.randint(1, 8))
-        else:
-            del result[at:]
-    return bytes(result)
 
 
 FOREIGN = """<ir_version: 10, opset_import: ["" : 18, "own" : 1]>

@@ -26,7 +26,14 @@ def _if(call, condition):
 
     if not isinstance(condition, Tracer):
         return branch("then_branch" if bool(np.reshape(np.asarray(condition), ())) else "else_branch")
-    branches = [lambda name=name: _arrays(branch(name)) for name in ("then_branch", "else_branch")]
+
+    def arrays(name):
+        results = branch(name)
+        if any(value is None for value in results):
+            call.refuse("whether an optional value is there would be decided while the model runs; call it without jit")
+        return _arrays(results)
+
+    branches = [lambda name=name: arrays(name) for name in ("then_branch", "else_branch")]
     return lax.cond(jnp.reshape(condition, ()), *branches)
 
 
@@ -171,3 +178,20 @@ def _scan(call, *inputs, length=None):
     last, ys = lax.scan(step, first, (tuple(xs),))
     ys = [jnp.flip(y, 0) if back else y for y, back in zip(ys, out_backward)]
     return (*last[1:], *[jnp.moveaxis(y, 0, axis) for y, axis in zip(ys, out_axes)])
+
+
+@operator("Optional")
+def _optional(call, x=None):
+    return x
+
+
+@operator("OptionalGetElement")
+def _optional_element(call, x=None):
+    if x is None:
+        call.refuse("the optional value is not there")
+    return x
+
+
+@operator("OptionalHasElement", typed=(0,))
+def _optional_has_element(call, x=None):
+    return np.array(x is not None)

@@ -54,10 +54,13 @@ def _is_parameter(name, array):
 class Model:
     """A function read from an ONNX file: ``model(params, *inputs, key=None, training=False)``.
 
-    its results.  Any other returns its output, or a tuple of its outputs.  Inputs are given in order or by name. Values
-    have the dtypes that the file declares, 64-bit ones too.  Nodes that draw random numbers use `key`; with `training`,
-    dropout drops and batch normalization uses the batch's statistics.
+    A file that onax exported is called with the arguments of the exported function, after the parameters, and returns
+    its results.  Any other returns its output, or a tuple of its outputs.  Inputs are given in order or by name.
+    An optional input may be None or left out.  Values have the dtypes that the file declares, 64-bit ones too.  Nodes
+    that draw random numbers use `key`; with `training`, dropout drops and batch normalization uses the batch's
+    statistics.
 
+    Attributes:
       params: dict from name to Array, the weights.  Constants that share their place in a second file are one
         parameter, under the first of their names.
       constants: dict from name to ndarray, what is part of the function.
@@ -66,7 +69,6 @@ class Model:
       metadata: dict of the texts in the file, such as its producer's.
 
     Args:
-      file that onax exported is called with the arguments of the exported function, after the parameters, and returns
       file: the model that was read; `onax.onnx.load` makes it from a path.
       is_parameter: a function (name, array) -> bool that decides which constants are parameters; default None, the
         floating-point ones with an axis that decide no shape.
@@ -147,6 +149,7 @@ class Model:
             if name in given:
                 raise TypeError(f"the model got several values for its input {name!r}")
             given[name] = value
+        given.update((value.name, None) for value in self.inputs if value.optional and value.name not in given)
         if missing := [name for name in names if name not in given]:
             raise TypeError(f"the model needs a value for its inputs {', '.join(missing)}")
         return [given[name] for name in names]
@@ -157,11 +160,12 @@ class Model:
         result = []
         for value, x in zip(self.inputs, given):
             if value.dtype is None:
-                raise OperatorError(
-                    f"the input {value.name!r} is not a tensor; onax has no sequences or optional values"
-                )
+                raise OperatorError(f"the input {value.name!r} is not a tensor; onax has no sequences of arrays")
             if value.dtype.kind == "O":
                 raise OperatorError(f"the input {value.name!r} holds strings; onax has no arrays of strings")
+            if x is None and value.optional:
+                result.append(None)
+                continue
             x = _convert_input(value, x)
             _check_shape(value, np.shape(x), sizes)
             result.append(x)
@@ -180,6 +184,8 @@ class Model:
         results = [value.name for value in graph.outputs]
         evaluation = Evaluation(self._file.functions, key, training, self._straight_through)
         evaluation.run_nodes(graph.nodes, scope, results)
+        if empty := [name for name in results if values[name] is None]:
+            raise OperatorError(f"the output {empty[0]!r} is an optional value that is not there; results are arrays")
         return [jnp.asarray(values[name]) for name in results]
 
 

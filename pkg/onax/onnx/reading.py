@@ -1,30 +1,16 @@
 """Reads an ONNX file into records; everything that does not hold together is an ArtifactError."""
 
 import os
-import struct
 
 import numpy as np
 
 from onax._ground import lazy
 from onax._ground.dtypes import ALL_DTYPES
 from onax._ground.errors import ArtifactError
-from onax.export.artifact import parse, read_file
+from onax.export.artifact import DAMAGE, parse, read_file
 from onax.export.external import find_second_file
 from onax.onnx.records import DEFAULT_DOMAINS, Function, Graph, ModelFile, Node, Reference, Value
 
-# What decoding a damaged message raises, in protobuf's and onnx's own code.
-DAMAGE = (
-    ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    OverflowError,
-    NotImplementedError,
-    RecursionError,
-    MemoryError,
-    struct.error,
-)
 OLDEST, LARGEST_RANK = 7, 64
 
 
@@ -237,12 +223,15 @@ class _Reader:
     def value(self, proto):
         """A Value; its dtype is None where the type is not declared, or is not that of a tensor."""
         name = _text(proto.name)
-        if proto.type.WhichOneof("value") != "tensor_type":
+        kind, optional = proto.type, proto.type.WhichOneof("value") == "optional_type"
+        if optional:
+            kind = kind.optional_type.elem_type
+        if kind.WhichOneof("value") != "tensor_type":
             return Value(name, None, None)
-        tensor = proto.type.tensor_type
+        tensor = kind.tensor_type
         dtype = dtype_of(tensor.elem_type) if tensor.elem_type else None
         if not tensor.HasField("shape"):
-            return Value(name, dtype, None)
+            return Value(name, dtype, None, optional)
         shape = []
         for dim in tensor.shape.dim:
             kind = dim.WhichOneof("value")
@@ -250,7 +239,7 @@ class _Reader:
             if isinstance(size, int) and size < 0:
                 size = None
             shape.append(size)
-        return Value(name, dtype, tuple(shape))
+        return Value(name, dtype, tuple(shape), optional)
 
     def tensor(self, proto):
         """The array of a tensor; one of an external file is mapped into memory, not read."""

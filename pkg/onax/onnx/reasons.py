@@ -2,7 +2,6 @@
 
 _SEQUENCES = "onax has no sequences of arrays"
 _STRINGS = "onax has no arrays of strings"
-_OPTIONALS = "onax has no optional values that are decided while a model runs"
 
 REASONS = {
     "": {
@@ -12,7 +11,6 @@ REASONS = {
             _SEQUENCES,
         ),
         **dict.fromkeys("StringConcat StringNormalizer StringSplit RegexFullMatch TfIdfVectorizer".split(), _STRINGS),
-        **dict.fromkeys("Optional OptionalGetElement OptionalHasElement".split(), _OPTIONALS),
         "ImageDecoder": "onax does not decode pictures",
     },
 }

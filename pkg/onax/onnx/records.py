@@ -10,11 +10,13 @@ class Value:
     """An input or output of a graph: its name, its dtype (None: not declared) and its shape.
 
     A dimension is an int, a name that stands for the same size everywhere, or None; a shape of None is any.
+    An optional value may be None.
     """
 
     name: str
     dtype: object
     shape: tuple | None
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
