@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+import onax as jax
 import onax.numpy as jnp
+from onax import lax
+from onax._tape.fused import _with_numbers
 from tape.harness import check, tape_of
 
 X = np.linspace(-2, 2, 24, dtype=np.float32).reshape(4, 6)
@@ -100,3 +103,46 @@ def test_slices_of_many_elements_are_read_in_place():
 def test_parts_of_computed_values_return_to_them():
     x = np.linspace(-1, 1, 120_000, dtype=np.float32).reshape(300, 400)
     check(lambda x: (x * 2 + (x * 2)[10] * 2) * (x + 1)[:, 3:4], x)
+
+
+# ---- numbers that are known while the tape is built are written into programs
+
+
+def test_known_numbers_are_no_operands():
+    program = _with_numbers(jax.make_jaxpr(lambda x, y, z: x * y + z)(X, np.float32(3), X), {1: np.float32(3)})
+    assert [v.aval.shape for v in program.invars] == [X.shape, X.shape]
+    np.testing.assert_array_equal(jax.core.eval_jaxpr(program.jaxpr, program.consts, X, X)[0], X * np.float32(3) + X)
+
+    def quotient(x):
+        two = lax.convert_element_type(2, jnp.int32)
+        return (x + 1) // jnp.where(two == 0, 1, two * 3)
+
+    check(quotient, np.arange(-9, 90, dtype=np.int32))
+
+
+def _divisors(info):
+    drawn = np.random.default_rng(0).integers(2, info.max, 30, dtype=np.int64)
+    powers = [2**k + o for k in (7, 8, 15, 16, 29, 30) for o in (-1, 0, 1)]
+    sizes = [*range(14), 641, 1000, *powers, info.max, info.max - 1, info.max // 2 + 1, *map(int, drawn)]
+    return sizes if info.min == 0 else [*sizes, *[-d for d in sizes if d], info.min]
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32])
+def test_quotients_and_remainders_by_known_numbers(dtype):
+    info, rng = np.iinfo(dtype), np.random.default_rng(1)
+    ends = [info.min, info.min + 1, 0, 1, info.max, info.max - 1, info.max // 2, info.max // 2 + 1]
+    for d in _divisors(info):
+        multiples = [k * d + o for k in (-3, -1, 1, 2, 1000, info.max // max(abs(d), 1)) for o in (-1, 0, 1)]
+        near = [v for v in multiples if info.min <= v <= info.max]
+        x = np.array([*ends, *near, *rng.integers(info.min, info.max, 90, dtype=np.int64)], dtype)
+        divide = jax.jit(lambda x, d=d: (lax.div(x, dtype(d)), lax.rem(x + 0, dtype(d))))
+        quotient, remainder = divide(x)
+        if d == 0:
+            want, rest = np.full(x.shape, dtype(info.max) if info.min == 0 else dtype(-1)), x
+        else:
+            signs = np.where((x < 0) == (d < 0), 1, -1)
+            exact = [abs(int(v)) // abs(d) * int(s) for v, s in zip(x, signs)]
+            want = np.array([q & 0xFFFFFFFF for q in exact], np.uint32).view(dtype)
+            rest = np.array([int(v) - q * d for v, q in zip(x, exact)], np.int64).astype(dtype)
+        np.testing.assert_array_equal(quotient, want, err_msg=str(d))
+        np.testing.assert_array_equal(remainder, rest, err_msg=str(d))

@@ -246,64 +246,8 @@ static int emit_float(compiler *c, int operation, int type, int d, int x, int y)
     }
 }
 
-/* Quotients of 32-bit integers x by y, rounded towards zero, by float64; a division by 0 gives -1, all bits.
-
-   Of a divisor that is the same everywhere there is a reciprocal, which is 2 to 4 units in the last place too large: so is
-   x times it, so that whole quotients are not rounded down, and by less than 2**-49 |x / y|, which is less than 1 / |y|. */
-static void emit_half(compiler *c, int type, int d, int x, int y, int reciprocal) {
-    const int wide = type == ONAX_I32 ? I32_TO_F64 : U32_TO_F64, t = reciprocal < 0 ? new_vector(c) : reciprocal;
-    emit(c, wide, d, 0, VECTOR(x), -1);
-    if (reciprocal < 0) emit(c, wide, t, 0, VECTOR(y), -1);
-    emit(c, OP_FLOAT(reciprocal < 0 ? DIV_FLOATS : MUL_FLOATS, 1), d, d, VECTOR(t), -1);
-    emit(c, type == ONAX_I32 ? F64_TO_I32 : F64_TO_U32, d, 0, VECTOR(d), -1);
-    if (reciprocal < 0) free_vector(c, t);
-}
-
-static int reciprocal_of(const compiler *c, int32_t divisor) {
-    for (int i = 0; i < c->n_reciprocals; i++)
-        if (c->reciprocals[i].divisor == divisor) return c->reciprocals[i].vector;
-    return NOWHERE;
-}
-
-static void emit_quotient(compiler *c, int type, int d, int x, int y) {
-    const int reciprocal = reciprocal_of(c, c->l->steps[c->step].second);
-    const int high = new_vector(c), k = new_mask(c), upper_y = reciprocal < 0 ? new_vector(c) : y;
-    emit(c, UPPER_HALF, x, 0, VECTOR(high), 1);
-    if (reciprocal < 0) emit(c, UPPER_HALF, y, 0, VECTOR(upper_y), 1);
-    emit_half(c, type, high, high, upper_y, reciprocal);
-    emit_half(c, type, d, x, y, reciprocal);
-    emit(c, JOIN_HALVES, d, d, VECTOR(high), 1);
-    emit(c, COMPARE_SIGNED, k, y, literal(c, 0), INTEGER_EQ);
-    choose_literal(c, d, d, literal(c, -1), k);
-    free_mask(c, k);
-    free_vector(c, high);
-    if (reciprocal < 0) free_vector(c, upper_y);
-}
-
-/* The vector that holds the quotient of the same numbers, if an earlier step has computed it. */
-static int known_quotient(compiler *c) {
-    const step *steps = c->l->steps, *s = &steps[c->step];
-    for (int i = c->step - 1; i >= c->first; i--) {
-        const step *t = &steps[i];
-        if (t->operation == ONAX_OP_div && t->first == s->first && t->second == s->second) {
-            for (int k = i + 1; k < c->step; k++)
-                if (steps[k].target == t->target) return NOWHERE;
-            return t->target == s->first || t->target == s->second ? NOWHERE : place_of(c, t->target)->vector;
-        }
-        if (t->target == s->first || t->target == s->second) return NOWHERE;
-    }
-    return NOWHERE;
-}
-
-static int emit_division(compiler *c, int operation, int type, int d, int x, int y) {
-    const int known = operation == ONAX_OP_rem ? known_quotient(c) : NOWHERE;
-    if (c->width != 4) return 0;
-    if (known < 0) emit_quotient(c, type, d, x, y);
-    if (operation == ONAX_OP_div) return 1;
-    emit(c, MUL_INTEGERS, d, known < 0 ? d : known, VECTOR(y), -1);
-    emit(c, SUB_I32, d, x, VECTOR(d), -1);
-    return 1;
-}
+static int type_of(const loop *l, const step *s);
+#include "blocks_quotients.h"
 
 static int emit_integer(compiler *c, int operation, int type, int d, int x, int y) {
     const int w = w_of(c);
@@ -480,32 +424,6 @@ static void start_pass(compiler *c) {
     }
     c->n_touched = kept;
     for (int i = 0; i < c->n_reciprocals; i++) c->vectors |= 1u << c->reciprocals[i].vector;
-}
-
-/* The reciprocal of a pinned divisor of 32-bit integers, in float64, is computed once. */
-static void pin_reciprocal(compiler *c, const step *s) {
-    const int type = type_of(c->l, s);
-    const double larger = 1 + 0x3p-52, one = 1;
-    int64_t factor, unit;
-    int v;
-    if ((s->operation != ONAX_OP_div && s->operation != ONAX_OP_rem) || (type != ONAX_I32 && type != ONAX_U32)) return;
-    if (c->width != 4 || c->n_reciprocals == MOST_RECIPROCALS || reciprocal_of(c, s->second) >= 0) return;
-    if (!place_of(c, s->second)->is_pinned) return;
-    memcpy(&factor, &larger, 8);
-    memcpy(&unit, &one, 8);
-    v = new_vector(c);
-    c->reciprocals[c->n_reciprocals].divisor = s->second;
-    c->reciprocals[c->n_reciprocals++].vector = v;
-    evex(&c->head, type == ONAX_I32 ? I32_TO_F64 : U32_TO_F64, v, 0, VECTOR(place_of(c, s->second)->vector), 0, 0, -1);
-    {
-        const int t = new_vector(c);
-        operand numerator = literal_of_8_bytes(c, unit);
-        numerator.kind = IN_POOL;
-        evex(&c->head, OP_W(BROADCAST, 1) + 1, t, 0, numerator, 0, 0, -1);
-        evex(&c->head, OP_FLOAT(DIV_FLOATS, 1), v, t, VECTOR(v), 0, 0, -1);
-        evex(&c->head, OP_FLOAT(MUL_FLOATS, 1), v, v, literal_of_8_bytes(c, factor), 0, 0, -1);
-        free_vector(c, t);
-    }
 }
 
 static void pin_all(compiler *c) {

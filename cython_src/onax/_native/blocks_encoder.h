@@ -128,7 +128,11 @@ enum opcodes {
     BYTES_TO_32 = OPCODE(2, 1, 0, 0x31), BYTES_TO_64 = OPCODE(2, 1, 0, 0x32), BYTES_OF_32 = OPCODE(2, 2, 0, 0x31),
     BYTES_OF_64 = OPCODE(2, 2, 0, 0x32), UPPER_HALF = OPCODE(3, 1, 1, 0x3B), JOIN_HALVES = OPCODE(3, 1, 1, 0x3A),
     I32_TO_F64 = OPCODE(1, 2, 0, 0xE6), U32_TO_F64 = OPCODE(1, 2, 0, 0x7A), F64_TO_I32 = OPCODE(1, 1, 1, 0xE6),
-    F64_TO_U32 = OPCODE(1, 0, 1, 0x78),
+    F64_TO_U32 = OPCODE(1, 0, 1, 0x78), MUL_HALVES_SIGNED = OPCODE(2, 1, 1, 0x28), MUL_HALVES_UNSIGNED = OPCODE(1, 1, 1, 0xF4),
+    THREE_BITS = OPCODE(3, 1, 1, 0x25),   /* any function of the bits of three operands, the target's first */
+    /* shifts by an immediate: `to` is one of the kinds below, `first` the target */
+    SHIFT_32_BY = OPCODE(1, 1, 0, 0x72), SHIFT_64_BY = OPCODE(1, 1, 1, 0x73), RIGHT_32 = 2, SIGNED_32 = 4, RIGHT_64 = 2,
+    FIRST_OR_BOTH_OTHERS = 0xF8,
     MASK_AND = 0x41, MASK_OR = 0x45, MASK_XNOR = 0x46, MASK_XOR = 0x47, MASK_NOT = 0x44,   /* bytes, with VEX prefixes */
 };
 
