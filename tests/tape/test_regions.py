@@ -164,6 +164,8 @@ def test_what_one_later_region_alone_reads_is_computed_there():
     assert insides(check(shared, BIG)) == []
     program = check(lambda x: (x - x.max(0)) * jnp.sort(x).max(0), BIG)
     assert insides(program)[-1][-2:] == ["broadcast_in_dim", "mul"] and "sub" in insides(program)[-1]
+    repeated = lambda x: lax.max(x, lax.broadcast(np.float32(0.5), (300, 300))) * jnp.sort(x, 0)
+    assert insides(check(repeated, BIG))[-1][-2:] == ["max", "mul"]
 
 
 def test_what_keeps_more_memory_is_not_computed_later():

@@ -341,7 +341,8 @@ class _Regions:
     def _kept_bytes(self, region, readers, until):
         """The bytes of what a region reads that nobody would read any more at the place `until`."""
         made = {eqn.outvars[0] for _, eqn in region.eqns}
-        inputs = {self._base(x) for _, eqn in region.eqns for x in eqn.invars if type(x) is not Literal} - made
+        bases = [self._base(x) for _, eqn in region.eqns for x in eqn.invars]
+        inputs = {x for x in bases if type(x) is not Literal} - made
         return _bytes_of([x for x in inputs if x in self.makers and -1 not in readers[x] and max(readers[x]) < until])
 
     # ---- what becomes of them
