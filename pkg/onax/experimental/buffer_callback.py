@@ -34,7 +34,16 @@ class ExecutionContext:
 
 @dataclass(eq=False)
 class Buffer:
-    """An argument or a result of a callback; `np.asarray(buffer)` is its memory, which results may be written to."""
+    """An argument or a result of a callback: ``np.asarray(buffer)`` is its memory.
+
+    Args:
+      writeable: whether it may be written to, as results may.
+
+    Examples:
+      >>> from onax.experimental import buffer_callback
+      >>> buffer_callback.Buffer(np.zeros(2), True).shape
+      (2,)
+    """
 
     _array: np.ndarray
     writeable: bool
@@ -62,19 +71,30 @@ def buffer_callback(
     input_output_aliases=None,
     command_buffer_compatible=False,
 ):
-    """A function that calls `callback(context, out, *args, **kwargs)`, which writes its results into buffers.
+    """Returns a function that calls a Python function, which writes its results into buffers.
 
     Args:
-      callback: a function that returns None; `out` is a tree of Buffers like `result_shape_dtypes`, the arguments are
-        trees of Buffers like those of the call.
-      result_shape_dtypes: a tree of objects with `shape` and `dtype`.
-      has_side_effect: whether it is called each time, also if its results are not used.
+      callback: a function ``callback(context, out, *args, **kwargs)`` that returns None; `out` is a tree of Buffers
+        like `result_shape_dtypes`, the arguments are trees of Buffers like those of the call.
+      result_shape_dtypes: a tree of objects with shape and dtype.
+      has_side_effect: True: it is called each time, also if its results are not used; default False.
       vmap_method: as for `pure_callback`.
-      input_output_aliases: a dictionary from indices of arguments to those of results that begin with their values.
-      command_buffer_compatible: concerns GPUs, and changes nothing.
+      input_output_aliases: a dict from indices of arguments to those of results that begin with their values.
+      command_buffer_compatible: accepted, without effect.
+
+    Returns:
+      A function of trees of arrays.
 
     Raises:
       ValueError: an alias is out of range or joins different types.
+
+    Examples:
+      >>> from onax.experimental import buffer_callback
+      >>> def double(context, out, x):
+      ...     np.asarray(out)[...] = 2 * np.asarray(x)
+      >>> result = onax.ShapeDtypeStruct((2,), jnp.float32)
+      >>> buffer_callback.buffer_callback(double, result)(jnp.ones(2))
+      Array([2., 2.], dtype=float32)
     """
     leaves, tree = tree_flatten(result_shape_dtypes)
     aliases = dict(input_output_aliases or {})

@@ -146,7 +146,18 @@ def _thrown(exception):
 
 
 class Error:
-    """The first result of a checkified function: the errors that occurred.  A pytree of arrays."""
+    """The errors that occurred in a checkified function, its first result.  A pytree of arrays.
+
+    Args:
+      slots: the state of each check.
+      sites: the places of the checks.
+
+    Examples:
+      >>> from onax.experimental import checkify
+      >>> err, _ = checkify.checkify(lambda x: x)(1.0)
+      >>> err.get() is None
+      True
+    """
 
     __slots__ = ("_sites", "_slots")
 
@@ -208,11 +219,32 @@ init_error = Error({}, {})
 
 
 def check(pred, msg, *fmt_args, debug=False, **fmt_kwargs):
-    """Checks that `pred` (a boolean scalar) holds; if not, the message is `msg.format(*fmt_args, **fmt_kwargs)`.
+    """Checks that a condition holds.
 
-    An eager check raises JaxRuntimeError.  Under jit and in loops it needs `checkify` around the function.
-    Formatting arguments are trees of arrays.  Raises TypeError for a predicate that is not a boolean scalar.  Unlike in
+    An eager check raises JaxRuntimeError; under `jit` and in loops it needs `checkify` around the function.  Unlike in
     JAX a placeholder without its argument is refused whether the check holds or not (KeyError, IndexError).
+
+    Args:
+      pred: a bool scalar.
+      msg: the message, a format.
+      fmt_args: values for the format, trees of arrays.
+      debug: True: the check counts inside of a checkified function only; default False.
+      fmt_kwargs: values by name.
+
+    Returns:
+      None.
+
+    Raises:
+      TypeError: `pred` is not a bool scalar.
+
+    Examples:
+      >>> from onax.experimental import checkify
+      >>> def f(x):
+      ...     checkify.check(x > 0, "x is {}", x)
+      ...     return x
+      >>> err, _ = onax.jit(checkify.checkify(f))(-1.0)
+      >>> "x is -1.0" in err.get()
+      True
     """
     if not _is_scalar_bool(pred):
         raise TypeError(f"check takes a scalar pred as argument, got {pred}")
@@ -234,7 +266,21 @@ def check(pred, msg, *fmt_args, debug=False, **fmt_kwargs):
 
 
 def debug_check(pred, msg, *fmt_args, **fmt_kwargs):
-    """A `check` inside a checkified function; elsewhere it does nothing."""
+    """Checks that a condition holds inside of a checkified function; elsewhere it does nothing.
+
+    Args:
+      pred: a bool scalar.
+      msg: the message, a format.
+      fmt_args: values for the format, trees of arrays.
+      fmt_kwargs: values by name.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> from onax.experimental import checkify
+      >>> checkify.debug_check(False, "not checked here")
+    """
     check(pred, msg, *fmt_args, debug=True, **fmt_kwargs)
 
 
@@ -261,7 +307,19 @@ def _check_placeholders(msg, args, kwargs):
 
 
 def check_error(error):
-    """Raises JaxRuntimeError if `error` holds one; within a checkified function it becomes that function's error."""
+    """Raises JaxRuntimeError if an Error holds one; in a checkified function it becomes that function's error.
+
+    Args:
+      error: an Error.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> from onax.experimental import checkify
+      >>> err, _ = checkify.checkify(lambda x: x)(1.0)
+      >>> checkify.check_error(err)
+    """
     if not isinstance(error, Error):
         raise TypeError(f"check_error takes an Error as argument, got type {type(error)} instead.")
     if error._slots and all(not isinstance(f, Tracer) for f, _, _ in error._slots.values()):
@@ -650,11 +708,27 @@ def _without_checks(jaxpr):
 
 
 def checkify(f, errors=user_checks):
-    """A function that returns (Error, what `f` returns) and never raises for what `errors` names.
+    """Returns a function that returns its errors together with its result, and does not raise them.
 
-    `errors`: a set of kinds: `user_checks` (calls of `check`), `nan_checks`, `div_checks`, `index_checks`, or unions
-    (`float_checks`, `automatic_checks`, `all_checks`).  The result may be jitted, mapped, differentiated and scanned.
-    Raises ValueError for while loops whose condition is mapped.
+    It may be jitted, mapped, differentiated and scanned.
+
+    Args:
+      f: a function.
+      errors: a set of kinds: `user_checks` (calls of `check`, the default), `nan_checks`, `div_checks`, `index_checks`,
+        or unions (`float_checks`, `automatic_checks`, `all_checks`).
+
+    Returns:
+      A function of the arguments of `f` that returns (Error, result).
+
+    Raises:
+      TypeError: `errors` is no set of kinds.
+      ValueError: at a call, a while loop whose condition is mapped.
+
+    Examples:
+      >>> from onax.experimental import checkify
+      >>> err, out = checkify.checkify(lambda x: x / 0.0, errors=checkify.div_checks)(1.0)
+      >>> "division by zero" in err.get()
+      True
     """
     if not isinstance(errors, (frozenset, set, tuple, list)):
         raise TypeError(f"checkify: errors is a set of kinds of errors, got {errors!r}")

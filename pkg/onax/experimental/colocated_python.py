@@ -14,7 +14,19 @@ from onax._transforms.transfer import device_put
 
 
 def colocated_cpu_devices(devices_or_mesh):
-    """The CPU devices beside devices, a tuple, or beside those of a mesh, a mesh; CPU devices stand for themselves."""
+    """Returns the CPU devices beside devices.
+
+    Args:
+      devices_or_mesh: Devices, or a Mesh.
+
+    Returns:
+      A tuple of Devices, or a Mesh; CPU devices stand for themselves.
+
+    Examples:
+      >>> from onax.experimental import colocated_python
+      >>> colocated_python.colocated_cpu_devices(onax.devices()) == tuple(onax.devices())
+      True
+    """
     if isinstance(devices_or_mesh, Mesh):
         return devices_or_mesh
     cpus = _devices.devices("cpu")
@@ -22,16 +34,42 @@ def colocated_cpu_devices(devices_or_mesh):
 
 
 def colocated_python(fun):
-    """A function that runs beside its arguments' devices: it takes trees of arrays and returns one.
+    """Returns a function that runs beside its arguments' devices.
 
-    `specialize` fixes the types of arguments and results, and the devices.  Raises NotImplementedError within
-    transformations.
+    Its method `specialize` fixes the types of arguments and results, and the devices.
+
+    Args:
+      fun: a function of trees of arrays that returns one.
+
+    Returns:
+      A function; within transformations it raises NotImplementedError.
+
+    Examples:
+      >>> from onax.experimental import colocated_python
+      >>> colocated_python.colocated_python(lambda x: x + 1)(jnp.ones(2))
+      Array([2., 2.], dtype=float32)
     """
     return _specialize(fun, {})
 
 
 def colocated_python_class(cls):
-    """The class: its objects live in this process, which is where their methods run."""
+    """Returns the class: its objects live in this process, where their methods run.
+
+    Args:
+      cls: a class.
+
+    Returns:
+      A class.
+
+    Examples:
+      >>> from onax.experimental import colocated_python
+      >>> @colocated_python.colocated_python_class
+      ... class Counter:
+      ...     def count(self):
+      ...         return 1
+      >>> Counter().count()
+      1
+    """
     return cls
 
 

@@ -8,12 +8,42 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 
 
 def control_dep(src, dst):
-    """Calls the target `control_dep`, if one is registered with `onax.ffi`; JaxRuntimeError if there is none."""
+    """Calls the target `control_dep`, if one is registered with `onax.ffi`.
+
+    Args:
+      src: a value.
+      dst: a value.
+
+    Returns:
+      What the target returns.
+
+    Raises:
+      JaxRuntimeError: there is no such target.
+
+    Examples:
+      >>> from onax.experimental import control_deps
+      >>> try:
+      ...     control_deps.control_dep(jnp.ones(1), jnp.ones(1))
+      ... except onax.errors.JaxRuntimeError:
+      ...     print("no target")
+      no target
+    """
     return ffi_call("control_dep", (), has_side_effect=True)(src, dst)
 
 
 def schedule(ops):
-    """`control_dep` for each pair of neighbours in a list of values."""
+    """Calls `control_dep` for each pair of neighbours in a list of values.
+
+    Args:
+      ops: a list of values.
+
+    Returns:
+      None, or what the calls return.
+
+    Examples:
+      >>> from onax.experimental import control_deps
+      >>> control_deps.schedule([])
+    """
     for src, dst in zip(ops[:-1], ops[1:]):
         control_dep(src, dst)
 

@@ -13,7 +13,16 @@ BATCHING = "…"
 
 
 class CompoundFactor(tuple):
-    """Several factors that one dimension consists of."""
+    """Several factors that one dimension consists of.
+
+    Args:
+      factors: names of factors.
+
+    Examples:
+      >>> from onax.experimental import custom_partitioning
+      >>> custom_partitioning.CompoundFactor("i", "j")
+      ('i', 'j')
+    """
 
     __slots__ = ()
 
@@ -27,7 +36,16 @@ class CompoundFactor(tuple):
 
 
 class ArrayMapping(tuple):
-    """The factor, or the CompoundFactor, of each dimension of an array."""
+    """The factors of the dimensions of an array.
+
+    Args:
+      dim_mappings: for each dimension a factor or a CompoundFactor.
+
+    Examples:
+      >>> from onax.experimental import custom_partitioning
+      >>> custom_partitioning.ArrayMapping("i", "j")
+      ('i', 'j')
+    """
 
     __slots__ = ()
 
@@ -42,9 +60,16 @@ class SdyShardingRule:
     """How the dimensions of results follow those of operands.
 
     Args:
-      operand_mappings, result_mappings: an ArrayMapping for each.
-      reduction_factors, need_replication_factors, permutation_factors: factors with these roles.
-      **factor_sizes: sizes of factors that are no dimension of their own.
+      operand_mappings: an ArrayMapping for each operand.
+      result_mappings: an ArrayMapping for each result.
+      reduction_factors: factors that are summed over; default none.
+      need_replication_factors: factors that must not be split; default none.
+      permutation_factors: factors whose elements are permuted; default none.
+      factor_sizes: sizes of factors that are no dimension of their own.
+
+    Examples:
+      >>> from onax.experimental import custom_partitioning as cp
+      >>> rule = cp.SdyShardingRule((cp.ArrayMapping("i"),), (cp.ArrayMapping("i"),))
     """
 
     def __init__(self, operand_mappings, result_mappings, *, reduction_factors=(), need_replication_factors=(),
@@ -70,11 +95,18 @@ class SdyShardingRule:
 class custom_partitioning:
     """A function with rules for splitting it over devices.
 
+    `def_partition` states the rules, as in JAX; they are kept in `rules`.  A call before that raises ValueError.
+
     Args:
       fun: a function of arrays, which is evaluated.
-      static_argnums: positions of arguments that are not arrays.
+      static_argnums: indices of arguments that are not arrays; default none.
 
-    `def_partition` states the rules, as in JAX; they are kept in `rules`.  A call before that raises ValueError.
+    Examples:
+      >>> from onax.experimental import custom_partitioning
+      >>> f = custom_partitioning.custom_partitioning(jnp.sin)
+      >>> f.def_partition(partition=None, infer_sharding_from_operands=None)
+      >>> f(jnp.zeros(2))
+      Array([0., 0.], dtype=float32)
     """
 
     def __init__(self, fun, static_argnums=()):

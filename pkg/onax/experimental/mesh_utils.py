@@ -12,9 +12,24 @@ from onax._ground import devices as _devices
 
 
 def create_device_mesh(mesh_shape, devices=None, *, contiguous_submeshes=False, allow_split_physical_axes=False):
-    """An ndarray of devices (by default all) in this shape.
+    """Returns an array of devices in a shape.
 
-    Raises ValueError unless the number of devices is the product of the shape.  The two options are for TPUs.
+    Args:
+      mesh_shape: the shape.
+      devices: Devices; default None, all.
+      contiguous_submeshes: accepted, without effect.
+      allow_split_physical_axes: accepted, without effect.
+
+    Returns:
+      ndarray of Devices.
+
+    Raises:
+      ValueError: the number of devices is not the product of the shape.
+
+    Examples:
+      >>> from onax.experimental import mesh_utils
+      >>> mesh_utils.create_device_mesh((1,), onax.devices()[:1]).shape
+      (1,)
     """
     device_list = list(_devices.devices() if devices is None else devices)
     if any(isinstance(n, str) or not hasattr(n, "__mul__") for n in mesh_shape):
@@ -41,10 +56,26 @@ def create_hybrid_device_mesh(
     should_sort_granules_by_key=True,
     allow_split_physical_axes=False,
 ):
-    """An ndarray of devices whose shape is the product of both shapes, axis by axis.
+    """Returns an array of devices whose shape is the product of two shapes, axis by axis.
 
-    `dcn_mesh_shape` counts groups of devices: processes, of which there is one, so that it must be all ones.  Raises
-    ValueError for anything else, and without `process_is_granule`, as devices belong to no slices.
+    Args:
+      mesh_shape: the shape within a group of devices.
+      dcn_mesh_shape: the shape of groups: processes, of which there is one, so all ones.
+      devices: Devices; default None, all.
+      process_is_granule: True: groups are processes; required.
+      should_sort_granules_by_key: accepted, without effect.
+      allow_split_physical_axes: accepted, without effect.
+
+    Returns:
+      ndarray of Devices.
+
+    Raises:
+      ValueError: more than one group, or `process_is_granule` is false.
+
+    Examples:
+      >>> from onax.experimental import mesh_utils
+      >>> mesh_utils.create_hybrid_device_mesh((1,), (1,), onax.devices()[:1], process_is_granule=True).shape
+      (1,)
     """
     device_list = list(_devices.devices() if devices is None else devices)
     if not process_is_granule:

@@ -103,12 +103,38 @@ def assert_equal(in_tree, fail_message=""):
 
 
 def sync_global_devices(name):
-    """Waits until all processes call it; raises AssertionError unless they do so with the same name."""
+    """Waits until all processes call it.
+
+    Args:
+      name: a str, the same in all processes.
+
+    Returns:
+      None.
+
+    Raises:
+      AssertionError: the names differ.
+
+    Examples:
+      >>> from onax.experimental import multihost_utils
+      >>> multihost_utils.sync_global_devices("loaded")
+    """
     assert_equal(np.uint32(zlib.crc32(name.encode())), f"sync_global_devices name mismatch ('{name}')")
 
 
 def reached_preemption_sync_point(step_id):
-    """Whether the processes shall save now because one is about to be ended: always False, notices are not read."""
+    """Returns whether the processes shall save now because one is about to be ended: False, notices are not read.
+
+    Args:
+      step_id: the number of the step.
+
+    Returns:
+      False.
+
+    Examples:
+      >>> from onax.experimental import multihost_utils
+      >>> multihost_utils.reached_preemption_sync_point(3)
+      False
+    """
     return False
 
 
@@ -141,10 +167,16 @@ def global_array_to_host_local_array(global_inputs, global_mesh, pspecs):
     Args:
       global_inputs: a tree of Arrays.
       global_mesh: a Mesh, of which the devices of this process are a block.
-      pspecs: a PartitionSpec or a tree of them that is a prefix of `global_inputs`.
+      pspecs: a PartitionSpec, or a prefix tree of them.
 
     Returns:
       A tree of Arrays over the devices of this process; with one process, whole and on the first device of the mesh.
+
+    Examples:
+      >>> from onax.experimental import multihost_utils
+      >>> mesh = onax.make_mesh((1,), ("x",))
+      >>> multihost_utils.global_array_to_host_local_array(jnp.arange(2), mesh, onax.P("x"))
+      Array([0, 1], dtype=int32)
     """
     specs = tree_broadcast(pspecs, global_inputs, is_leaf=_is_spec)
     if not global_mesh.is_multi_process:

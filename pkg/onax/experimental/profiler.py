@@ -2,7 +2,21 @@
 
 
 def get_profiled_instructions_proto(tensorboard_dir):
-    """Raises NotImplementedError: the message is XLA's, and not empty on NVIDIA GPUs only."""
+    """Raises NotImplementedError: the message is XLA's, and not empty on NVIDIA GPUs only.
+
+    Args:
+      tensorboard_dir: a folder.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> from onax.experimental import profiler
+      >>> profiler.get_profiled_instructions_proto("folder")
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: get_profiled_instructions_proto: profiles of onax hold no ...
+    """
     raise NotImplementedError(
         "get_profiled_instructions_proto: profiles of onax hold no instructions of XLA; onax.profiler.ProfileData "
         "reads them, and onax.explain measures the steps of a compiled function"

@@ -26,20 +26,68 @@ def _shapes(input_size, hidden_size, num_layers, bidirectional):
 
 
 def get_num_params_in_lstm(input_size, hidden_size, num_layers, bidirectional):
-    """The number of weights of an LSTM, an int."""
+    """Returns the number of weights of an LSTM.
+
+    Args:
+      input_size: the number of inputs.
+      hidden_size: the number of hidden units.
+      num_layers: the number of layers.
+      bidirectional: whether sequences are read backwards too.
+
+    Returns:
+      An int.
+
+    Examples:
+      >>> from onax.experimental import rnn
+      >>> rnn.get_num_params_in_lstm(1, 2, 1, False)
+      40
+    """
     matrices, biases = _shapes(input_size, hidden_size, num_layers, bidirectional)
     return sum(math.prod(shape) for pair in matrices + biases for shape in pair)
 
 
 def init_lstm_weight(rng, input_size, hidden_size, num_layers, bidirectional):
-    """Flat weights, float32, uniform between -k and k with k the root of 1 / hidden_size; `rng` is a random key."""
+    """Returns flat weights of an LSTM, uniform between -k and k, where k**2 = 1 / hidden_size.
+
+    Args:
+      rng: a random key.
+      input_size: the number of inputs.
+      hidden_size: the number of hidden units.
+      num_layers: the number of layers.
+      bidirectional: whether sequences are read backwards too.
+
+    Returns:
+      float32 (get_num_params_in_lstm(...),).
+
+    Examples:
+      >>> from onax.experimental import rnn
+      >>> rnn.init_lstm_weight(onax.random.key(0), 1, 2, 1, False).shape
+      (40,)
+    """
     count = get_num_params_in_lstm(input_size, hidden_size, num_layers, bidirectional)
     k = math.sqrt(1.0 / hidden_size)
     return random.uniform(rng, shape=(count,), dtype=jnp.float32, minval=-k, maxval=k)
 
 
 def unpack_lstm_weights(weights, input_size, hidden_size, num_layers, bidirectional):
-    """The flat weights as (W_ih, W_hh, b_ih, b_hh): dictionaries from the number of the pseudo-layer to its array."""
+    """Returns the flat weights of an LSTM as arrays.
+
+    Args:
+      weights: flat weights, (get_num_params_in_lstm(...),).
+      input_size: the number of inputs.
+      hidden_size: the number of hidden units.
+      num_layers: the number of layers.
+      bidirectional: whether sequences are read backwards too.
+
+    Returns:
+      (W_ih, W_hh, b_ih, b_hh): dicts from the number of the pseudo-layer to its array.
+
+    Examples:
+      >>> from onax.experimental import rnn
+      >>> weights = rnn.init_lstm_weight(onax.random.key(0), 1, 2, 1, False)
+      >>> rnn.unpack_lstm_weights(weights, 1, 2, 1, False)[0][0].shape
+      (8, 1)
+    """
     start, unpacked = 0, []
     for pairs in _shapes(input_size, hidden_size, num_layers, bidirectional):
         first, second = {}, {}
@@ -53,9 +101,25 @@ def unpack_lstm_weights(weights, input_size, hidden_size, num_layers, bidirectio
 
 
 def swap_lstm_gates(weights, input_size, hidden_size, num_layers, bidirectional):
-    """The flat weights with the cell and output gates exchanged in every array, as another library orders them.
+    """Returns flat weights with the cell and output gates exchanged, as another library orders them.
 
-    As in JAX, the arrays are taken in the order of their shapes: two per pseudo-layer, matrices before biases.
+    As in JAX, arrays are taken in the order of their shapes: two per pseudo-layer, matrices before biases.
+
+    Args:
+      weights: flat weights, (get_num_params_in_lstm(...),).
+      input_size: the number of inputs.
+      hidden_size: the number of hidden units.
+      num_layers: the number of layers.
+      bidirectional: whether sequences are read backwards too.
+
+    Returns:
+      Array of the shape of `weights`.
+
+    Examples:
+      >>> from onax.experimental import rnn
+      >>> weights = rnn.init_lstm_weight(onax.random.key(0), 1, 2, 1, False)
+      >>> rnn.swap_lstm_gates(weights, 1, 2, 1, False).shape
+      (40,)
     """
     weights = jnp.asarray(weights)
     parts, start = [], 0
@@ -71,20 +135,33 @@ def swap_lstm_gates(weights, input_size, hidden_size, num_layers, bidirectional)
 def lstm(
     x, h_0, c_0, weights, seq_lengths, input_size, hidden_size, num_layers, dropout, bidirectional, precision=None
 ):
-    """The outputs and last states of an LSTM, for flat weights.
+    """Returns the outputs and last states of an LSTM (Hochreiter and Schmidhuber, 1997), for flat weights.
 
-    JAX has it on GPUs only; here it is `lstm_ref`.  It can be differentiated with respect to x, h_0, c_0 and weights.
+    JAX has it on GPUs only; here it is `lstm_ref`.  It has derivatives with respect to x, h_0, c_0 and weights.
 
     Args:
       x: (batch, time, input_size).
-      h_0, c_0: first states, (directions * num_layers, batch, hidden_size).
-      weights: (get_num_params_in_lstm(...),).
+      h_0: first states, (directions * num_layers, batch, hidden_size).
+      c_0: first cells, of the same shape.
+      weights: flat weights, (get_num_params_in_lstm(...),).
       seq_lengths: int32 (batch,); outputs after a sequence's end are 0, and states are those at its end.
+      input_size: the number of inputs.
+      hidden_size: the number of hidden units.
+      num_layers: the number of layers.
       dropout: 0.
-      precision: accepted for compatibility with JAX; products are computed in full precision.
+      bidirectional: whether sequences are read backwards too.
+      precision: accepted, without effect.
 
     Returns:
       (y, h_n, c_n): y (batch, time, directions * hidden_size), h_n and c_n like h_0.
+
+    Examples:
+      >>> from onax.experimental import rnn
+      >>> weights = rnn.init_lstm_weight(onax.random.key(0), 1, 2, 1, False)
+      >>> x, state, lengths = jnp.ones((3, 4, 1)), jnp.zeros((1, 3, 2)), jnp.full(3, 4, jnp.int32)
+      >>> y, h, c = rnn.lstm(x, state, state, weights, lengths, 1, 2, 1, 0.0, False)
+      >>> y.shape, h.shape
+      ((3, 4, 2), (1, 3, 2))
     """
     sizes = (input_size, hidden_size, num_layers)
     unpacked = unpack_lstm_weights(weights, *sizes, bidirectional)
@@ -95,9 +172,36 @@ def lstm(
 def lstm_ref(
     x, h_0, c_0, W_ih, W_hh, b_ih, b_hh, seq_lengths, input_size, hidden_size, num_layers, dropout, bidirectional
 ):
-    """The outputs and last states of an LSTM, for the weights that `unpack_lstm_weights` returns; see `lstm`.
+    """Returns the outputs and last states of an LSTM, for the weights that `unpack_lstm_weights` returns.
 
-    Raises NotImplementedError for a dropout other than 0 and for lengths that are not int32.
+    Args:
+      x: (batch, time, input_size).
+      h_0: first states, (directions * num_layers, batch, hidden_size).
+      c_0: first cells, of the same shape.
+      W_ih: a dict of matrices by pseudo-layer.
+      W_hh: a dict of matrices.
+      b_ih: a dict of vectors.
+      b_hh: a dict of vectors.
+      seq_lengths: int32 (batch,); outputs after a sequence's end are 0, and states are those at its end.
+      input_size: the number of inputs.
+      hidden_size: the number of hidden units.
+      num_layers: the number of layers.
+      dropout: 0.
+      bidirectional: whether sequences are read backwards too.
+
+    Returns:
+      (y, h_n, c_n): y (batch, time, directions * hidden_size), h_n and c_n like h_0.
+
+    Raises:
+      NotImplementedError: another `dropout`, or lengths that are not int32.
+
+    Examples:
+      >>> from onax.experimental import rnn
+      >>> weights = rnn.unpack_lstm_weights(rnn.init_lstm_weight(onax.random.key(0), 1, 2, 1, False), 1, 2, 1, False)
+      >>> x, state, lengths = jnp.ones((3, 4, 1)), jnp.zeros((1, 3, 2)), jnp.full(3, 4, jnp.int32)
+      >>> y, h, c = rnn.lstm_ref(x, state, state, *weights, lengths, 1, 2, 1, 0.0, False)
+      >>> y.shape, h.shape
+      ((3, 4, 2), (1, 3, 2))
     """
     if seq_lengths.dtype != jnp.dtype("int32"):
         raise NotImplementedError("`seq_lengths` can only be int32.")

@@ -9,12 +9,40 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 
 
 def scheduling_group(name):
-    """A decorator: the function, whose operations JAX gives to XLA as the group `name`, unchanged."""
+    """Returns a decorator that leaves a function as it is; JAX gives its operations to XLA as a group.
+
+    Args:
+      name: the group's name.
+
+    Returns:
+      A decorator.
+
+    Examples:
+      >>> from onax.experimental import scheduling_groups
+      >>> scheduling_groups.scheduling_group("group")(jnp.sin)(0.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
     return xla_metadata_call(scheduling_group=name)
 
 
 def xla_metadata_call(f=None, **meta):
-    """The function unchanged; without `f` a decorator.  Raises NotImplementedError for values that are not strings."""
+    """Returns the function as it is; without one, a decorator.
+
+    Args:
+      f: a function.
+      meta: texts by name, which JAX gives to XLA.
+
+    Returns:
+      A function.
+
+    Raises:
+      NotImplementedError: values that are not strings.
+
+    Examples:
+      >>> from onax.experimental import scheduling_groups
+      >>> scheduling_groups.xla_metadata_call(jnp.sin, group="a")(0.0)
+      Array(0., dtype=float32, weak_type=True)
+    """
     for value in meta.values():
         if not isinstance(value, str):
             raise NotImplementedError(f"mlir attr handler for type(x)={type(value)}")

@@ -17,13 +17,22 @@ def _structs(avals):
 
 
 def serialize(compiled):
-    """A compiled function (`jit(f).lower(...).compile()`) as bytes.
+    """Returns a compiled function as bytes.
+
+    Args:
+      compiled: what ``jit(f).lower(...).compile()`` returns.
 
     Returns:
       (bytes, tree of the arguments, tree of the result), for `deserialize_and_load`.
 
     Raises:
-      LoweringError, ExportError: the program has no ONNX form, as with callbacks.
+      LoweringError: the program has no ONNX form, as with callbacks.
+
+    Examples:
+      >>> from onax.experimental import serialize_executable
+      >>> parts = serialize_executable.serialize(onax.jit(lambda x: 2 * x).lower(jnp.ones(2)).compile())
+      >>> serialize_executable.deserialize_and_load(*parts)(jnp.ones(2))
+      Array([2., 2.], dtype=float32)
     """
     s = compiled._signature
     function = jaxpr_as_fun(compiled._computation.jaxpr)
@@ -32,10 +41,27 @@ def serialize(compiled):
 
 
 def deserialize_and_load(serialized, in_tree, out_tree, backend=None, execution_devices=None):
-    """The compiled function in what `serialize` returned.
+    """Returns the compiled function in what `serialize` returned.
 
-    `backend` and `execution_devices` may name the CPU, where it runs.  Raises ValueError for devices of another kind,
-    ArtifactError for other bytes.
+    Args:
+      serialized: bytes.
+      in_tree: the tree of the arguments.
+      out_tree: the tree of the result.
+      backend: None, or that of the CPU, where it runs.
+      execution_devices: None, or CPU devices.
+
+    Returns:
+      A compiled function.
+
+    Raises:
+      ValueError: devices of another kind.
+      ArtifactError: other bytes.
+
+    Examples:
+      >>> from onax.experimental import serialize_executable
+      >>> parts = serialize_executable.serialize(onax.jit(lambda x: 2 * x).lower(jnp.ones(2)).compile())
+      >>> serialize_executable.deserialize_and_load(*parts)(jnp.ones(2))
+      Array([2., 2.], dtype=float32)
     """
     if backend is not None:
         _devices.get_backend(backend)

@@ -10,18 +10,55 @@ from onax.experimental import mesh_utils
 
 @dataclass(eq=False)
 class TopologyDescription:
-    """The devices of a topology, in the list `devices`."""
+    """The devices of a topology.
+
+    Args:
+      devices: a list of Devices.
+
+    Examples:
+      >>> from onax.experimental import topologies
+      >>> topologies.TopologyDescription(onax.devices()).devices == onax.devices()
+      True
+    """
 
     devices: list
 
 
 def get_attached_topology(platform=None):
-    """The topology of the devices of this process."""
+    """Returns the topology of the devices of this process.
+
+    Args:
+      platform: the name of a platform; default None, the default one.
+
+    Returns:
+      A TopologyDescription.
+
+    Examples:
+      >>> from onax.experimental import topologies
+      >>> topologies.get_attached_topology().devices == onax.devices()
+      True
+    """
     return TopologyDescription(_devices.devices(platform))
 
 
 def get_topology_desc(topology_name="", platform=None, **kwargs):
-    """Raises NotImplementedError: programs are compiled for the machine that runs them."""
+    """Raises NotImplementedError: programs are compiled for the machine that runs them.
+
+    Args:
+      topology_name: a str.
+      platform: the name of a platform.
+      kwargs: further options.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> from onax.experimental import topologies
+      >>> topologies.get_topology_desc("v4:2x2")
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: get_topology_desc('v4:2x2', None): programs are compiled ...
+    """
     raise NotImplementedError(
         f"get_topology_desc({topology_name!r}, {platform!r}): programs are compiled for the machine that runs them; "
         "onax.export writes files for others, and get_attached_topology() describes this one"
@@ -29,7 +66,22 @@ def get_topology_desc(topology_name="", platform=None, **kwargs):
 
 
 def make_mesh(topo, mesh_shape, axis_names, *, contiguous_submeshes=False):
-    """A Mesh of the devices of a topology in a shape."""
+    """Returns a mesh of the devices of a topology.
+
+    Args:
+      topo: a TopologyDescription.
+      mesh_shape: the sizes of the axes.
+      axis_names: their names.
+      contiguous_submeshes: accepted, without effect.
+
+    Returns:
+      A Mesh.
+
+    Examples:
+      >>> from onax.experimental import topologies
+      >>> topologies.make_mesh(topologies.TopologyDescription(onax.devices()[:1]), (1,), ("x",)).axis_names
+      ('x',)
+    """
     devices = mesh_utils.create_device_mesh(mesh_shape, list(topo.devices), contiguous_submeshes=contiguous_submeshes)
     return Mesh(devices, axis_names)
 

@@ -4,18 +4,66 @@ _REASON = "transfers between processes need XLA's runtime; send NumPy arrays by 
 
 
 class TransferServer:
-    """A server of arrays for other processes: it cannot be made."""
+    """A server of arrays for other processes: it cannot be made.
+
+    Args:
+      args: anything.
+      kwargs: anything.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> from onax.experimental import transfer
+      >>> transfer.TransferServer()
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: TransferServer: transfers between processes need XLA's ...
+    """
 
     def __init__(self, *args, **kwargs):
         raise NotImplementedError(f"TransferServer: {_REASON}")
 
 
 class TransferConnection(TransferServer):
-    """A connection to another process: it cannot be made."""
+    """A connection to another process: it cannot be made.
+
+    Args:
+      args: anything.
+      kwargs: anything.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> from onax.experimental import transfer
+      >>> transfer.TransferConnection()
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: TransferServer: transfers between processes need XLA's ...
+    """
 
 
 def start_transfer_server(client, address="[::]:0", transport_addresses=(), *args, **kwargs):
-    """Raises NotImplementedError: there is no runtime that sends arrays."""
+    """Raises NotImplementedError: there is no runtime that sends arrays.
+
+    Args:
+      client: anything.
+      address: anything.
+      transport_addresses: anything.
+      args: anything.
+      kwargs: anything.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> from onax.experimental import transfer
+      >>> transfer.start_transfer_server(None)
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: start_transfer_server: transfers between processes need ...
+    """
     raise NotImplementedError(f"start_transfer_server: {_REASON}")
 
 

@@ -13,7 +13,17 @@ from onax.experimental.sparse.util import Shape
 
 
 class COOInfo(NamedTuple):
-    """What is known of a COO matrix beside its buffers."""
+    """What is known of a COO beside its buffers.
+
+    Args:
+      shape: the shape.
+      rows_sorted: whether elements are sorted by rows; default False.
+      cols_sorted: whether elements are sorted by columns; default False.
+
+    Examples:
+      >>> onax.experimental.sparse.coo.COOInfo((2, 3)).shape
+      (2, 3)
+    """
 
     shape: Shape
     rows_sorted: bool = False
