@@ -120,6 +120,13 @@ EXACT_BITS |= {("Mod:fmod=1", DTYPES[short]): 53 for short in ("i64", "u64")}
 # Kernels that runtime 1.30 lacks, the version on npm: a carrier is used instead.
 RECENT = {("Where", "i8")}
 
+# Operators that recognition finds between casts from and to 16-bit floats, where the cast back must round. Without
+# the casts the runtime keeps float32 between nodes of float16.
+IN_FLOAT32 = frozenset(
+    "ReduceSum ReduceMean MatMul Gemm Conv ConvTranspose AveragePool Sqrt Reciprocal Tanh Erf Softmax LogSoftmax "
+    "Gelu".split()
+)
+
 # Operators whose types depend on an attribute: the attribute, its default value, the name in the table for that value.
 _VARIANTS = {
     "Mod": ("fmod", 0, "Mod:fmod=0"),

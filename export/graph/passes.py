@@ -1,5 +1,6 @@
 """Passes over a finished graph: an ordered list of small functions that preserve results exactly.
 
+    share_equal_constants     where functions are recognized: one constant for several of equal bytes
     share_equal_nodes         common subexpression elimination in the outermost graph
     drop_dead_nodes           removes nodes and constants whose values nobody reads
     fold_transposed_products  rewrites the transpose of a matrix product as a Gemm with transposed operands
@@ -19,6 +20,7 @@ creation, ten times the cost of finding it.
 from onax.export.graph.value import Graph
 
 # The operators that have subgraphs.
+_FIRST = 16  # elements of constants that are compared first
 _HOLDERS = frozenset(("If", "Loop", "Scan"))
 
 
@@ -69,6 +71,24 @@ def _replace(graph, values):
             node.inputs = tuple([values.get(id(v), v) for v in node.inputs])
         for body in bodies(node):
             _replace(body, values)
+
+
+def share_equal_constants(graph):
+    """Keeps the first of several constants of equal bytes that have no name of the caller's."""
+    first, values = {}, {}
+    for value in graph.initializers.values():
+        array = value.const
+        if array.size == 0 or value.name in graph.model.names:
+            continue
+        key = array.dtype, array.shape, array.flat[:_FIRST].tobytes()
+        for other in first.setdefault(key, []):
+            if array is other.const or array.tobytes() == other.const.tobytes():
+                values[id(value)] = other
+                break
+        else:
+            first[key].append(value)
+    if values:
+        _replace(graph, values)
 
 
 # ---- dead nodes

@@ -26,7 +26,7 @@ from onax.export.graph.bounds import is_within
 # Constants up to this size are compared by their bytes and stored once; larger ones by identity.
 SMALL_BYTES = 1024
 
-_INT64 = np.dtype(np.int64)
+_INT64, _F32 = np.dtype(np.int64), np.dtype(np.float32)
 _HALVES = frozenset((np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)))
 _NO_OPERANDS = ()
 _VALUES = {"Clip": 1, "ReduceMax": 1, "ReduceMin": 1}  # how many operands hold numbers that are compared
@@ -377,6 +377,8 @@ class Graph:
         dtype, carrier, operands, results = (
             (None,) * 4 if untyped else self._carrier(node.op_type, node.inputs, avals, node.attributes)
         )
+        if carrier is None and node.op_type in measured.IN_FLOAT32:
+            carrier = _F32
         self.nodes.append(node)
         if carrier is None or dtype not in _HALVES:
             if node.op_type == "Cast":

@@ -11,12 +11,14 @@ The other direction: `pkg/onax/onnx/definitions.py`.
 
 import numpy as np
 
+from onax._ground import dims as dim_rules
 from onax.export.graph import ops
 from onax.export.graph.bounds import largest_magnitude
 from onax.export.lower.convert import F32
 from onax.export.recognize.match import number, orders, producer, same_type
 from onax.export.recognize.rewriting import Rewrite
 
+_HEADS_SECOND = 0, 2, 1, 3
 _LARGEST = 1e30  # of masks
 _MOST_HEADS = 1024
 
@@ -117,7 +119,38 @@ def attention(m, node):
     return Rewrite("Attention", inputs, {"scale": scale}, interior=(weights, scores))
 
 
+def _merged_heads(m, value):
+    """A value (batch, heads, length, size) as (batch, length, heads * size) without a transpose, or None."""
+    turned = producer(value, "Transpose")
+    if turned is None or tuple(turned.attributes["perm"]) != _HEADS_SECOND:
+        return None
+    b, t, h, d = turned.inputs[0].shape
+    return ops.reshape(m.g, turned.inputs[0], (b, t, h * d))
+
+
+def heads_last(m, node):
+    """Attention between transposes that move heads: the form whose operands have them in the last axis"""
+    result = node.inputs[0]
+    inner = producer(result, "Attention")
+    if inner is None or tuple(node.attributes["perm"]) != _HEADS_SECOND or result.ndim != 4:
+        return None
+    operands = inner.inputs[:3]
+    if not all(dim_rules.is_constant_shape(v.shape) and 0 not in v.shape for v in (*operands, result)):
+        return None
+    if not all(producer(v, "Transpose") for v in operands):
+        return None
+    merged = [_merged_heads(m, v) for v in operands]
+    if None in merged:
+        return None
+    b, h, t, d = result.shape
+    heads = {"q_num_heads": h, "kv_num_heads": operands[1].shape[1]}
+    inputs = (*merged, *inner.inputs[3:])
+    out = m.g.node("Attention", *inputs, out=((b, t, h * d), result.dtype), **inner.attributes, **heads)
+    return Rewrite("Reshape", (out, m.g.shape_const((b, t, h, d))), interior=(result,))
+
+
 RULES = (
     ("MatMul", attention),
+    ("Transpose", heads_last),
     ("Attention", grouped_heads),
 )

@@ -147,7 +147,7 @@ def _vector(m, value, count):
     """One number for each channel as a vector."""
     value = without_unit_axes(value)
     if value.const is not None:
-        return m.g.const(value.const.reshape(count))
+        return m.reshaped(value, (count,))
     return ops.reshape(m.g, value, (count,)) if value.shape != (count,) else value
 
 

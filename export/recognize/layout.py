@@ -4,6 +4,7 @@ import numpy as np
 
 from onax._ground import dims as dim_rules
 from onax.export.graph import ops
+from onax.export.graph.kernels import IN_FLOAT32
 from onax.export.graph.ops import broadcast_shape
 from onax.export.lower.convert import F32, HALVES
 from onax.export.recognize.match import axes_of, kept_shape, number, orders, producer, same_type
@@ -34,15 +35,9 @@ def unit_reduction(m, node):
     return Rewrite("Reshape", (x, m.g.shape_const(shape))) if dim_rules.is_constant_shape(shape) else None
 
 
-_IN_FLOAT32 = (
-    "ReduceSum", "ReduceMean", "MatMul", "Gemm", "Conv", "ConvTranspose", "AveragePool", "Sqrt", "Reciprocal", "Exp",
-    "Log", "Tanh", "Erf", "Softmax", "LogSoftmax", "Gelu",
-)  # fmt: skip
-
-
 def rounded_operator(m, node):
     """An operator of float32 between casts from and to 16-bit floats: the operator of these."""
-    dtype, source = node.outputs[0].dtype, producer(node.inputs[0], *_IN_FLOAT32)
+    dtype, source = node.outputs[0].dtype, producer(node.inputs[0], *IN_FLOAT32)
     if dtype not in HALVES or source is None or len(source.outputs) != 1 or source.outputs[0].dtype != F32:
         return None
     if not m.runs(source.op_type, dtype):
@@ -69,7 +64,7 @@ def _narrower(m, value):
     array = value.const
     if array is not None and array.ndim and array.size:
         shape = array.shape[next((i for i, d in enumerate(array.shape) if d != 1), array.ndim) :]
-        return m.g.const(array.reshape(shape)) if shape != array.shape else None
+        return m.reshaped(value, shape) if shape != array.shape else None
     node = producer(value, "Expand", "Reshape", "Unsqueeze")
     if node is None:
         return None

@@ -100,7 +100,7 @@ def _channels(m, bias, count):
     if vector.shape == (count,):
         return vector
     if vector.const is not None:
-        return m.g.const(vector.const.reshape(count))
+        return m.reshaped(vector, (count,))
     return ops.reshape(m.g, vector, (count,))
 
 

@@ -1,6 +1,12 @@
 """The pass `recognize_operators`, and the list of all rules in the order in which they are tried."""
 
-from onax.export.graph.passes import cast_halves, drop_dead_nodes, expand_formulas, share_equal_nodes
+from onax.export.graph.passes import (
+    cast_halves,
+    drop_dead_nodes,
+    expand_formulas,
+    share_equal_constants,
+    share_equal_nodes,
+)
 from onax.export.recognize import (
     activations,
     attention,
@@ -37,7 +43,9 @@ FAMILIES = (
 
 def recognize_operators(graph):
     """Rewrites a graph without dead nodes, in place: each rule makes one operator of several nodes."""
+    share_equal_constants(graph)
     rewrite(graph, [row for family in FAMILIES for row in family])
+    share_equal_constants(graph)
     share_equal_nodes(graph)
     drop_dead_nodes(graph)
     expand_formulas(graph)

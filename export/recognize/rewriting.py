@@ -29,12 +29,13 @@ class Rewrite:
 class Matcher:
     """The graph that is being rewritten, and the nodes that read each of its values."""
 
-    __slots__ = ("_readers", "g", "repeat")
+    __slots__ = ("_readers", "_reshaped", "g", "repeat")
 
     def __init__(self, graph):
         self.g = graph
         self.repeat = False
         self._readers = {}
+        self._reshaped = {}
         self._note(graph)
 
     def _note(self, graph):
@@ -57,6 +58,14 @@ class Matcher:
     def runs(self, op_type, dtype):
         """Whether the runtime has a kernel of this operator for this element type at the graph's opset."""
         return self.g.runs(op_type, dtype, directly=dtype not in HALVES)
+
+    def reshaped(self, value, shape):
+        """A constant in another shape, the same one each time."""
+        key = id(value), shape
+        found = self._reshaped.get(key)
+        if found is None:
+            found = self._reshaped[key] = self.g.const(value.const.reshape(shape))
+        return found
 
     # ---- the rewriting
 

@@ -118,7 +118,7 @@ def _operator(m, x, cosine, sine, interior):
 def _tables(m, values, given, batch, length):
     """Cosines and sines of each position, and the positions of each example unless the tables are by example."""
     shape = (length, values[0].shape[-1]) if given == 1 else (batch, length, values[0].shape[-1])
-    tables = [m.g.const(v.const.reshape(shape)) if v.const is not None else ops.reshape(m.g, v, shape) for v in values]
+    tables = [m.reshaped(v, shape) if v.const is not None else ops.reshape(m.g, v, shape) for v in values]
     if given == 1:
         tables.append(m.g.const(np.broadcast_to(np.arange(length, dtype=np.int64), (batch, length))))
     return tables

@@ -192,3 +192,22 @@ def test_casts_around_16_bit_floats_wait_for_recognition(dtype):
         data, ins, outs, shared = proto.to_session(g)
         results.append(ort.Session(data, ins, outs, initializers=shared).run([np.array([1, 0.5], dtype)])[0])
     np.testing.assert_array_equal(*results)
+
+
+def test_equal_constants_are_one():
+    g = Graph(21)
+    x, wide = g.input("x", ((1000,), F32)), np.linspace(0, 1, 1000, dtype=F32)
+    other = wide.copy()
+    other[999] = np.nan
+    named = g.initializer("weight", wide.copy())
+    total = x
+    for array in (wide, wide.copy(), other, other.copy(), wide.astype(np.float64).astype(np.float32)):
+        total = g.node("Add", total, g.const(array))
+    g.output("y", g.node("Add", total, named))
+    passes.share_equal_constants(g)
+    passes.drop_dead_nodes(g)
+    assert len(g.initializers) == 3 and "weight" in g.initializers
+    ort.attach(onnx_runtime.find_runtime().library)
+    data, ins, outs, shared = proto.to_session(g)
+    (y,) = ort.Session(data, ins, outs, initializers=shared).run([np.zeros(1000, F32)])
+    np.testing.assert_allclose(y, 4 * wide + 2 * other, rtol=1e-6)

@@ -134,7 +134,7 @@ def test_repeated_heads(copies):
     q = RNG.standard_normal((2, 6, 3 * copies, 4)).astype(np.float32)
     repeated = lambda q, k, v: own(q, *(jnp.repeat(x, copies, 2) for x in (k, v)))
     found, exported = model_of(repeated, q, K, V, opset=23)
-    assert sorted(found) == ["Attention"] + 4 * ["Transpose"]
+    assert found == ["Reshape"] * 3 + ["Attention", "Reshape"]
     assert_close(exported, repeated, (q, K, V), scale=4)
     in_front = lambda q, k, v: onax.nn.softmax(q @ jnp.repeat(k, copies, 1).mT, -1) @ jnp.repeat(v, copies, 1)
     operands = [np.ascontiguousarray(x.transpose(0, 2, 1, 3)) for x in (q, K, V)]
@@ -149,3 +149,24 @@ def test_tiled_heads_are_not_repeated_ones():
     found, exported = model_of(tiled, q, K, V, opset=23)
     assert "Attention" in found
     assert_close(exported, tiled, (q, K, V), scale=4)
+
+
+def test_heads_in_the_last_axis_need_no_transposes():
+    x = RNG.standard_normal((2, 6, 12)).astype(np.float32)
+    weights = RNG.standard_normal((3, 12, 12)).astype(np.float32) / 4
+
+    def fun(x):
+        q, k, v = ((x @ w).reshape(2, 6, 3, 4) for w in weights)
+        return own(q, k, v).reshape(2, 6, 12)
+
+    found, exported = model_of(fun, x, opset=23)
+    assert found == ["MatMul"] * 3 + ["Attention"]
+    assert_close(exported, fun, (x,), scale=8)
+
+    def masked(x, keep):
+        heads = [x.reshape(2, 6, 3, 4) * k for k in (1, 2, 3)]
+        return own(*heads, lambda s: s + (1 - keep[:, None, None]) * np.float32(-1e4))
+
+    found, exported = model_of(masked, x, KEEP, opset=23)
+    assert "Attention" in found and "Transpose" not in found
+    assert_close(exported, masked, (x, KEEP), scale=8)
