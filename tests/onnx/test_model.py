@@ -170,3 +170,45 @@ def test_constants_at_one_place_of_a_file_are_one_parameter(tmp_path):
     np.testing.assert_allclose(np.asarray(model(changed, x)), 4 * (x @ weights @ weights @ weights), rtol=1e-4)
     kept = jax.onnx.load(path, params=lambda name, array: name != "head")
     assert sorted(kept.params) == ["embedding", "other"] and list(kept.constants) == ["head"]
+
+
+DOUBLES = """
+<ir_version: 8, opset_import: ["" : 20]>
+g (double[2, 3] x) => (double[a, b] y) <double[3] w = {1.0, 2.0, 3.0}, double power = {2.5}> { u = Mul (x, w) y = NODE }
+"""
+NODES = (
+    "Sigmoid Erf Sqrt Tanh Gelu Softmax Abs Reciprocal Elu Softplus Mish ReduceProd ReduceLogSumExp ReduceL2".split()
+)
+
+
+@pytest.mark.parametrize("node", [*(f"{name} (u)" for name in NODES), "Pow (u, power)", "LayerNormalization (u, w)"])
+def test_derivatives_in_64_bits_while_these_are_off(node):
+    """Gradients eagerly, under jit and of a checkpoint are those with 64-bit dtypes on."""
+    assert not jax.config.jax_enable_x64
+    model = jax.onnx.load(parser.parse_model(DOUBLES.replace("NODE", node)))
+    x = np.array([[1 / 3, 0.1, 0.7], [0.2, 0.9, 1e-3]])
+
+    def gradient(params, function=lambda params: model(params, x)):
+        y, pullback = jax.vjp(function, params)
+        return pullback(y)[0]["w"]
+
+    with jax.enable_x64(True):
+        wanted = np.asarray(gradient(model.params))
+    saved = jax.checkpoint(lambda params: model(params, x))
+    for got in (gradient(model.params), jax.jit(gradient)(model.params), gradient(model.params, saved)):
+        assert got.dtype == np.float64
+        np.testing.assert_allclose(np.asarray(got), wanted, rtol=1e-12, atol=1e-15)
+
+
+def test_two_names_with_one_array_are_tied():
+    text = """<ir_version: 8, opset_import: ["" : 18]>
+    g (float[3] x) => (float[3] y) <float[3] embedding = {1.0, 2.0, 3.0}, float[3] head = {1.0, 2.0, 3.0}> {
+      u = Mul (x, embedding) y = Mul (u, head) }"""
+    model, x = jax.onnx.load(parser.parse_model(text)), np.array([1.0, 2.0, 3.0], np.float32)
+    assert sorted(model.params) == ["embedding", "head"]
+
+    def loss(params):
+        return jnp.sum(model({**params, "head": params["embedding"]}, x))
+
+    w = {"embedding": model.params["embedding"]}
+    np.testing.assert_allclose(np.asarray(jax.grad(loss)(w)["embedding"]), 2 * x * np.asarray(w["embedding"]))

@@ -17,6 +17,7 @@ from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import elementwise as ew
 from onax._prims.convert import cast
+from onax._prims.elementwise_rows import const, kept
 from onax._prims.shaping import check_number_dtype, instantiate_zeros, rev, shape_of
 from onax._prims.slicing import concatenate, pad, slice_in_dim, zero_scalar
 
@@ -282,8 +283,8 @@ def _logaddexp_jvp(primals, tangents):
     def finite(x):
         if dtypes.is_complex(x.dtype):
             return x
-        infinite = ew.eq(x, np.asarray(np.inf).astype(x.dtype)[()])
-        return ew.select(infinite, np.zeros(shape_of(x), x.dtype), x)
+        infinite = ew.eq(x, const(x, np.inf))
+        return ew.select(infinite, kept(np.zeros(shape_of(x), x.dtype)), x)
 
     shares = [ew.mul(g, ew.exp(ew.sub(finite(x), finite(out)))) for x, g in zip(primals, tangents)]
     return out, add_tangents(*shares)

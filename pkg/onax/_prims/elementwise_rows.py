@@ -14,7 +14,7 @@ from onax._core.facts import ELEMENTWISE, MAKES_NAN
 from onax._core.rules import defjvp, defjvp_zero
 from onax._core.trace import typeof
 from onax._ground import dims, dtypes
-from onax._native.array import Array
+from onax._native.array import Array, make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import ALL, Primitive
 from onax._prims._batch_rules import defvectorized
@@ -221,7 +221,16 @@ def const(x, value):
     aval = x.aval if isinstance(x, Array) else typeof(x)
     if aval.weak_type:
         return _PYTHON_TYPES[aval.dtype.kind](value)
-    return _integer_scalar(value, aval.dtype) if type(value) is int else np.asarray(value).astype(aval.dtype)[()]
+    scalar = _integer_scalar(value, aval.dtype) if type(value) is int else np.asarray(value).astype(aval.dtype)[()]
+    return kept(scalar)
+
+
+def kept(scalar):
+    """A scalar whose dtype holds while 64-bit dtypes are off, as that of an Array does."""
+    dtype = scalar.dtype
+    if dtype.itemsize < 8 or dtypes.canonicalize_dtype(dtype) == dtype:
+        return scalar
+    return make_array(np.asarray(scalar))
 
 
 @functools.lru_cache(maxsize=256)

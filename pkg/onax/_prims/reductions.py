@@ -18,6 +18,7 @@ from onax._native.dispatch import NEVER, Primitive
 from onax._prims._batch_rules import defreducer
 from onax._prims.convert import cast, compute_dtype, convert
 from onax._prims.elementwise import div, eq, mul
+from onax._prims.elementwise_rows import kept
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import (
     check_axes,
@@ -177,7 +178,11 @@ def _prod_jvp(primals, tangents, *, axes):
         left, g_left = slice_in_dim(x, 0, half), slice_in_dim(g, 0, half)
         right, g_right = slice_in_dim(x, half, size), slice_in_dim(g, half, size)
         if size % 2:
-            config, one, zero = ((0, 1, 0), *no_padding), np.ones((), x.dtype)[()], np.zeros((), x.dtype)[()]
+            config, one, zero = (
+                ((0, 1, 0), *no_padding),
+                kept(np.ones((), x.dtype)[()]),
+                kept(np.zeros((), x.dtype)[()]),
+            )
             right, g_right = pad(right, one, config), pad(g_right, zero, config)
         x = mul(left, right)
         g = add_tangents(mul(g_left, right), mul(left, g_right))

@@ -24,6 +24,7 @@ from onax._native.context import get_trace
 from onax._native.dispatch import FIRST, Primitive
 from onax._prims.convert import convert
 from onax._prims.elementwise import add, lt, select_n, sub
+from onax._prims.elementwise_rows import kept
 from onax._prims.shaping import (
     bdim_at_front,
     broadcast_bdim,
@@ -41,7 +42,7 @@ from onax._prims.shaping import (
 
 def zero_scalar(dtype):
     """A zero of the dtype, as an ndarray of rank 0: an operand that prints as a literal."""
-    return np.zeros((), dtype)
+    return kept(np.zeros((), dtype))
 
 
 # ---- slice ----

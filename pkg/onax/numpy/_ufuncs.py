@@ -11,6 +11,7 @@ from onax import lax
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._native.array import ArrayImpl, make_array
+from onax._prims.elementwise_rows import kept
 from onax.numpy._promotion import (
     ensure_arraylike,
     promote_args,
@@ -319,7 +320,7 @@ def log2(x, /):
 def scalar_like(like, value):
     """value as a scalar of the other's dtype and weak type: a Python number in arithmetic with it."""
     value = like.dtype.type(value)
-    return make_array(np.asarray(value), weak_type=True) if like.weak_type else value
+    return make_array(np.asarray(value), weak_type=True) if like.weak_type else kept(value)
 
 
 def constant_like(like, value):
@@ -327,7 +328,7 @@ def constant_like(like, value):
 
     So JAX types the constants of most formulas; where a weak scalar's result is not weak, the constant has a dtype.
     """
-    return scalar_like(like, value) if not like.shape else like.dtype.type(value)
+    return scalar_like(like, value) if not like.shape else kept(like.dtype.type(value))
 
 
 @static_argnames()
