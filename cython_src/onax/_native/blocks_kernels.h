@@ -87,6 +87,15 @@ int onax_program_is_square(const onax_program *program);
 int64_t onax_program_rows_scratch(const onax_program *program);
 void onax_program_run_rows(const onax_program *program, char *const *ports, char *scratch, int64_t first, int64_t past);
 
+/* How many positions a program has that knows of each buffer the elements at its positions, or one and the same element;
+   `bytes` is what it reads and writes at each.  0 if it is another program. */
+int64_t onax_program_positions(const onax_program *program, int64_t *bytes);
+/* Whether what such a program knows of a port, inputs before outputs, are the elements at its positions. */
+int onax_program_is_at_positions(const onax_program *program, int port);
+/* Runs some positions of such a program on ports, inputs before outputs, with so many bytes of scratch memory. */
+int64_t onax_program_positions_scratch(const onax_program *program);
+void onax_program_run_positions(const onax_program *program, char *const *ports, char *scratch, int64_t first, int64_t past);
+
 /* ---- micro-operations: the other form of programs each loop of which fits into one block, for those that run often
 
    They work on slots, which hold the addresses of registers: the caller's buffers, and slots of the program's own in

@@ -61,6 +61,7 @@ typedef struct {
     int64_t row;               /* blocks do not go beyond rows of so many positions; 0: they may */
     int parts;                 /* that several threads share */
     int has_dense;             /* any of its registers is_dense */
+    int is_one_run;            /* it needs the addresses of buffers and constants alone */
     int is_one_row;            /* its folds, if any, are over all positions, so that it may be cut anywhere */
 } loop;
 

@@ -273,8 +273,21 @@ static int64_t parts_of(double work, int64_t most) {
     return count < 2 || most < 2 ? 1 : count < most ? count : most;
 }
 
+/* Whether a loop is one run that reads elements at positions, and single ones: then it needs no other memory. */
+static int is_one_run(const loop *l) {
+    for (int i = 0; i < l->n_steps; i++)
+        if (l->steps[i].run != (i ? INSIDE_RUN : STARTS_RUN)) return 0;
+    for (int i = 0; i < l->n_registers; i++) {
+        const reg *g = &l->registers[i];
+        const int is_single = (g->kind == ONAX_CONSTANT || g->kind == ONAX_LOAD) && g->uniform && g->is_single;
+        if (g->kind != ONAX_DIRECT && g->kind != ONAX_BLOCK && !is_single) return 0;
+    }
+    return l->n_steps > 0;
+}
+
 static void plan_loop(loop *l) {
     l->is_one_row = 1;
+    l->is_one_run = is_one_run(l);
     onax_find_ones(l);
     for (int i = 0; i < l->n_registers; i++) {
         reg *g = &l->registers[i];
@@ -369,4 +382,43 @@ void onax_program_run_rows(const onax_program *p, char *const *ports, char *scra
     memcpy(at, ports, bytes);
     if (p->groups->rows > 1) run_tiles(&j, at, &d, first, past);
     else run_blocks(&p->loops[p->groups->first], at, &d, first, past, 0);
+}
+
+/* ---- some positions of a program */
+
+int onax_program_is_at_positions(const onax_program *p, int port) { return is_at_positions(p->loops, port); }
+
+int64_t onax_program_positions(const onax_program *p, int64_t *bytes) {
+    const loop *l = p->loops;
+    *bytes = 0;
+    if (p->n_loops != 1 || p->groups->rows != 1 || p->n_temp || l->n_folds) return 0;
+    for (int i = 0; i < l->n_registers; i++) {
+        const reg *g = &l->registers[i];
+        if (g->kind == ONAX_TABLE || g->kind == ONAX_ROW || (g->kind == ONAX_LOAD && !g->uniform)) return 0;
+        if (g->kind == ONAX_DIRECT) *bytes += g->size;
+    }
+    return l->n;
+}
+
+int64_t onax_program_positions_scratch(const onax_program *p) { return loop_room(p->loops); }
+
+/* The addresses for a loop that is one run: of elements at positions, and of what is the same everywhere. */
+static void point_at(const loop *l, char *const *ports, char **at, int64_t first) {
+    for (int i = 0; i < l->n_registers; i++) {
+        const reg *g = &l->registers[i];
+        if (g->kind == ONAX_BLOCK) continue;
+        if (g->kind == ONAX_CONSTANT) at[i] = (char *)(uintptr_t)g->bits;
+        else at[i] = ports[g->argument] + (g->kind == ONAX_DIRECT ? first : g->start) * g->size;
+    }
+}
+
+void onax_program_run_positions(const onax_program *p, char *const *ports, char *scratch, int64_t first, int64_t past) {
+    const loop *l = p->loops;
+    const desk d = desk_in(scratch, l->n_registers, l->n_folds);
+    if (!l->is_one_run) {
+        run_blocks(l, ports, &d, first, past, 0);
+        return;
+    }
+    point_at(l, ports, d.at, first);
+    l->steps[0].kernel(d.at, NULL, NULL, NULL, past - first);
 }

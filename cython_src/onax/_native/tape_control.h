@@ -94,7 +94,7 @@ static const char *claim_views(const onax_instruction *q, const int64_t *bytes, 
    the bytes from `start` on. */
 typedef struct { int64_t final, spare, initial, read, written, mode, bytes; } carry;
 typedef struct { int64_t whole, view, start, step; } slice;
-typedef struct { int64_t n_carries, n_slices; carry *carries; slice slices[]; } steps;
+typedef struct { int64_t n_carries, n_slices; carry *carries; struct strips *strips; slice slices[]; } steps;   /* strips: or NULL */
 
 static slice slice_of(int32_t whole, int32_t view, int64_t bytes, const int64_t *a) {
     const int is_reversed = a[LOOP_REVERSE] && a[LOOP_TRIPS];
@@ -119,7 +119,10 @@ static const char *plan_steps(onax_instruction *q, const int64_t *bytes, int64_t
     return NULL;
 }
 
-static void release_steps(onax_instruction *q) { free(q->state); }
+static void release_steps(onax_instruction *q) {
+    free(((steps *)q->state)->strips);
+    free(q->state);
+}
 
 static const char *verify_loop(onax_instruction *q, const int64_t *bytes) {
     const int64_t *a = q->attributes;
@@ -195,6 +198,9 @@ static int run_while(const onax_instruction *q, onax_frame *f) {
     return ONAX_DONE;
 }
 
+static const char *verify_blocks(onax_instruction *q, const int64_t *bytes);
+#include "tape_strips.h"
+
 static int run_loop_of_tape(const onax_instruction *q, onax_frame *f) {
     const int64_t *a = q->attributes, trips = a[LOOP_TRIPS];
     const steps *s = q->state;
@@ -202,6 +208,7 @@ static int run_loop_of_tape(const onax_instruction *q, onax_frame *f) {
     char **const at = f->buffers;
     int status;
     if (a[LOOP_CONDITION] >= 0) return run_while(q, f);
+    if (s->strips && !f->tape->timings) return run_in_strips(q, f);
     begin_carries(s, at, trips % 2 == 0);
     for (const slice *x = s->slices; x < end; x++) at[x->view] = at[x->whole] + x->start;
     for (int64_t t = 0; t < trips; t++) {

@@ -299,6 +299,8 @@ static void add_work(onax_tape *t) {
     t->work = t->parts[0].work;
 }
 
+static const char *find_strips(onax_tape *t);
+
 static const char *read_tape(onax_tape *t, reader *r) {
     const int64_t *w, *constants;
     const char *fault;
@@ -325,7 +327,7 @@ static const char *read_tape(onax_tape *t, reader *r) {
     for (int k = 0; k < t->n_parts; k++) t->parts[k].parent = -1;
     fault = read_parts(t, r, bytes);
     free(bytes);
-    if (fault || (fault = add_micro_ops(t))) return fault;
+    if (fault || (fault = add_micro_ops(t)) || (fault = find_strips(t))) return fault;
     add_work(t);
     t->frame_bytes = table_bytes(t) + t->persistent + rounded(t->arena) + rounded(t->scratch) + 2 * ALIGNMENT;
     return NULL;
