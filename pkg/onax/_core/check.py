@@ -6,7 +6,17 @@ from onax._ground.errors import JaxprTypeError
 
 
 def check_jaxpr(jaxpr):
-    """Raises JaxprTypeError unless the program is well formed; checks nested programs too."""
+    """Raises JaxprTypeError unless a program is well formed, the programs in it too.
+
+    Args:
+      jaxpr: a Jaxpr.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.extend.core.check_jaxpr(onax.make_jaxpr(jnp.sin)(1.0).jaxpr)
+    """
     if not isinstance(jaxpr, Jaxpr):
         raise TypeError(f"expected a jaxpr, got {type(jaxpr)}")
     bound = set()

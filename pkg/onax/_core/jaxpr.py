@@ -23,7 +23,15 @@ from onax._native.avals import ShapedArray
 
 @dataclass(slots=True, eq=False, repr=False)
 class Var:
-    """A variable; equal only to itself.  The printer gives it a name."""
+    """A variable of a program; equal only to itself.
+
+    Args:
+      aval: its type.
+
+    Examples:
+      >>> onax.extend.core.Var(onax.typeof(1.0)).aval
+      ShapedArray(float32[], weak_type=True)
+    """
 
     aval: object
 
@@ -36,7 +44,15 @@ class Var:
 
 
 class DropVar(Var):
-    """A result that is never read; printed as `_`, but with a name in inner programs, as JAX does."""
+    """A result that is never read; printed as `_`.
+
+    Args:
+      aval: its type.
+
+    Examples:
+      >>> onax.extend.core.DropVar(onax.typeof(1.0))
+      _
+    """
 
     __slots__ = ()
 
@@ -49,7 +65,16 @@ class DropVar(Var):
 
 
 class Literal:
-    """A scalar operand that is written into the equation."""
+    """A scalar operand that is written into the equation.
+
+    Args:
+      val: the number.
+      aval: its type.
+
+    Examples:
+      >>> onax.extend.core.Literal(1.0, onax.typeof(1.0)).val
+      1.0
+    """
 
     __slots__ = ("_array", "_hash", "aval", "val")
 
@@ -96,7 +121,21 @@ _CONTEXT = JaxprEqnContext()
 
 @dataclass(slots=True, eq=False, repr=False)
 class JaxprEqn:
-    """One operation: `outvars = primitive[params] invars`."""
+    """One operation of a program: ``outvars = primitive[params] invars``.
+
+    Args:
+      invars: operands, Vars and Literals.
+      outvars: Vars.
+      primitive: a Primitive.
+      params: a dict.
+      effects: its effects; default none.
+      source_info: its place in the source; default None.
+      ctx: options under which it was staged.
+
+    Examples:
+      >>> onax.make_jaxpr(jnp.sin)(1.0).eqns[0].primitive
+      sin
+    """
 
     invars: list
     outvars: list
@@ -117,13 +156,42 @@ class JaxprEqn:
 
 
 def new_jaxpr_eqn(invars, outvars, primitive, params, effects=no_effects, source_info=None, ctx=None):
-    """Makes an equation from any sequences of variables."""
+    """Returns an equation, from any sequences of variables.
+
+    Args:
+      invars: operands, Vars and Literals.
+      outvars: Vars.
+      primitive: a Primitive.
+      params: a dict.
+      effects: its effects; default none.
+      source_info: its place in the source; default None.
+      ctx: options under which it was staged; default None, the current ones.
+
+    Returns:
+      A JaxprEqn.
+
+    Examples:
+      >>> x = onax.extend.core.Var(onax.typeof(1.0))
+      >>> onax.extend.core.new_jaxpr_eqn([x], [x], lax.sin_p, {}).primitive
+      sin
+    """
     return JaxprEqn(list(invars), list(outvars), primitive, params, effects, source_info, ctx or _CONTEXT)
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class DebugInfo:
-    """Where a jaxpr comes from: the transformation, the function and the names of arguments and results."""
+    """What messages say of a program: the transformation, the function, and the names of arguments and results.
+
+    Args:
+      traced_for: the transformation.
+      func_src_info: the function and its place.
+      arg_names: names of the arguments; default none.
+      result_paths: paths of the results; default none.
+
+    Examples:
+      >>> onax.extend.core.DebugInfo("jit", "f at file.py:1").traced_for
+      'jit'
+    """
 
     traced_for: str
     func_src_info: str
@@ -166,7 +234,22 @@ UNKNOWN_DEBUG_INFO = DebugInfo("unknown", "<unknown>")
 
 
 class Jaxpr(Printable):
-    """A typed, first-order program in A-normal form."""
+    """A typed program of first order: equations in sequence.
+
+    Args:
+      constvars: Vars of constants.
+      invars: Vars of arguments.
+      outvars: results, Vars and Literals.
+      eqns: JaxprEqns.
+      effects: its effects; default None, those of the equations.
+      debug_info: a DebugInfo.
+      consts: values of the constants; default none.
+
+    Examples:
+      >>> x = onax.extend.core.Var(onax.typeof(1.0))
+      >>> onax.extend.core.Jaxpr([], [x], [x], [])
+      { lambda ; a:f32[]. let  in (a,) }
+    """
 
     __slots__ = (
         "__weakref__",
@@ -243,7 +326,16 @@ class Jaxpr(Printable):
 
 
 class ClosedJaxpr(Jaxpr):
-    """A jaxpr together with the values of its constants."""
+    """A program together with the values of its constants.
+
+    Args:
+      jaxpr: a Jaxpr.
+      consts: the values; default none.
+
+    Examples:
+      >>> onax.make_jaxpr(lambda x: x)(1.0)
+      { lambda ; a:f32[]. let  in (a,) }
+    """
 
     __slots__ = ()
 
@@ -275,7 +367,19 @@ def close_jaxpr(jaxpr):
 
 
 def jaxprs_in_params(params):
-    """Every jaxpr among an equation's parameters, also inside tuples and lists."""
+    """Returns the programs among an equation's parameters, also inside of tuples and lists.
+
+    Args:
+      params: a dict.
+
+    Returns:
+      An iterator of Jaxprs.
+
+    Examples:
+      >>> program = onax.make_jaxpr(onax.jit(jnp.sin))(1.0)
+      >>> len(list(onax.extend.core.jaxprs_in_params(program.eqns[0].params)))
+      1
+    """
     for value in params.values():
         for item in value if isinstance(value, (tuple, list)) else (value,):
             if isinstance(item, Jaxpr):
@@ -288,7 +392,19 @@ def effects_of(effects, params):
 
 
 def subjaxprs(jaxpr):
-    """The jaxprs one level below this one."""
+    """Returns the programs one level below a program.
+
+    Args:
+      jaxpr: a Jaxpr.
+
+    Returns:
+      An iterator of Jaxprs.
+
+    Examples:
+      >>> program = onax.make_jaxpr(onax.jit(jnp.sin))(1.0)
+      >>> len(list(onax.extend.core.subjaxprs(program.jaxpr)))
+      1
+    """
     for eqn in jaxpr.eqns:
         yield from jaxprs_in_params(eqn.params)
 

@@ -83,14 +83,23 @@ def rename_variables(jaxpr):
 
 
 def dce_jaxpr(jaxpr, used_outputs, instantiate=False, bodies=True):
-    """(open jaxpr of the used results and the arguments that they need, for each argument whether it is needed).
-
-    Args:
-      used_outputs: a bool, or a list with one bool per result.
-      instantiate: a bool, or a list with one bool per argument: keeps this argument in any case.
-      bodies: whether the `dce` rules of primitives make equations smaller, inside their programs too.
+    """Returns a program without what some results do not need.
 
     Equations with effects stay, and so do all constants.
+
+    Args:
+      jaxpr: a Jaxpr.
+      used_outputs: a bool, or one for each result.
+      instantiate: a bool, or one for each argument: keeps it in any case.  Default False.
+      bodies: True (the default): equations become smaller too, inside of their programs.
+
+    Returns:
+      (open jaxpr, for each argument whether it is needed).
+
+    Examples:
+      >>> program = onax.make_jaxpr(lambda x, y: (jnp.sin(x), y))(1.0, 2.0)
+      >>> onax.interpreters.partial_eval.dce_jaxpr(program.jaxpr, [False, True])
+      ({ lambda ; a:f32[]. let  in (a,) }, [False, True])
     """
     used_outputs = flags_of(used_outputs, len(jaxpr.outvars))
     live = _variables(select(jaxpr.outvars, used_outputs))

@@ -48,7 +48,19 @@ add_any_p = Primitive(
 
 
 def add_tangents(x, y):
-    """The sum of two tangents or cotangents, either of which may be a symbolic zero."""
+    """Returns the sum of two tangents or cotangents.
+
+    Args:
+      x: an array or a Zero.
+      y: an array or a Zero.
+
+    Returns:
+      An array or a Zero.
+
+    Examples:
+      >>> onax.interpreters.ad.add_tangents(jnp.ones(2), jnp.ones(2))
+      Array([2., 2.], dtype=float32)
+    """
     if type(x) is Zero:
         return y
     if type(y) is Zero:

@@ -533,7 +533,23 @@ def to_concrete_value(x):
 
 
 def concrete_or_error(force, val, context=""):
-    """`force(val)` for a value that is known; ConcretizationTypeError with the context otherwise."""
+    """Returns a value that is known, converted by a function.
+
+    Args:
+      force: a function such as `int`; None: none.
+      val: a value.
+      context: a text for the message.
+
+    Returns:
+      The converted value.
+
+    Raises:
+      ConcretizationTypeError: the value is traced.
+
+    Examples:
+      >>> onax.extend.core.concrete_or_error(int, jnp.array(3))
+      3
+    """
     if force is None:
         force = _identity
     if isinstance(val, Tracer):

@@ -137,7 +137,16 @@ def _device_of(platform, id_):
 
 
 class Backend:
-    """All devices of one platform, those of other processes included."""
+    """All devices of one platform, those of other processes included.
+
+    Args:
+      platform: the platform's name.
+      devices: its Devices.
+
+    Examples:
+      >>> onax.interpreters.xla.Backend("cpu", onax.devices("cpu")).platform
+      'cpu'
+    """
 
     __slots__ = ("_devices", "_local", "platform")
 
@@ -273,9 +282,23 @@ def _backends_of_all(cuda):
 
 
 def get_backend(platform=None, name="get_backend"):
-    """The backend of a platform, by default the first one; raises RuntimeError for a platform that is not available.
+    """Returns the backend of a platform.
 
-    Raises TypeError, which names the calling function `name`, for a value that is not the name of a platform.
+    Args:
+      platform: the name of a platform; default None, the default one.
+      name: the calling function, for messages.
+
+    Returns:
+      A backend.
+
+    Raises:
+      RuntimeError: there is no such platform.
+      TypeError: a value that is not the name of a platform.
+
+    Examples:
+      >>> from onax.extend import backend
+      >>> backend.get_backend("cpu").platform
+      'cpu'
     """
     if _backends is None:
         _initialise()
@@ -297,7 +320,16 @@ def get_backend(platform=None, name="get_backend"):
 
 
 def backends():
-    """All backends by platform."""
+    """Returns all backends.
+
+    Returns:
+      A dict from the name of a platform to its backend.
+
+    Examples:
+      >>> from onax.extend import backend
+      >>> "cpu" in backend.backends()
+      True
+    """
     get_backend()
     return dict(_backends)
 
@@ -456,7 +488,16 @@ def default_backend():
 
 
 def current_default():
-    """The device of new arrays for which none is specified: `jax_default_device` if set, else the first device."""
+    """Returns the device of new arrays for which none is specified.
+
+    Returns:
+      A Device: the option `jax_default_device` if it is set, else the first device.
+
+    Examples:
+      >>> from onax.extend import backend
+      >>> backend.get_default_device() == onax.devices()[0]
+      True
+    """
     chosen = context.get_default_device()
     if chosen is None:
         if _first is None:

@@ -52,7 +52,16 @@ class SourceTraceback:
 
 @dataclass(slots=True, eq=False, repr=False)
 class NameStack:
-    """The transformations that made an equation, as text: empty, or `transpose(jvp())` for a backward pass."""
+    """The transformations that made an equation, as text: empty, or `transpose(jvp())` for a backward pass.
+
+    Args:
+      stack: names, a tuple.
+
+    Examples:
+      >>> from onax.extend import source_info_util
+      >>> str(source_info_util.NameStack(()))
+      ''
+    """
 
     stack: tuple
 
@@ -97,7 +106,18 @@ def phase_prefix(record):
 
 
 def register_exclusion(path):
-    """Leaves a file out of locations and tracebacks, as if it were part of onax."""
+    """Leaves a file out of locations and tracebacks, as if it were part of onax.
+
+    Args:
+      path: the file.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> from onax.extend import source_info_util
+      >>> source_info_util.register_exclusion("/library/file.py")
+    """
     _files.add(path)
     _is_internal.clear()
 

@@ -726,7 +726,18 @@ def _broadcast_typed(x, aval, dims=()):
 
 
 def instantiate_zeros(tangent):
-    """Replaces a symbolic zero by an array of zeros; returns other values unchanged."""
+    """Returns an array of zeros for a symbolic zero, and any other value as it is.
+
+    Args:
+      tangent: an array or a Zero.
+
+    Returns:
+      Array.
+
+    Examples:
+      >>> onax.interpreters.ad.instantiate_zeros(onax.interpreters.ad.Zero(onax.typeof(jnp.ones(2))))
+      Array([0., 0.], dtype=float32)
+    """
     return zeros_like_aval(tangent.aval) if type(tangent) is Zero else tangent
 
 

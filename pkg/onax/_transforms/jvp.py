@@ -20,7 +20,17 @@ from onax._transforms.staging import derive_jaxpr
 
 
 class JVPTracer(Tracer):
-    """A primal value and its tangent."""
+    """A value and its tangent.
+
+    Args:
+      trace: a JVPTrace.
+      primal: the value.
+      tangent: its tangent, possibly Zero.
+
+    Examples:
+      >>> onax.jvp(lambda x: isinstance(x, onax.interpreters.ad.JVPTracer) * x, (1.0,), (1.0,))[1]
+      Array(1., dtype=float32, weak_type=True)
+    """
 
     __slots__ = ("primal", "tangent")
 
@@ -44,7 +54,15 @@ class JVPTracer(Tracer):
 
 
 class JVPTrace(Trace):
-    """Applies the jvp rule of each operation; operations of the rules run under the parent."""
+    """A trace that applies the tangent rule of each operation.
+
+    Args:
+      parent_trace: the trace that interprets the operations of the rules.
+
+    Examples:
+      >>> onax.jvp(lambda x: isinstance(x, onax.interpreters.ad.JVPTracer) * x, (1.0,), (1.0,))[1]
+      Array(1., dtype=float32, weak_type=True)
+    """
 
     __slots__ = ()
     tracer = JVPTracer
@@ -183,9 +201,20 @@ def jvp_flat(fun, primals, tangents, at_end=None):
 
 
 def jvp_jaxpr(jaxpr, nonzeros, instantiate):
-    """The jaxpr of (primals, tangents of the `nonzeros`) -> (results, their tangents), and which tangents these are.
+    """Returns the program of a program's results and their tangents.
 
-    `instantiate`: a bool, or one for each result: makes an array of zeros of a tangent that vanishes.
+    Args:
+      jaxpr: a ClosedJaxpr.
+      nonzeros: for each argument, whether it has a tangent.
+      instantiate: a bool, or one for each result: a tangent that vanishes becomes an array of zeros.
+
+    Returns:
+      (ClosedJaxpr of (primals, tangents) -> (results, tangents), for each result whether it has a tangent).
+
+    Examples:
+      >>> program, nonzeros = onax.interpreters.ad.jvp_jaxpr(onax.make_jaxpr(jnp.sin)(1.0), [True], False)
+      >>> nonzeros
+      [True]
     """
     if isinstance(instantiate, bool):
         instantiate = (instantiate,) * len(jaxpr.outvars)

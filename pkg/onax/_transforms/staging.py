@@ -20,7 +20,18 @@ from onax._transforms.sharding_types import typed_results
 
 
 class DynamicJaxprTracer(Tracer):
-    """Stands for the value of one variable of the jaxpr under construction."""
+    """A value that stands for one variable of the program under construction.
+
+    Args:
+      trace: the trace that stages.
+      aval: its type.
+      var: the Var.
+      location: the place in the source that made it.
+
+    Examples:
+      >>> onax.jit(lambda x: isinstance(x, onax.interpreters.partial_eval.DynamicJaxprTracer))(1)
+      Array(True, dtype=bool)
+    """
 
     __slots__ = ("_var",)
 

@@ -9,12 +9,34 @@ from onax._ground.devices import current_default as get_default_device
 
 
 def backend_xla_version(platform=None):
-    """None, as no backend is XLA's.  Raises RuntimeError for an unknown platform."""
+    """Returns None: no backend is XLA's.
+
+    Args:
+      platform: the name of a platform; default None, the default one.
+
+    Returns:
+      None.
+
+    Raises:
+      RuntimeError: there is no such platform.
+
+    Examples:
+      >>> from onax.extend import backend
+      >>> backend.backend_xla_version()
+    """
     get_backend(platform)
 
 
 def clear_backends(_crash=False):
-    """Forgets all compiled programs; the devices stay, as no client of a runtime holds them."""
+    """Forgets all compiled programs; the devices stay.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> from onax.extend import backend
+      >>> backend.clear_backends()
+    """
     clear_in_memory_compilation_cache()
 
 
@@ -27,14 +49,54 @@ def get_compile_options(
     detailed_logging=True,
     backend=None,
 ):
-    """Raises NotImplementedError: there is no compiler of XLA that would take options."""
+    """Raises NotImplementedError: there is no compiler of XLA that would take options.
+
+    Args:
+      num_replicas: an int.
+      num_partitions: an int.
+      device_assignment: an array of ints.
+      env_options_overrides: a dict.
+      fdo_profile: bytes.
+      detailed_logging: a bool.
+      backend: a backend.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> from onax.extend import backend
+      >>> backend.get_compile_options(1, 1)
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: get_compile_options: onax compiles by itself and with ONNX ...
+    """
     raise NotImplementedError("get_compile_options: onax compiles by itself and with ONNX Runtime, not with XLA")
 
 
 def register_backend_factory(
     name, factory, *, priority=0, fail_quietly=True, experimental=False, make_topology=None, c_api=None
 ):
-    """Raises NotImplementedError: devices are the CPU's and those of ONNX Runtime's providers."""
+    """Raises NotImplementedError: devices are the CPU's and those of ONNX Runtime's providers.
+
+    Args:
+      name: a str.
+      factory: a function.
+      priority: an int.
+      fail_quietly: a bool.
+      experimental: a bool.
+      make_topology: a function.
+      c_api: a capsule.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> from onax.extend import backend
+      >>> backend.register_backend_factory("mine", None)
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: register_backend_factory('mine'): devices are the CPU's and ...
+    """
     raise NotImplementedError(
         f"register_backend_factory({name!r}): devices are the CPU's and those of ONNX Runtime's providers"
     )

@@ -31,12 +31,24 @@ __all__ = [
 
 @static_argnames()
 def threefry_2x32(keypair, count):
-    """Threefry's words for the pairs (first half, second half) of the counters `count`, in its shape.
+    """Returns the words of Threefry (Salmon et al., 2011) for pairs of counters.
 
-    keypair   two words of uint32: an array (2,) or two scalars
-    count     counters of uint32; of an odd number, the last is paired with 0
+    Args:
+      pair is a counter of the first half and one of the second.
+      keypair: two words of uint32: (2,), or two scalars.
+      count: counters of uint32; of an odd number, the last is paired with 0.
 
-    Raises TypeError for other dtypes, ValueError for a keypair of another length.
+    Returns:
+      uint32 array of the shape of `count`.
+
+    Raises:
+      TypeError: other dtypes.
+      ValueError: a `keypair` of another length.
+
+    Examples:
+      >>> from onax.extend import random
+      >>> random.threefry_2x32(jnp.zeros(2, jnp.uint32), jnp.arange(2, dtype=jnp.uint32)).shape
+      (2,)
     """
     first, second = keypair
     first, second, count = (asarray(x) for x in (first, second, count))
@@ -51,27 +63,71 @@ def threefry_2x32(keypair, count):
 
 
 def seed_with_impl(impl, seed):
-    """A key of a generator from an integer."""
+    """Returns a key of a generator.
+
+    Args:
+      impl: a generator.
+      seed: an integer.
+
+    Returns:
+      Key of shape ().
+
+    Examples:
+      >>> from onax.extend import random
+      >>> bool(random.seed_with_impl(random.threefry_prng_impl, 7) == onax.random.key(7))
+      True
+    """
     return key_from_seed("seed_with_impl", seed, impl)
 
 
 def random_seed(seeds, impl):
-    """Keys of a generator, one for each integer: an array of the seeds' shape."""
+    """Returns keys of a generator, one for each integer.
+
+    Args:
+      seeds: integers.
+      impl: a generator.
+
+    Returns:
+      Key array of the shape of `seeds`.
+
+    Examples:
+      >>> from onax.extend import random
+      >>> random.random_seed(jnp.arange(3), random.threefry_prng_impl).shape
+      (3,)
+    """
     seeds = as_array(np.int64(seeds) if isinstance(seeds, int) else seeds)
     keys = vmap(lambda seed: key_from_seed("random_seed", seed, impl))(seeds.ravel()) if seeds.ndim else None
     return key_from_seed("random_seed", seeds, impl) if keys is None else keys.reshape(seeds.shape)
 
 
 def define_prng_impl(*, key_shape, seed, split, random_bits, fold_in, name="<unnamed>", tag="?"):
-    """A generator, to be given as `impl` to `onax.random.key` and its like.  Its functions are of one key's words:
+    """Returns a generator, for `impl` in `onax.random.key` and its like.
 
-    key_shape                             shape of the words of a key, which are uint32
-    seed(integer) -> words
-    split(words, shape) -> words          of shape `shape + key_shape`
-    random_bits(words, bit_width, shape)  unsigned integers of this width and shape
-    fold_in(words, integer) -> words
+    Its functions are mapped over arrays of keys, and traced where they are exported.
 
-    They are mapped over arrays of keys, and traced where they are exported.  `name` and `tag` are printed.
+    Args:
+      key_shape: the shape of the words of a key, which are uint32.
+      seed: a function (integer) -> words.
+      split: a function (words, shape) -> words of shape ``shape + key_shape``.
+      random_bits: a function (words, bit_width, shape) -> unsigned integers of this width and shape.
+      fold_in: a function (words, integer) -> words.
+      name: the name that is printed.
+      tag: the short name that is printed.
+
+    Returns:
+      A generator.
+
+    Examples:
+      >>> from onax.extend import random
+      >>> impl = random.define_prng_impl(
+      ...     key_shape=(1,),
+      ...     seed=lambda seed: jnp.array([seed], jnp.uint32),
+      ...     split=lambda words, shape: jnp.broadcast_to(words, (*shape, 1)),
+      ...     random_bits=lambda words, width, shape: jnp.full(shape, words[0]),
+      ...     fold_in=lambda words, data: words + data,
+      ... )
+      >>> onax.random.bits(onax.random.key(7, impl=impl), (2,))
+      Array([7, 7], dtype=uint32)
     """
     key_shape = tuple(key_shape)
     functions = {"seed": seed, "split": split, "random_bits": random_bits, "fold_in": fold_in}

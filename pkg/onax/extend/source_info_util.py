@@ -11,20 +11,52 @@ from onax._ground.source import summarize as _summarize
 
 
 def current():
-    """The location of the innermost frame outside onax and excluded files: a SourceInfo."""
+    """Returns the location of the innermost frame outside of onax and of excluded files.
+
+    Returns:
+      A SourceInfo.
+
+    Examples:
+      >>> from onax.extend import source_info_util
+      >>> type(source_info_util.current()).__name__
+      'SourceInfo'
+    """
     return user_location()
 
 
 def summarize(source_info, num_frames=1):
-    """`file:line:column (function)` of a location, which has one frame; `num_frames` is ignored."""
+    """Returns a location as text.
+
+    Args:
+      source_info: a SourceInfo.
+      num_frames: accepted, without effect: a location has one frame.
+
+    Returns:
+      A str, ``file:line:column (function)``.
+
+    Examples:
+      >>> from onax.extend import source_info_util
+      >>> "(" in source_info_util.summarize(source_info_util.current())
+      True
+    """
     return _summarize(source_info)
 
 
 @contextlib.contextmanager
 def user_context(traceback, *, name_stack=None):
-    """Context in which equations get the location of `traceback`, as an equation's `source_info.traceback` has it.
+    """Context manager in which equations get a given location.
 
-    With None they get their own.  `name_stack` is ignored.
+    Args:
+      traceback: what `source_info.traceback` of an equation is; None: their own.
+      name_stack: accepted, without effect.
+
+    Returns:
+      A context manager.
+
+    Examples:
+      >>> from onax.extend import source_info_util
+      >>> with source_info_util.user_context(None):
+      ...     x = jnp.ones(2)
     """
     outer = here.record
     here.record = None if traceback is None else traceback.record

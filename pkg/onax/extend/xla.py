@@ -11,14 +11,44 @@ class PipelineStage(enum.Enum):
 
 
 def register_hlo_module_transformation(callback, *, name, stage=PipelineStage.PRE_SCHEDULER, platforms=None):
-    """Raises NotImplementedError: programs are jaxprs, which `jax.extend.core` takes apart."""
+    """Raises NotImplementedError: programs are jaxprs, which `onax.extend.core` takes apart.
+
+    Args:
+      callback: a function.
+      name: a str.
+      stage: a PipelineStage.
+      platforms: names of platforms.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> from onax.extend import xla
+      >>> xla.register_hlo_module_transformation(None, name="mine")
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: register_hlo_module_transformation: onax has no modules of ...
+    """
     raise NotImplementedError(
         "register_hlo_module_transformation: onax has no modules of XLA; see `jit(f).lower(...).passes()`"
     )
 
 
 def clear_hlo_module_transformation(name, stage=PipelineStage.PRE_SCHEDULER, platforms=None):
-    """Does nothing, as no transformation can have been registered."""
+    """Does nothing: no transformation can have been registered.
+
+    Args:
+      name: a str.
+      stage: a PipelineStage.
+      platforms: names of platforms.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> from onax.extend import xla
+      >>> xla.clear_hlo_module_transformation("mine")
+    """
 
 
 __all__ = ["PipelineStage", "clear_hlo_module_transformation", "register_hlo_module_transformation"]

@@ -18,34 +18,78 @@ primitive_transposes = RuleView("transpose")
 
 
 def add_jaxvals(x, y):
-    """The sum of two tangents that are arrays."""
+    """Returns the sum of two tangents that are arrays.
+
+    Args:
+      x: an array.
+      y: an array of the same type.
+
+    Returns:
+      Array.
+
+    Examples:
+      >>> onax.interpreters.ad.add_jaxvals(jnp.ones(2), jnp.ones(2))
+      Array([2., 2.], dtype=float32)
+    """
     return add_jaxvals_p.bind(x, y)
 
 
 def zeros_like_aval(aval):
-    """An array of zeros of an aval's shape and dtype."""
+    """Returns an array of zeros.
+
+    Args:
+      aval: its type.
+
+    Returns:
+      Array of its shape and dtype.
+
+    Examples:
+      >>> onax.interpreters.ad.zeros_like_aval(onax.typeof(jnp.ones(2)))
+      Array([0., 0.], dtype=float32)
+    """
     return instantiate_zeros(Zero(aval))
 
 
 def get_primitive_transpose(p):
-    """The transpose rule of a primitive; NotImplementedError if it has none."""
+    """Returns the transpose rule of a primitive.
+
+    Args:
+      p: a Primitive.
+
+    Returns:
+      A function.
+
+    Raises:
+      NotImplementedError: it has none.
+
+    Examples:
+      >>> callable(onax.interpreters.ad.get_primitive_transpose(lax.mul_p))
+      True
+    """
     if p.transpose is None:
         raise NotImplementedError(f"Transpose rule (for reverse-mode differentiation) for '{p}' not implemented")
     return p.transpose
 
 
 def backward_pass(jaxpr, transform_stack, consts, primals_in, cts_in, *, return_logs=False):
-    """Cotangents of the arguments of a program that is linear in some of them; new in JAX 0.12.
+    """Returns cotangents of the arguments of a program that is linear in some of them; new in JAX 0.12.
 
     Args:
       jaxpr: the program.
-      transform_stack: has no effect: equations of the backward pass keep the locations of the forward one.
+      transform_stack: accepted, without effect.
       consts: values of the program's constants.
-      primals_in: a value for each argument, an `UndefinedPrimal` for each that the program is linear in.
+      primals_in: a value for each argument, an UndefinedPrimal for each that the program is linear in.
       cts_in: the cotangent of each result, possibly Zero.
-      return_logs: whether to return `(cotangents, logs)`; there are no logs, so they are an empty dictionary.
+      return_logs: True: the result is (cotangents, {}); default False.
 
-    Returns a list with an array or a Zero for each argument; a Zero for arguments that have values.
+    Returns:
+      A list with an array or a Zero for each argument; a Zero for arguments that have values.
+
+    Examples:
+      >>> ad = onax.interpreters.ad
+      >>> program = onax.make_jaxpr(lambda x: 2.0 * x)(1.0)
+      >>> ad.backward_pass(program.jaxpr, None, [], [ad.UndefinedPrimal(program.in_avals[0])], [jnp.float32(3)])
+      [Array(6., dtype=float32)]
     """
     cts = transpose.backward_pass(jaxpr, consts, primals_in, cts_in)
     cts = [Zero(v.aval.to_tangent_aval()) if ct is None else ct for ct, v in zip(cts, jaxpr.invars)]
@@ -53,14 +97,35 @@ def backward_pass(jaxpr, transform_stack, consts, primals_in, cts_in, *, return_
 
 
 def deflinear(primitive, transpose_rule):
-    """Makes a primitive linear in all its operands; `transpose_rule(ct, **params)` returns their cotangents."""
+    """Makes a primitive linear in all its operands.
+
+    Args:
+      primitive: a Primitive.
+      transpose_rule: a function (ct, **params) -> cotangents of the operands.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> p = onax.extend.core.Primitive("twice")
+      >>> onax.interpreters.ad.deflinear(p, lambda ct: [2 * ct])
+    """
     return deflinear2(primitive, lambda ct, *_, **params: transpose_rule(ct, **params))
 
 
 def deflinear2(primitive, transpose_rule):
-    """Like `deflinear`, for rules that also take the operands: `transpose_rule(ct, *operands, **params)`.
+    """Makes a primitive linear in all its operands, with a rule that takes them.
 
-    The operands are UndefinedPrimals.
+    Args:
+      primitive: a Primitive.
+      transpose_rule: a function (ct, *operands, **params) -> cotangents; the operands are UndefinedPrimals.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> p = onax.extend.core.Primitive("twice")
+      >>> onax.interpreters.ad.deflinear2(p, lambda ct, x: [2 * ct])
     """
     check_primitive(primitive)
     rules.deflinear(primitive, transpose_rule)
@@ -71,7 +136,17 @@ def deflinear2(primitive, transpose_rule):
 def defbilinear(prim, lhs_rule, rhs_rule):
     """Makes a primitive linear in each of its two operands.
 
-    `lhs_rule(ct, x, y, **params)` gives the cotangent of x, which is an `UndefinedPrimal`; `rhs_rule` that of y.
+    Args:
+      prim: a Primitive.
+      lhs_rule: a function (ct, x, y, **params) -> cotangent of x, which is an UndefinedPrimal.
+      rhs_rule: the same for y.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> p = onax.extend.core.Primitive("product")
+      >>> onax.interpreters.ad.defbilinear(p, lambda ct, x, y: ct * y, lambda ct, x, y: x * ct)
     """
     check_primitive(prim)
     rules.defbilinear(prim, lhs_rule, rhs_rule)
@@ -80,12 +155,36 @@ def defbilinear(prim, lhs_rule, rhs_rule):
 
 
 def defjvp(primitive, *jvprules):
-    """Sets one tangent rule per operand, `rule(tangent, *primals, **params)`; None for an operand without one."""
+    """Sets the tangent rules of a primitive.
+
+    Args:
+      primitive: a Primitive.
+      jvprules: for each operand a function (tangent, *primals, **params) -> tangent, or None.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> p = onax.extend.core.Primitive("square")
+      >>> onax.interpreters.ad.defjvp(p, lambda t, x: 2 * x * t)
+    """
     defjvp2(primitive, *(rule and _without_result(rule) for rule in jvprules))
 
 
 def defjvp2(primitive, *jvprules):
-    """Like `defjvp`, with rules that also take the result: `rule(tangent, result, *primals, **params)`."""
+    """Sets the tangent rules of a primitive, which take the result too.
+
+    Args:
+      primitive: a Primitive.
+      jvprules: for each operand a function (tangent, result, *primals, **params) -> tangent, or None.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> p = onax.extend.core.Primitive("exponential")
+      >>> onax.interpreters.ad.defjvp2(p, lambda t, out, x: out * t)
+    """
     check_primitive(primitive)
     if primitive.multiple_results:
         raise TypeError(f"{primitive.name} has several results: assign primitive_jvps[{primitive.name}]")

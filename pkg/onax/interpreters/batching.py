@@ -41,13 +41,41 @@ axis_primitive_batchers = _WithAxis()
 
 
 def broadcast(x, sz, axis, mesh_axis=None):
-    """x repeated `sz` times along a new axis.  Arrays here have no explicit sharding: `mesh_axis` must be None."""
+    """Returns an array repeated along a new axis.
+
+    Args:
+      x: an array.
+      sz: how often.
+      axis: where the new axis lies.
+      mesh_axis: None.
+
+    Returns:
+      Array.
+
+    Examples:
+      >>> onax.interpreters.batching.broadcast(jnp.ones(2), 3, 0).shape
+      (3, 2)
+    """
     _no_mesh_axis(mesh_axis)
     return broadcast_bdim(x, sz, axis)
 
 
 def bdim_at_front(x, bdim, size, mesh_axis=None):
-    """x with its mapped axis in front; an x that is not mapped is repeated along a new axis."""
+    """Returns an array with its mapped axis in front; one that is not mapped is repeated.
+
+    Args:
+      x: an array.
+      bdim: its mapped axis, or None.
+      size: the number of examples.
+      mesh_axis: None.
+
+    Returns:
+      Array.
+
+    Examples:
+      >>> onax.interpreters.batching.bdim_at_front(jnp.ones((2, 3)), 1, 3).shape
+      (3, 2)
+    """
     if bdim is not None:
         return moveaxis(x, bdim, 0)
     return broadcast(x, size, 0, mesh_axis)
@@ -59,17 +87,47 @@ def _no_mesh_axis(mesh_axis):
 
 
 def defvectorized(prim):
-    """Sets the batching rule of an elementwise primitive."""
+    """Sets the batching rule of an elementwise primitive.
+
+    Args:
+      prim: a Primitive.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.interpreters.batching.defvectorized(onax.extend.core.Primitive("square"))
+    """
     _define(prim, _batch_rules.defvectorized)
 
 
 def defbroadcasting(prim):
-    """Sets the batching rule of a primitive that broadcasts its operands as NumPy does."""
+    """Sets the batching rule of a primitive that broadcasts its operands as NumPy does.
+
+    Args:
+      prim: a Primitive.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.interpreters.batching.defbroadcasting(onax.extend.core.Primitive("plus"))
+    """
     _define(prim, _batch_rules.defvectorized)
 
 
 def defreducer(prim):
-    """Sets the batching rule of a primitive that removes the axes in its parameter `axes`."""
+    """Sets the batching rule of a primitive that removes the axes in its parameter `axes`.
+
+    Args:
+      prim: a Primitive.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> onax.interpreters.batching.defreducer(onax.extend.core.Primitive("total"))
+    """
     _define(prim, _batch_rules.defreducer)
 
 

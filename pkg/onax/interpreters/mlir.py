@@ -26,15 +26,40 @@ class FunctionLowering:
 
 
 def lower_fun(fun, multiple_results=True):
-    """The lowering of a primitive that is `fun(*operands, **params)`, for `register_lowering`."""
+    """Returns the lowering of a primitive that a function computes, for `register_lowering`.
+
+    Args:
+      fun: a function (*operands, **params) -> result.
+      multiple_results: True (the default): the result is a sequence.
+
+    Returns:
+      A lowering.
+
+    Examples:
+      >>> rule = onax.interpreters.mlir.lower_fun(lambda x: 2 * x, multiple_results=False)
+    """
     return FunctionLowering(fun, multiple_results)
 
 
 def register_lowering(prim, rule, platform=None, inline=True, cacheable=True):
-    """Registers how a primitive lowers; the rule is what `lower_fun` returned.
+    """Registers how a primitive lowers.
 
-    A rule for MLIR, or for a platform other than the CPU, changes nothing: the primitive runs by its `impl`.
-    `inline` and `cacheable`, which concern MLIR modules, change nothing.  Returns the rule.
+    Args:
+      rule for MLIR, or for a platform other than the CPU, changes nothing: the primitive runs by its `impl`.
+      prim: a Primitive.
+      rule: what `lower_fun` returned.
+      platform: the name of a platform; default None, all.
+      inline: accepted, without effect.
+      cacheable: accepted, without effect.
+
+    Returns:
+      The rule.
+
+    Examples:
+      >>> mlir, p = onax.interpreters.mlir, onax.extend.core.Primitive("twice")
+      >>> rule = mlir.lower_fun(lambda x: 2 * x, multiple_results=False)
+      >>> mlir.register_lowering(p, rule) is rule
+      True
     """
     check_primitive(prim)
     if isinstance(rule, FunctionLowering) and platform in (None, "cpu"):

@@ -21,7 +21,15 @@ dce_rules = RuleView("dce")
 
 
 class PartialVal(tuple):
-    """A known value, or an unknown value of a known type: a pair (aval or None, value or None)."""
+    """A known value, or an unknown value of a known type: a pair (aval or None, value or None).
+
+    Args:
+      iterable: the pair.
+
+    Examples:
+      >>> onax.interpreters.partial_eval.PartialVal.known(1.0).is_known()
+      True
+    """
 
     __slots__ = ()
 
@@ -51,10 +59,22 @@ class PartialVal(tuple):
 
 
 def trace_to_jaxpr_nounits(fun, pvals, instantiate=False):
-    """Runs a function (`linear_util.wrap_init`) on values of which some are unknown.
+    """Runs a function on values of which some are unknown.
 
-    Returns (open jaxpr of what depends on these, a PartialVal for each result, its constants).  `instantiate`, a bool
-    or a list with one bool per result, makes known results unknown.
+    Args:
+      fun: a function, wrapped by `linear_util.wrap_init`.
+      pvals: PartialVals.
+      instantiate: a bool, or one for each result: makes a known result unknown.  Default False.
+
+    Returns:
+      (open jaxpr of what depends on unknown values, a PartialVal for each result, its constants).
+
+    Examples:
+      >>> from onax.extend import linear_util
+      >>> pe = onax.interpreters.partial_eval
+      >>> f = linear_util.wrap_init(lambda x: [2.0 * x])
+      >>> pe.trace_to_jaxpr_nounits(f, [pe.PartialVal.unknown(onax.typeof(1.0))])[0]
+      { lambda ; a:f32[]. let b:f32[] = mul 2.0:f32[] a in (b,) }
     """
     unknown = [not pv.is_known() for pv in pvals]
     args = [pv.get_known() if pv.is_known() else pv.get_aval() for pv in pvals]
@@ -67,7 +87,21 @@ def trace_to_jaxpr_nounits(fun, pvals, instantiate=False):
 
 
 def trace_to_jaxpr_dynamic(fun, in_avals):
-    """(open jaxpr, types of the results, constants) of a function (`linear_util.wrap_init`) on these types."""
+    """Returns the program of a function on given types.
+
+    Args:
+      fun: a function, wrapped by `linear_util.wrap_init`.
+      in_avals: types.
+
+    Returns:
+      (open jaxpr, types of the results, constants).
+
+    Examples:
+      >>> from onax.extend import linear_util
+      >>> f = linear_util.wrap_init(lambda x: [2.0 * x])
+      >>> onax.interpreters.partial_eval.trace_to_jaxpr_dynamic(f, [onax.typeof(1.0)])[0]
+      { lambda ; a:f32[]. let b:f32[] = mul 2.0:f32[] a in (b,) }
+    """
     closed = trace_to_jaxpr(fun.call_wrapped, in_avals, fun.debug_info)
     return closed.jaxpr, closed.out_avals, closed.consts
 

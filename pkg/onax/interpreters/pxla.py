@@ -2,7 +2,21 @@
 
 
 def create_compile_options(*args, **kwargs):
-    """Raises NotImplementedError: there is no compiler of XLA that would take options."""
+    """Raises NotImplementedError: there is no compiler of XLA that would take options.
+
+    Args:
+      args: anything.
+      kwargs: anything.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> onax.interpreters.pxla.create_compile_options()
+      Traceback (most recent call last):
+          ...
+      NotImplementedError: create_compile_options: onax compiles by itself and with ...
+    """
     raise NotImplementedError("create_compile_options: onax compiles by itself and with ONNX Runtime, not with XLA")
 
 

@@ -20,9 +20,22 @@ def _compiled(prim, params):
 
 
 def apply_primitive(prim, *args, **params):
-    """The result of a primitive on arrays by its lowering, compiled: an `impl` for a primitive that has none.
+    """Returns the result of a primitive on arrays by its lowering, compiled: an `impl` for a primitive that has none.
 
-    Parameters must be hashable.  Raises NotImplementedError if the primitive has no lowering.
+    Args:
+      prim: a Primitive.
+      args: arrays.
+      params: its parameters, which have hashes.
+
+    Returns:
+      What the primitive returns.
+
+    Raises:
+      NotImplementedError: it has no lowering.
+
+    Examples:
+      >>> onax.interpreters.xla.apply_primitive(lax.sin_p, jnp.zeros(2), accuracy=None)
+      Array([0., 0.], dtype=float32)
     """
     if prim.kernel is None and not is_lowered(prim):
         raise NotImplementedError(

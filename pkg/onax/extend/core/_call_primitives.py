@@ -9,16 +9,26 @@ from onax._transforms.transpose import backward_pass
 
 
 def eval_jaxpr_transpose(prim, ct, *args, call_jaxpr, **params):
-    """Cotangents of the linear operands of a call: the transpose rule that `create_call_primitive` gives.
+    """Returns cotangents of the linear operands of a call: the transpose rule that `create_call_primitive` gives.
+
+    In JAX the operands are accumulators, to which the rule adds.
 
     Args:
       prim: the primitive that is called; its name has no part in the result.
       ct: the cotangents of the results, possibly Zero.
-      *args: the operands, an `UndefinedPrimal` for each that the program is linear in.
+      args: the operands, an `UndefinedPrimal` for each that the program is linear in.
       call_jaxpr: the program, a ClosedJaxpr.
+      params: further parameters, without effect.
 
-    Returns one for each operand: an array, a Zero, or None for an operand that is not linear.  In JAX the operands are
-    accumulators, to which the rule adds.
+    Returns:
+      A list with one for each operand: an array, a Zero, or None for an operand that is not linear.
+
+    Examples:
+      >>> from onax.interpreters.ad import UndefinedPrimal
+      >>> program = onax.make_jaxpr(lambda x: 2.0 * x)(1.0)
+      >>> operand = UndefinedPrimal(program.in_avals[0])
+      >>> onax.extend.core.eval_jaxpr_transpose(None, [jnp.float32(3)], operand, call_jaxpr=program)
+      [Array(6., dtype=float32)]
     """
     return backward_pass(call_jaxpr, call_jaxpr.consts, args, ct)
 
@@ -53,11 +63,18 @@ def register_call_primitive_rules(prim, name=None, transpose_rule=None, inline_j
 
 
 def create_call_primitive(name, inline_jax_late=True):
-    """A new primitive that calls the program in its parameter `call_jaxpr`; `register_call_primitive_rules` tells how.
+    """Returns a new primitive that calls the program in its parameter `call_jaxpr`.
 
     Args:
-      name: the name of the primitive, a string.
-      inline_jax_late: has no effect: calls are inlined.
+      name: the name of the primitive, a str.
+      inline_jax_late: accepted, without effect: calls are inlined.
+
+    Returns:
+      A Primitive with the rules that `register_call_primitive_rules` gives.
+
+    Examples:
+      >>> onax.extend.core.create_call_primitive("my_call")
+      my_call
     """
     prim = Primitive(name, multiple_results=True, weak=NEVER)
     register_call_primitive_rules(prim, name=name, inline_jax_late=inline_jax_late)

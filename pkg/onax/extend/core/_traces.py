@@ -31,25 +31,69 @@ class OpaqueTraceState:
 
 
 def get_opaque_trace_state(convention=None):
-    """The transformation at work now, to be compared later.  `convention` names the caller and changes nothing."""
+    """Returns the transformation at work now, to be compared later.
+
+    Args:
+      convention: the caller, without effect.
+
+    Returns:
+      A value with an equality.
+
+    Examples:
+      >>> onax.extend.core.get_opaque_trace_state() == onax.extend.core.get_opaque_trace_state()
+      True
+    """
     return OpaqueTraceState(find_cur_trace())
 
 
 def find_top_trace(_):
-    """The trace that interprets operations now."""
+    """Returns the trace that interprets operations now.
+
+    Args:
+      _: values, without effect.
+
+    Returns:
+      A trace.
+
+    Examples:
+      >>> onax.extend.core.find_top_trace(())
+      EvalTrace
+    """
     return find_cur_trace()
 
 
 @contextlib.contextmanager
 def take_current_trace():
-    """Context that gives the current trace; inside, operations are carried out at once."""
+    """Context manager that gives the current trace; inside, operations are carried out at once.
+
+    Returns:
+      A context manager.
+
+    Examples:
+      >>> with onax.extend.core.take_current_trace() as trace:
+      ...     print(trace)
+      EvalTrace
+    """
     trace = find_cur_trace()
     with set_current_trace(None):
         yield trace
 
 
 def mapped_aval(size, axis, aval):
-    """The type of one example: without the axis, whose size must be `size`; as it is with axis None."""
+    """Returns the type of one example.
+
+    Args:
+      size: the number of examples.
+      axis: the axis of the examples; None: the type stays as it is.
+      aval: the type of all examples.
+
+    Returns:
+      A type.
+
+    Examples:
+      >>> onax.extend.core.mapped_aval(3, 0, onax.typeof(jnp.ones((3, 2))))
+      ShapedArray(float32[2])
+    """
     if axis is None:
         return aval
     if not 0 <= axis < len(aval.shape) or aval.shape[axis] != size:
@@ -58,14 +102,36 @@ def mapped_aval(size, axis, aval):
 
 
 def unmapped_aval(size, axis, aval, explicit_mesh_axis=None):
-    """The type of `size` examples along a new axis; as it is with axis None."""
+    """Returns the type of several examples along a new axis.
+
+    Args:
+      size: the number of examples.
+      axis: the new axis; None: the type stays as it is.
+      aval: the type of one example.
+      explicit_mesh_axis: accepted, without effect.
+
+    Returns:
+      A type.
+
+    Examples:
+      >>> onax.extend.core.unmapped_aval(3, 0, onax.typeof(jnp.ones(2)))
+      ShapedArray(float32[3,2])
+    """
     if explicit_mesh_axis is not None:
         raise NotImplementedError(f"types have no explicit sharding: explicit_mesh_axis={explicit_mesh_axis!r}")
     return aval if axis is None else aval.update(shape=(*aval.shape[:axis], size, *aval.shape[axis:]))
 
 
 def gensym():
-    """A function from types to new variables."""
+    """Returns a function from types to new variables.
+
+    Returns:
+      A function.
+
+    Examples:
+      >>> onax.extend.core.gensym()(onax.typeof(1.0)).aval
+      ShapedArray(float32[], weak_type=True)
+    """
     return Var
 
 
@@ -77,20 +143,52 @@ def _traces():
 
 
 def unsafe_am_i_under_a_jit_DO_NOT_USE():
-    """Whether a program is being staged."""
+    """Returns whether a program is being staged.
+
+    Returns:
+      A bool.
+
+    Examples:
+      >>> onax.extend.core.unsafe_am_i_under_a_jit_DO_NOT_USE()
+      False
+    """
     return any(trace.staging for trace in _traces())
 
 
 def unsafe_am_i_under_a_vmap_DO_NOT_USE():
-    """Whether a function is being mapped; below `jit`, which hides outer maps, only where the axis has a name."""
+    """Returns whether a function is being mapped; below `jit`, which hides outer maps, only for axes with names.
+
+    Returns:
+      A bool.
+
+    Examples:
+      >>> onax.extend.core.unsafe_am_i_under_a_vmap_DO_NOT_USE()
+      False
+    """
     return bool(named_axes()) or any(isinstance(trace, BatchTrace) for trace in _traces())
 
 
 def unsafe_get_axis_names_DO_NOT_USE():
-    """The names of the mapped axes in scope, as a list."""
+    """Returns the names of the mapped axes in scope.
+
+    Returns:
+      A list.
+
+    Examples:
+      >>> onax.extend.core.unsafe_get_axis_names_DO_NOT_USE()
+      []
+    """
     return [entry[0] for entry in named_axes()]
 
 
 def nonempty_axis_env_DO_NOT_USE():
-    """Whether a mapped axis with a name is in scope."""
+    """Returns whether a mapped axis with a name is in scope.
+
+    Returns:
+      A bool.
+
+    Examples:
+      >>> onax.extend.core.nonempty_axis_env_DO_NOT_USE()
+      False
+    """
     return bool(named_axes())
