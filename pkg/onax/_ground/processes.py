@@ -25,3 +25,8 @@ def process_index():
 def process_count():
     """The number of processes."""
     return 1 if _current is None else _current.count
+
+
+def coordination_client():
+    """The keys, values and barriers of all processes (`coordination.Client`); None in a single process."""
+    return None if _current is None else _current.watchdog.client

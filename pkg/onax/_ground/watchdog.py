@@ -7,6 +7,8 @@ Each process has a TCP connection to the first one, the coordinator, served by a
     a process ends                     others that wait for it raise an error
     processes wait for seconds         they tell the coordinator where; if they are in different programs, it tells them
 
+The same connections carry what libraries ask of the coordinator (`coordination.py`).
+
 Lines of JSON are the messages.  A connection begins with a token that the processes exchange through MPI.
 """
 
@@ -20,6 +22,8 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
+
+from onax._ground.coordination import Client, Service
 
 STUCK = 20.0  # seconds after which processes that wait at different places are taken to wait for ever
 
@@ -57,6 +61,7 @@ class Watchdog:
       ended: the processes that have ended as they should.
       mismatch: the text of an error, if processes wait for one another in different programs.
       place: [processes, number of the call, name, digest] of the program that this process runs with others.
+      client: what libraries ask of the coordinator, as JAX's client of a distributed runtime.
     """
 
     def __init__(self, world, timeouts):
@@ -66,6 +71,7 @@ class Watchdog:
         self.mismatch = None
         self.place = None
         self.left = self.ending = False
+        self.client = Client(self._request)
         self._previous_hook = sys.excepthook
 
     def start(self):
@@ -73,6 +79,9 @@ class Watchdog:
         threading.Thread(target=self.serve, name="onax-watchdog", daemon=True).start()
         sys.excepthook = self._ended_by_exception
         atexit.register(self.leave)
+
+    def _request(self, number, operation, arguments):
+        self.tell({"kind": "request", "number": number, "operation": operation, "arguments": arguments})
 
     def report_waiting(self, text):
         """Tells the coordinator that this process has waited for some time."""
@@ -169,6 +178,8 @@ class _Member(Watchdog):
             self.ended.add(message["process"])
         elif kind == "mismatch":
             self.mismatch = message["text"]
+        elif kind == "answer":
+            self.client.receive(message["number"], message["value"], message["error"])
         elif kind == "abort":
             self.end_now()
 
@@ -184,6 +195,7 @@ class _Coordinator(Watchdog):
         self._unread = {}  # connection -> bytes of an unfinished line
         self._waiting = {}  # process -> (since when, place, text)
         self._lock = threading.RLock()
+        self._service = Service(self.count, self._answer)
         self._selector.register(server, selectors.EVENT_READ)
 
     def tell(self, message):
@@ -237,9 +249,22 @@ class _Coordinator(Watchdog):
             except OSError:  # it has ended meanwhile, which its own connection tells
                 continue
 
+    def _answer(self, process, number, value, error):
+        if process == 0:
+            self.client.receive(number, value, error)
+            return
+        connection = next((c for c, i in self._processes.items() if i == process), None)
+        if connection is not None:
+            try:
+                connection.sendall(_line({"kind": "answer", "number": number, "value": value, "error": error}))
+            except OSError:  # it has ended meanwhile, which its own connection tells
+                return
+
     def _receive(self, process, message):
         kind = message["kind"]
-        if kind == "waiting":
+        if kind == "request":
+            self._service.handle(process, message["number"], message["operation"], message["arguments"])
+        elif kind == "waiting":
             self._waiting[process] = time.monotonic(), message["place"], message["text"]
             self._look_for_mismatch()
         elif kind == "going":

@@ -24,9 +24,9 @@ conversions_of_classes: dict = {np.ndarray: lambda x: x.astype(canonicalize_dtyp
 
 
 class GlobalState:
-    """The state of jax.distributed: which process this is, of how many; there is no client, as MPI connects them."""
+    """The state of jax.distributed: which process this is, of how many, and the client that they share keys by."""
 
-    client = None
+    client = property(lambda self: processes.coordination_client())
     coordinator_address = None
     service = None
     num_processes = property(lambda self: processes.process_count())
