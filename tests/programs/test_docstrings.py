@@ -74,6 +74,8 @@ FINISHED = (
     "onax.experimental.transfer",
     "onax.export",
     "onax.extend.backend",
+    "onax.extend.core",
+    "onax.extend.linear_util",
     "onax.extend.random",
     "onax.extend.source_info_util",
     "onax.extend.xla",
@@ -82,7 +84,9 @@ FINISHED = (
     "onax.image",
     "onax.interop",
     "onax.interpreters.ad",
+    "onax.interpreters.batching",
     "onax.interpreters.mlir",
+    "onax.interpreters.partial_eval",
     "onax.interpreters.pxla",
     "onax.interpreters.xla",
     "onax.monitoring",
@@ -141,10 +145,6 @@ FINISHED = (
     "onax.tree_util",
 )
 PENDING = (
-    "onax.extend.core",
-    "onax.extend.linear_util",
-    "onax.interpreters.batching",
-    "onax.interpreters.partial_eval",
     "onax.lax",
     "onax.lax.linalg",
 )

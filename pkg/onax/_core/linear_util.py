@@ -52,7 +52,22 @@ class Store:
 
 @dataclass(slots=True, weakref_slot=True, eq=False, repr=False)
 class WrappedFun:
-    """A function `f` inside layers (`transforms`, outermost first); equal if functions and layers are equal."""
+    """A function inside of layers; equal to another if functions and layers are equal.
+
+    Args:
+      f: the innermost function.
+      f_transformed: the function with all layers.
+      transforms: the layers, outermost first.
+      stores: the stores of auxiliary values.
+      params: keyword arguments of `f`.
+      in_type: types of the arguments, or None.
+      debug_info: a DebugInfo.
+
+    Examples:
+      >>> from onax.extend import linear_util
+      >>> linear_util.wrap_init(lambda x: x + 1).call_wrapped(1)
+      2
+    """
 
     f: object
     f_transformed: object
@@ -98,7 +113,21 @@ def _name(function):
 
 
 def wrap_init(f, params=None, *, debug_info=None):
-    """A WrappedFun without layers; `params` are keyword arguments for f that count when functions are compared."""
+    """Returns a function as a WrappedFun without layers.
+
+    Args:
+      f: a function.
+      params: keyword arguments for `f` that count when functions are compared; default None.
+      debug_info: a DebugInfo; default None.
+
+    Returns:
+      A WrappedFun.
+
+    Examples:
+      >>> from onax.extend import linear_util
+      >>> linear_util.wrap_init(lambda x: x + 1).call_wrapped(1)
+      2
+    """
     params = {} if params is None else dict(params)
     return WrappedFun(
         f, functools.partial(f, **params), (), (), tuple(sorted(params.items())), None, debug_info or _MISSING
@@ -106,9 +135,21 @@ def wrap_init(f, params=None, *, debug_info=None):
 
 
 def transformation2(gen, fun=None, *gen_static_args):
-    """A layer: `gen(function, *static, *args)` calls `function` and returns a result.
+    """Returns a function inside of one more layer.
 
-    Called with the layer alone, as a decorator: a function of the WrappedFun and static arguments.
+    Args:
+      gen: the layer, a function (function, *static, *args) -> result.
+      fun: a WrappedFun; default None: the result is a function (fun, *static) -> WrappedFun.
+      gen_static_args: static arguments of the layer.
+
+    Returns:
+      A WrappedFun, or a function that makes one.
+
+    Examples:
+      >>> from onax.extend import linear_util
+      >>> twice = linear_util.transformation2(lambda f, x: f(f(x)))
+      >>> twice(linear_util.wrap_init(lambda x: x + 1)).call_wrapped(1)
+      3
     """
     if fun is None:
         return functools.partial(transformation2, gen)
@@ -116,9 +157,25 @@ def transformation2(gen, fun=None, *gen_static_args):
 
 
 def transformation_with_aux2(gen, fun=None, *gen_static_args, use_eq_store=False):
-    """Like `transformation2`, for `gen(function, store, *static, *args)`, which stores an auxiliary value in `store`.
+    """Returns a function inside of one more layer, which stores an auxiliary value.
 
-    Returns (WrappedFun, function that gives the value once the first has run).
+    Args:
+      gen: the layer, a function (function, store, *static, *args) -> result that calls ``store.store(value)``.
+      fun: a WrappedFun; default None: the result is a function (fun, *static) -> WrappedFun.
+      gen_static_args: static arguments of the layer.
+      use_eq_store: True: a value may be stored again if it is equal; default False.
+
+    Returns:
+      (WrappedFun, function that gives the value once the first has run), or a function that makes them.
+
+    Examples:
+      >>> from onax.extend import linear_util
+      >>> def layer(f, store, x):
+      ...     store.store("seen")
+      ...     return f(x)
+      >>> f, value = linear_util.transformation_with_aux2(layer)(linear_util.wrap_init(lambda x: x + 1))
+      >>> f.call_wrapped(1), value()
+      (2, 'seen')
     """
     if fun is None:
         return functools.partial(transformation_with_aux2, gen, use_eq_store=use_eq_store)
@@ -127,16 +184,49 @@ def transformation_with_aux2(gen, fun=None, *gen_static_args, use_eq_store=False
 
 
 def transformation(gen, fun=None, *gen_static_args):
-    """A layer written as a generator: it yields (args, kwargs) for the function, is sent the result, yields its own."""
+    """Returns a function inside of one more layer, which is written as a generator.
+
+    Args:
+      gen: the layer: it yields (args, kwargs) for the function, is sent the result, and yields its own.
+      fun: a WrappedFun; default None: the result is a function (fun, *static) -> WrappedFun.
+      gen_static_args: static arguments of the layer.
+
+    Returns:
+      A WrappedFun, or a function that makes one.
+
+    Examples:
+      >>> from onax.extend import linear_util
+      >>> def layer(x):
+      ...     out = yield (x,), {}
+      ...     yield 2 * out
+      >>> linear_util.transformation(layer)(linear_util.wrap_init(lambda x: x + 1)).call_wrapped(1)
+      4
+    """
     if fun is None:
         return functools.partial(transformation, gen)
     return fun.wrap(_through(gen), gen_static_args, None)
 
 
 def transformation_with_aux(gen, fun=None, *gen_static_args, use_eq_store=False):
-    """Like `transformation`, for a generator that finally yields (result, auxiliary value).
+    """Returns a function inside of one more layer, a generator that finally yields (result, auxiliary value).
 
-    Returns what `transformation_with_aux2` returns.
+    Args:
+      gen: the layer: it yields (args, kwargs) for the function, is sent the result, and yields its own and the value.
+      fun: a WrappedFun; default None: the result is a function (fun, *static) -> WrappedFun.
+      gen_static_args: static arguments of the layer.
+      use_eq_store: True: a value may be stored again if it is equal; default False.
+
+    Returns:
+      (WrappedFun, function that gives the value once the first has run), or a function that makes them.
+
+    Examples:
+      >>> from onax.extend import linear_util
+      >>> def layer(x):
+      ...     out = yield (x,), {}
+      ...     yield out, "seen"
+      >>> f, value = linear_util.transformation_with_aux(layer)(linear_util.wrap_init(lambda x: x + 1))
+      >>> f.call_wrapped(1), value()
+      (2, 'seen')
     """
     if fun is None:
         return functools.partial(transformation_with_aux, gen, use_eq_store=use_eq_store)
@@ -164,9 +254,27 @@ def _through(gen, has_aux=False):
 
 
 def merge_linear_aux(aux1, aux2):
-    """(True, value of the first) or (False, of the second): of two functions, exactly one of which has run.
+    """Returns the auxiliary value of the one of two functions that has run.
 
-    Raises StoreException if both or neither has.
+    Args:
+      aux1: a function that gives an auxiliary value.
+      aux2: another.
+
+    Returns:
+      (True, value of the first), or (False, value of the second).
+
+    Raises:
+      StoreException: both or neither has run.
+
+    Examples:
+      >>> from onax.extend import linear_util
+      >>> def layer(f, store, x):
+      ...     store.store("seen")
+      ...     return f(x)
+      >>> make = linear_util.transformation_with_aux2(layer)
+      >>> (f, one), (g, two) = (make(linear_util.wrap_init(abs)) for _ in range(2))
+      >>> linear_util.merge_linear_aux(one, two) if f.call_wrapped(1) else None
+      (True, 'seen')
     """
     try:
         first = aux1()
@@ -183,9 +291,21 @@ def merge_linear_aux(aux1, aux2):
 
 
 def cache(call):
-    """`call(fun, *args)`, remembered for equal functions and arguments as long as the innermost function lives.
+    """Returns a function of WrappedFuns that remembers its results.
 
-    The auxiliary values of the first call are stored again.
+    They live as long as the innermost function; auxiliary values of the first call are stored again.
+
+    Args:
+      call: a function (fun, *args) -> result.
+
+    Returns:
+      A function of the same arguments, equal ones of which give the same result.
+
+    Examples:
+      >>> from onax.extend import linear_util
+      >>> run = linear_util.cache(lambda fun, x: fun.call_wrapped(x))
+      >>> run(linear_util.wrap_init(abs), -1)
+      1
     """
     by_function = weakref.WeakKeyDictionary()
 

@@ -124,7 +124,21 @@ def dce_jaxpr(jaxpr, used_outputs, instantiate=False, bodies=True):
 
 
 def dce_jaxpr_consts(jaxpr, used_outputs, instantiate=False):
-    """`dce_jaxpr` that drops constants too: (open jaxpr, which constants are needed, which arguments are needed)."""
+    """Returns a program without what some results do not need, constants included.
+
+    Args:
+      jaxpr: a Jaxpr.
+      used_outputs: a bool, or one for each result.
+      instantiate: a bool, or one for each argument: keeps it in any case.  Default False.
+
+    Returns:
+      (open jaxpr, for each constant whether it is needed, for each argument whether it is needed).
+
+    Examples:
+      >>> program = onax.make_jaxpr(lambda x, y: (jnp.sin(x), y))(1.0, 2.0)
+      >>> onax.interpreters.partial_eval.dce_jaxpr_consts(program.jaxpr, [False, True])
+      ({ lambda ; a:f32[]. let  in (a,) }, [], [False, True])
+    """
     n = len(jaxpr.constvars)
     keep = [False] * n + flags_of(instantiate, len(jaxpr.invars))
     pruned, used = dce_jaxpr(convert_constvars_jaxpr(jaxpr), used_outputs, keep)

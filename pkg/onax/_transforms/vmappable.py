@@ -23,22 +23,54 @@ _containers: dict[type, _Container] = {}
 
 
 def register_vmappable(data_type, spec_type, axis_size_type, to_elt, from_elt, make_iota):
-    """Makes vmap map instances of a class by two functions.
+    """Makes `vmap` map objects of a class, by two functions.
 
     Args:
       data_type: the class.
       spec_type: the type of its entries in `in_axes` and `out_axes`, `int` for axis numbers.
       axis_size_type: the type of the mapped axis's size, `int`.
-      to_elt: `to_elt(cont, get_idx, value, spec)` returns one example; `cont(array, axis)` is that of an array.
-      from_elt: `from_elt(cont, axis_size, example, spec)` returns all examples; `cont(axis_size, array, axis)` is that
-        of an array.
-      make_iota: has no effect; JAX calls it for mapped axes whose size is not an int.
+      to_elt: ``to_elt(cont, get_idx, value, spec)`` returns one example; ``cont(array, axis)`` is that of an array.
+      from_elt: ``from_elt(cont, axis_size, example, spec)`` returns all examples; ``cont(axis_size, array, axis)`` is
+        that of an array.
+      make_iota: accepted, without effect.
+
+    Returns:
+      None.
+
+    Examples:
+      >>> class Box:
+      ...     def __init__(self, value):
+      ...         self.value, self.shape = value, value.shape
+      >>> batching = onax.interpreters.batching
+      >>> to_elt = lambda cont, get_idx, box, axis: Box(cont(box.value, axis))
+      >>> from_elt = lambda cont, size, box, axis: Box(cont(size, box.value, axis))
+      >>> batching.register_vmappable(Box, int, int, to_elt, from_elt, None)
+      >>> onax.vmap(lambda box: 2 * box.value)(Box(jnp.ones(3)))
+      Array([2., 2., 2.], dtype=float32)
+      >>> batching.unregister_vmappable(Box)
     """
     _containers[data_type] = _Container(spec_type, to_elt, from_elt)
 
 
 def unregister_vmappable(data_type):
-    """Takes back `register_vmappable`; raises KeyError for a class that is not registered."""
+    """Takes back `register_vmappable`.
+
+    Args:
+      data_type: the class.
+
+    Returns:
+      None.
+
+    Raises:
+      KeyError: it is not registered.
+
+    Examples:
+      >>> class Box:
+      ...     pass
+      >>> batching = onax.interpreters.batching
+      >>> batching.register_vmappable(Box, int, int, None, None, None)
+      >>> batching.unregister_vmappable(Box)
+    """
     del _containers[data_type]
 
 

@@ -49,9 +49,6 @@ def get_opaque_trace_state(convention=None):
 def find_top_trace(_):
     """Returns the trace that interprets operations now.
 
-    Args:
-      _: values, without effect.
-
     Returns:
       A trace.
 
