@@ -86,3 +86,12 @@ def test_tolerances_and_limits():
 def test_refusals(args, words):
     with pytest.raises(TypeError, match=words):
         odeint(*args)
+
+
+def test_second_reverse_mode():
+    solve = lambda a, y, t: odeint(lambda y, t, a: -a * y, y, t, a)[-1]
+    t = jnp.array([0.0, 0.5, 1.0])
+    of_rate = jax.grad(solve)
+    np.testing.assert_allclose(jax.jacrev(of_rate)(2.0, 3.0, t), 3 * np.exp(-2.0), rtol=1e-6)
+    np.testing.assert_allclose(jax.grad(of_rate, 1)(2.0, 3.0, t), -np.exp(-2.0), rtol=1e-6)
+    np.testing.assert_allclose(jax.grad(of_rate, 2)(2.0, 3.0, t)[-1], 3 * np.exp(-2.0), rtol=1e-6)

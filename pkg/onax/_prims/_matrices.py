@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from onax._ground import dtypes
 from onax._prims.convert import convert
 from onax._prims.dot import Precision, dot_general_p
 from onax._prims.elementwise import add, conj, div, eq, ge, select
@@ -79,6 +80,11 @@ def adjoint(x):
     """The conjugate transpose; of real numbers the transpose."""
     x = matrix_transpose(x)
     return conj(x) if x.dtype.kind == "c" else x
+
+
+def to_inexact(x):
+    """x, with integers as floats of the default dtype."""
+    return x if dtypes.is_inexact(x.dtype) else convert(x, dtypes.canonicalize_dtype(np.float64))
 
 
 def symmetrize(x):

@@ -6,6 +6,7 @@ XLA does: a float outside an integer type's range saturates, NaN becomes 0, and 
 """
 
 import operator
+import warnings
 
 import numpy as np
 
@@ -191,7 +192,7 @@ def _without_imaginary_part(x, dtype):
     if dtype.kind == "b":
         return bool(x)
     kind = "int" if dtypes.is_integer(dtype) else "float"
-    raise TypeError(f"{kind}() argument must be a string or a real number, not 'complex': {x} for {dtype}")
+    raise TypeError(f"{kind}() argument must be a string or a real number, not 'complex'")
 
 
 # The dtypes that `jax_enable_x64` does not change, keyed by the dtypes themselves and by their scalar types.
@@ -199,17 +200,26 @@ _X64_DTYPES = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128
 _CANONICAL_DTYPES = {key: d for d in dtypes.ALL_DTYPES if d not in _X64_DTYPES for key in (d, d.type)}
 
 
+_COMPLEX = frozenset(map(np.dtype, ("complex64", "complex128")))
+_DISCARDED = "Casting complex values to real discards the imaginary part"
+
+
 def convert_element_type(operand, new_dtype):
     """operand with its elements converted to new_dtype; the shape stays.
 
     Float to integer truncates toward zero, saturates at the ends of the type's range and takes NaN to 0 (NumPy leaves
-    both undefined); integers wrap; a complex number gives its real part.  The result is never weakly typed.
+    both undefined); integers wrap; a complex number gives its real part, with a ComplexWarning.  The result is never
+    weakly typed.
     Raises TypeError for a dtype that is neither a number nor bool, ValueError when new_dtype is None.
     """
     if new_dtype is None:
         raise ValueError("dtype must be specified.")
     dtype = _CANONICAL_DTYPES.get(new_dtype) if isinstance(new_dtype, (np.dtype, type)) else None
-    return convert(operand, dtypes.check_user_dtype(new_dtype, "convert_element_type") if dtype is None else dtype)
+    if dtype is None:
+        dtype = dtypes.check_user_dtype(new_dtype, "convert_element_type")
+    if dtype.kind != "c" and getattr(operand, "dtype", None) in _COMPLEX:
+        warnings.warn(_DISCARDED, np.exceptions.ComplexWarning, stacklevel=2)
+    return convert(operand, dtype)
 
 
 # ---- bitcast_convert_type ----

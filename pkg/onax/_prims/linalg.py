@@ -14,7 +14,17 @@ from onax._ground import dims
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import linalg_kernels as kernels
-from onax._prims._matrices import adjoint, batched_eye, eye, matmul, matrix_transpose, symmetrize, tril, triu
+from onax._prims._matrices import (
+    adjoint,
+    batched_eye,
+    eye,
+    matmul,
+    matrix_transpose,
+    symmetrize,
+    to_inexact,
+    tril,
+    triu,
+)
 from onax._prims.convert import convert
 from onax._prims.elementwise import add, conj, div, mul, neg, real, sub
 from onax._prims.elementwise_rows import const
@@ -68,10 +78,12 @@ def cholesky(x, *, symmetrize_input=True):
 
     symmetrize_input: take the mean of x and its adjoint first; otherwise only the lower triangle is read.  A matrix
     that is not positive definite, or holds NaN, gives NaN.  The dtypes are float32, float64, complex64, complex128.
-    Raises TypeError for integers, ValueError for other than square matrices.
+    Integers, of which the mean is a float, raise TypeError without `symmetrize_input`.  Raises ValueError for other
+    than square matrices.
     """
     x = operand(x)
     if symmetrize_input:
+        x = to_inexact(x)
         check_square_operand("cholesky", x)
         x = symmetrize(x)
     return tril(cholesky_p.bind(x))

@@ -14,7 +14,7 @@ from onax._ground import dims, dtypes
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import linalg_kernels as kernels
-from onax._prims._matrices import adjoint, as_columns, batched_eye, diagonal, matmul, symmetrize
+from onax._prims._matrices import adjoint, as_columns, batched_eye, diagonal, matmul, symmetrize, to_inexact
 from onax._prims.convert import convert
 from onax._prims.elementwise import abs as abs_
 from onax._prims.elementwise import add, complex, conj, div, eq, imag, integer_pow, mul, neg, real, sub
@@ -93,6 +93,7 @@ def eigh(x, *, lower=True, symmetrize_input=True, sort_eigenvalues=True, subset_
     """
     x = operand(x)
     if symmetrize_input:
+        x = to_inexact(x)
         check_square_operand_of_eigh(x)
         x = symmetrize(x)
     if subset_by_index is not None and subset_by_index != (0, x.shape[-1]):

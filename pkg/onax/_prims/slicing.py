@@ -14,7 +14,7 @@ import numpy as np
 
 from onax._core.facts import DATA_MOVEMENT, LINEAR_MOVEMENT, MAKES_NAN
 from onax._core.rules import InvalidOperands, deflinear_first, tangent_zero
-from onax._core.trace import as_array, typeof
+from onax._core.trace import as_array, is_concrete, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
 from onax._ground.polynomials import set_dim_to_array
@@ -134,14 +134,28 @@ def slice(operand, start_indices, limit_indices, strides=None):
     """The part of operand from `start_indices` to `limit_indices` (exclusive), every `strides`-th element.
 
     All three hold one nonnegative integer for each axis.  Raises TypeError when their lengths or bounds do not fit;
-    unlike Python's slices, none of them is clamped or counted from the end.
+    unlike Python's slices, none of them is clamped or counted from the end.  As in JAX, an eager slice without strides
+    is a `dynamic_slice`: it moves into bounds where a start is negative.
     """
     params = {
         "start_indices": _integers("start_indices", start_indices),
         "limit_indices": _integers("limit_indices", limit_indices),
         "strides": None if strides is None else _integers("strides", strides),
     }
+    if params["strides"] is None and is_concrete(operand) and any(_is_negative(i) for i in params["start_indices"]):
+        params |= _move_into_bounds(shape_of(operand), params["start_indices"], params["limit_indices"])
     return slice_p.bind(operand, **params)
+
+
+def _is_negative(i):
+    return dims.is_constant(i) and i < 0
+
+
+def _move_into_bounds(shape, starts, limits):
+    """Starts and limits of the window of the same sizes that lies within the shape, if one does."""
+    sizes = [b - a for a, b in zip(starts, limits)]
+    moved = [max(0, min(a, n - size)) for a, n, size in zip(starts, shape, sizes)]
+    return {"start_indices": tuple(moved), "limit_indices": tuple(a + size for a, size in zip(moved, sizes))}
 
 
 def _integers(what, values):

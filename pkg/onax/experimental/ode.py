@@ -220,7 +220,7 @@ def _solve(f, settings, y0, ts, *args):
 
 
 def _forward(f, settings, y0, ts, *args):
-    ys = _run(f, settings, y0, ts, *args)
+    ys = _solve(f, settings, y0, ts, *args)  # which a second reverse mode differentiates by the rule
     return ys, (ys, ts, args)
 
 
@@ -232,14 +232,16 @@ def _backward(f, settings, residuals, ct):
     inexact_leaves = [jnp.asarray(x) for x, flag in zip(leaves, inexact) if flag]
     pack, unpack = _packing([ys[0], ct[0], ts[0], *inexact_leaves])
 
-    def with_wanted(some):
+    def with_wanted(some, leaves):
         some = iter(some)
         return tree_unflatten(tree, [next(some) if flag else x for x, flag in zip(leaves, inexact)])
 
-    def augmented(packed, negative_t):
+    def augmented(packed, negative_t, *leaves):
         """Derivatives in -t of the state, its cotangent, and what gathers for the time and the arguments."""
         y, y_bar, *_ = unpack(packed)
-        slope, pull = vjp(lambda y, t, *some: f(y, t, *with_wanted(some)), y, -negative_t, *inexact_leaves)
+        inexact_leaves = [x for x, flag in zip(leaves, inexact) if flag]
+        of = lambda y, t, *some: f(y, t, *with_wanted(some, leaves))
+        slope, pull = vjp(of, y, -negative_t, *inexact_leaves)
         return pack([-slope, *pull(y_bar)])
 
     def back(carry, i):
@@ -247,7 +249,7 @@ def _backward(f, settings, residuals, ct):
         t_bar = jnp.sum(f(ys[i], ts[i], *args) * ct[i]).real.astype(ts.dtype)
         packed = pack([ys[i], y_bar, t0_bar - t_bar, *args_bar])
         times = jnp.stack([-ts[i], -ts[i - 1]])
-        _, y_bar, t0_bar, *args_bar = unpack(_integrate(augmented, settings, packed, times)[1])
+        _, y_bar, t0_bar, *args_bar = unpack(_solve(augmented, settings, packed, times, *leaves)[1])
         return (y_bar + ct[i - 1], t0_bar, args_bar), t_bar
 
     start = (ct[-1], jnp.zeros((), ts.dtype), [jnp.zeros_like(x) for x in inexact_leaves])

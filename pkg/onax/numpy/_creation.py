@@ -13,7 +13,7 @@ from onax._native.array import Array, ArrayImpl, from_user, make_array
 from onax._native.array_sources import from_device_dlpack, from_device_interface, from_dlpack_buffer
 from onax._native.context import get_trace
 from onax._native.tree import tree_leaves
-from onax._prims.convert import cast
+from onax._prims.convert import cast, convert
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape as plain_shape
 from onax.lax._creation import place_on_device as on_device
@@ -116,6 +116,8 @@ def _from_object(x, dtype, copy):
         x = x.__jax_array__()
     if isinstance(x, Array):
         out = lax.copy_p.bind(x) if copy else x
+        if dtype is not None and dtypes.is_complex(out.dtype):
+            return lax.convert_element_type(out, dtype)  # which warns of a lost imaginary part
         return out if dtype is None else to_dtype(out, dtype)
     if dtypes.is_scalar_type(type(x)):
         if dtype is None:
@@ -215,7 +217,7 @@ def astype(x, dtype, /, *, copy=False, device=None):
             return on_device(lax.ne(x, x.dtype.type(0)), device)
         if not dtypes.is_complex(dtype):
             _warn_of_lost_imaginary_part()
-    out = lax.convert_element_type(x, dtype)
+    out = convert(x, dtype)  # which warns of nothing
     if copy and out is x:
         out = lax.copy_p.bind(x)
     return on_device(out, device)

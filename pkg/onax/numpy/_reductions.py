@@ -12,6 +12,7 @@ from onax._core.api_functions import name_error, static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import ArrayImpl
+from onax._prims.convert import convert
 from onax._prims.reductions import highest, lowest
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import (
@@ -307,7 +308,7 @@ def minmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
 
 def _reduce_bools(name, a, axis, out, keepdims, mask, op, identity):
     no_out(name, out)
-    a = lax.convert_element_type(ensure_arraylike(name, a), np.bool_)
+    a = convert(ensure_arraylike(name, a), np.dtype(np.bool_))  # of complex numbers the real part, as in JAX
     axes = reduction_axes(axis, a.ndim)
     if mask is not None:
         a = where(_check_mask(name, mask), a, np.bool_(identity))
@@ -528,7 +529,7 @@ def _var(a, axis, dtype, ddof, keepdims, mask, mean):
         compute = centered.dtype
     else:
         centered = lax.square(centered)
-    if mask is None and type(ddof) is int and can_use_numpy(centered):
+    if mask is None and type(ddof) is int and can_use_numpy(centered) and dtypes.is_inexact(compute):
         known = _axis_size(a, axis) - ddof
         if known > 0:  # a known count needs no comparison
             total = sum(centered, axis, keepdims=keepdims)
@@ -553,7 +554,7 @@ def _variance_dtypes(operand_dtype, dtype):
                 "jax.numpy.var does not yet support real dtype parameters when computing the variance of an array of "
                 "complex values. The semantics of numpy.var seem unclear in this case."
             )
-        compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.promote_types(operand_dtype, result_dtype)))
+        compute = dtypes.canonicalize_dtype(result_dtype)
     else:
         compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(operand_dtype))
         result_dtype = dtypes.real_dtype(compute)

@@ -703,10 +703,8 @@ def roll(a, shift, axis=None):
     axis = tuple(canonical_axis(i, a.ndim) for i in axis)
     is_static = not isinstance(shift, Array) or type(shift) is ArrayImpl
     if is_static:
-        shifts = np.asarray(shift)
+        shifts = np.asarray(shift)  # of floats the integer part counts
         lax.broadcast_shapes(shifts.shape, (len(axis),))  # raises ValueError
-        if shifts.dtype.kind not in "iu":
-            raise TypeError(f"roll: shift must be an integer; got {shifts.dtype}")
         shifts = np.broadcast_to(shifts, max(shifts.shape, (len(axis),), key=lambda s: (len(s), s)))
         axis = np.broadcast_to(np.asarray(axis), shifts.shape)
         return _roll_static(a, tuple(map(int, shifts)), tuple(map(int, axis)))

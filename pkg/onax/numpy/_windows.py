@@ -1,7 +1,5 @@
 """Window functions: weights of length M that fall off towards both ends."""
 
-import operator
-
 import numpy as np
 
 from onax import lax
@@ -13,7 +11,7 @@ from onax.numpy._special_functions import i0
 
 def _window_points(name, M):
     """Returns M as an int, the default float dtype, and the numbers 0 to M - 1."""
-    M = concrete_or_error(operator.index, M, f"M argument of {name}")
+    M = concrete_or_error(int, M, f"M argument of {name}")
     dtype = dtypes.canonicalize_dtype(np.float64)
     return M, dtype, None if M <= 1 else lax.iota(dtype, M)
 
