@@ -53,6 +53,7 @@ def bits(x):
 VALUES = (
     ("slice", lambda: lax.slice(X, (1, 0), (3, 4)), X[1:3, :4]),
     ("strides", lambda: lax.slice(X, (0, 1), (4, 5), (2, 3)), X[::2, 1::3]),
+    ("negative start", lambda: lax.slice(X, (-1, 0), (1, 4)), X[:2, :4]),
     ("slice_in_dim", lambda: lax.slice_in_dim(X, -3, None, 2, 1), X[:, 2::2]),
     ("index_in_dim", lambda: lax.index_in_dim(X, -1, 1), X[:, 4:]),
     ("index_in_dim drops", lambda: lax.index_in_dim(X, 2, 0, False), X[2]),
@@ -109,7 +110,11 @@ WRONG = (
     (lambda: lax.slice(X, (1,), (3,)), TypeError, "start_indices must have length equal to the number of dimensions"),
     (lambda: lax.slice(X, (1, 0), (3,)), TypeError, "limit_indices must have the same length as start_indices"),
     (lambda: lax.slice(X, (1, 0), (5, 5)), TypeError, "limit_indices must be less than or equal to operand shape"),
-    (lambda: lax.slice(X, (-1, 0), (3, 5)), TypeError, "start_indices must have every element be nonnegative"),
+    (
+        lambda: make_jaxpr(lambda x: lax.slice(x, (-1, 0), (3, 5)))(X),
+        TypeError,
+        "start_indices must have every element be nonnegative",
+    ),
     (lambda: lax.slice(X, (3, 0), (2, 5)), TypeError, "limit_indices must be greater than or equal to start_indices"),
     (lambda: lax.slice(X, (1, 0), (3, 5), (1,)), TypeError, "strides must have length equal to the number"),
     (lambda: lax.slice(X, (1.0, 0), (2, 5)), TypeError, "every element be an integer type"),

@@ -704,9 +704,8 @@ def roll(a, shift, axis=None):
     is_static = not isinstance(shift, Array) or type(shift) is ArrayImpl
     if is_static:
         shifts = np.asarray(shift)  # of floats the integer part counts
-        lax.broadcast_shapes(shifts.shape, (len(axis),))  # raises ValueError
-        shifts = np.broadcast_to(shifts, max(shifts.shape, (len(axis),), key=lambda s: (len(s), s)))
-        axis = np.broadcast_to(np.asarray(axis), shifts.shape)
+        shape = lax.broadcast_shapes(shifts.shape, (len(axis),))  # raises ValueError
+        shifts, axis = np.broadcast_to(shifts, shape), np.broadcast_to(np.asarray(axis), shape)
         return _roll_static(a, tuple(map(int, shifts)), tuple(map(int, axis)))
     return _roll_dynamic(a, shift, axis)
 
