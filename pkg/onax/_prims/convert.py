@@ -217,7 +217,7 @@ def convert_element_type(operand, new_dtype):
     dtype = _CANONICAL_DTYPES.get(new_dtype) if isinstance(new_dtype, (np.dtype, type)) else None
     if dtype is None:
         dtype = dtypes.check_user_dtype(new_dtype, "convert_element_type")
-    if dtype.kind != "c" and getattr(operand, "dtype", None) in _COMPLEX:
+    if getattr(operand, "dtype", None) in _COMPLEX and dtype not in _COMPLEX:
         warnings.warn(_DISCARDED, np.exceptions.ComplexWarning, stacklevel=2)
     return convert(operand, dtype)
 

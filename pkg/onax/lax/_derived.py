@@ -1,5 +1,7 @@
 """rng_uniform, and JAX's primitives that onax expresses with others."""
 
+import functools
+
 import numpy as np
 
 from onax._control.callbacks import io_callback
@@ -13,7 +15,11 @@ from onax.lax._generators import rng_bit_generator
 from onax.lax._ragged import ragged_all_to_all_p
 from onax.lax._windows import reduce_window
 
-_generator = np.random.default_rng()
+
+@functools.cache
+def _generator():
+    """The process's source of random numbers; NumPy loads its generators when they are first used."""
+    return np.random.default_rng()
 
 
 def rng_uniform(a, b, shape):
@@ -45,10 +51,10 @@ def rng_uniform(a, b, shape):
 def _draw(low, high, *, shape):
     dtype = low.dtype
     if dtype.kind in "iu":
-        return _generator.integers(int(low), int(high), shape, dtype)
+        return _generator().integers(int(low), int(high), shape, dtype)
     wide = np.float64 if dtype.itemsize == 8 else np.float32
     low, high = low.astype(wide), high.astype(wide)
-    drawn = (low + (high - low) * _generator.random(shape, wide)).astype(dtype)
+    drawn = (low + (high - low) * _generator().random(shape, wide)).astype(dtype)
     return np.where(drawn < high.astype(dtype), drawn, low.astype(dtype))
 
 

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from onax import lax
+from onax._control.jit_call import staged
 from onax._control.while_loop import while_loop
 from onax._core.trace import as_array
 from onax._prims import linalg
@@ -16,6 +17,7 @@ from onax._prims import linalg
 _QR_ABOVE = 100.0  # the weight c from which the Cholesky decomposition of I + c u^H u loses accuracy
 
 
+@staged("qdwh", static_argnames=("is_hermitian", "max_iterations", "eps"), compiled_from=None)
 def qdwh(x, *, is_hermitian=False, max_iterations=None, eps=None, dynamic_shape=None):
     """Returns the polar decomposition x = u h.
 
