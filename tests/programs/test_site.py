@@ -16,6 +16,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 PAGES = (
     "index",
     "tutorials/quickstart",
+    "tutorials/exporting",
+    "tutorials/many-devices",
     "tutorials/browser",
     "_gallery/index",
     "_api/onax.numpy",

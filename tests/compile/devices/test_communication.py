@@ -30,6 +30,16 @@ def test_collectives():
     assert "what they exchange" in str(e)
 
 
+def test_a_sum_has_the_line_of_the_value_that_is_summed():
+    def f(a):
+        product = a @ a.T
+        return jnp.tanh(product)
+
+    first = f.__code__.co_firstlineno
+    (step,) = explained(f, P(None, "x")).steps
+    assert (step.operation, f"test_communication.py:{first + 1}:" in step.location) == ("psum", True)
+
+
 def test_collectives_in_loops():
     e = explained(lambda a: lax.fori_loop(0, 3, lambda i, c: jnp.tanh(c @ a), a), P("x"))
     outer, *inner = e.steps

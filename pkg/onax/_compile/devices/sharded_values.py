@@ -6,6 +6,8 @@
 A value remembers each form that it was brought into, so that two readers share one collective.
 """
 
+import contextlib
+
 import numpy as np
 
 from onax._core.meshes import PartitionSpec
@@ -60,6 +62,16 @@ def usable_axes(mesh, axes, shape):
     return axes_of_spec(divisible_sharding(mesh, axes, shape).spec, len(shape))
 
 
+@contextlib.contextmanager
+def _at(record):
+    """Equations bound within have the source location of `record`."""
+    outer, here.record = here.record, record
+    try:
+        yield
+    finally:
+        here.record = outer
+
+
 class Resharder:
     """Brings values into other shardings over one mesh, by collectives over its axes."""
 
@@ -77,20 +89,17 @@ class Resharder:
     def block_of(self, x, axes=None):
         """A device's block of a ShardedValue with these axes (by default its own), all sums taken."""
         axes = x.axes if axes is None else tuple(map(tuple, axes))
+        if not x.forms:
+            start = _with_scattered_axes(x.axes, axes, x.pending)
+            with _at(x.record):  # a sum has the line of the value
+                x.forms[start] = self._sum_pending(x, start)
         if axes not in x.forms:
-            outer = here.record
-            here.record = outer or x.record  # a collective for a result of the program has the line of the value
-            try:
+            with _at(here.record or x.record):  # others that of the reader, if there is one
                 self._add_form(x, axes)
-            finally:
-                here.record = outer
         return x.forms[axes]
 
     def _add_form(self, x, axes):
         """Brings a value into a form that it does not have yet."""
-        if not x.forms:
-            start = _with_scattered_axes(x.axes, axes, x.pending)
-            x.forms[start] = self._sum_pending(x, start)
         whole = ((),) * len(axes)
         start = whole if whole in x.forms else next(iter(x.forms))
         x.forms[axes] = self._move(x.forms[start], start, axes)
