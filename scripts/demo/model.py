@@ -12,7 +12,7 @@ WEIGHT_DECAY = 1e-4
 
 
 def initial_state(seed=0, hidden=128):
-    """Weights and their velocities; He initialisation of a 64-hidden-hidden-10 network."""
+    """Weights and their velocities for a 64-hidden-hidden-10 network."""
     rng = np.random.default_rng(seed)
     sizes = (64, hidden, hidden, CLASSES)
     params = [
@@ -28,7 +28,7 @@ def logits(params, images):
     x = images.reshape(images.shape[0], 64)
     *hidden, last = params
     for layer in hidden:
-        x = jax.nn.relu(x @ layer["w"] + layer["b"])
+        x = jnp.tanh(x @ layer["w"] + layer["b"])
     return x @ last["w"] + last["b"]
 
 
