@@ -40,13 +40,20 @@ class HashableArray:
 
 
 def composite(decomposition, name, version=0):
-    """Makes one operation, with a name and a version, of the function `decomposition`.
+    """Returns a function that is one named operation, made from a function of other operations.
 
-    Returns a function of the same arguments.  Positional arguments are trees of arrays, the operands; keyword arguments
-    are attributes: static values and NumPy arrays.  A program holds one equation, which is computed and exported as its
-    decomposition.  As in JAX it has no derivative (ValueError) and no batching rule (NotImplementedError): see
-    `custom_jvp` and `custom_batching.custom_vmap`.  Raises UnexpectedTracerError if the decomposition closes over a
-    traced value or an attribute is a JAX array.
+    Args:
+      decomposition: function of arrays, and of keyword arguments that are the attributes of the operation.
+      name: str, such as "my.operation".
+      version: int.
+
+    Returns:
+      Function of the arguments of `decomposition`.
+
+    Examples:
+      >>> double = lax.composite(lambda x: x + x, "my.double")
+      >>> double(jnp.array([1.0, 2.0]))
+      Array([2., 4.], dtype=float32)
     """
     check_callable(decomposition)
 

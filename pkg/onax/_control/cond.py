@@ -45,10 +45,24 @@ _MISSING = object()
 
 @source.api_boundary
 def switch(index, branches, *operands, operand=_MISSING):
-    """Applies `branches[index]` to the operands; the index is clamped into range.
+    """Returns the result of one of several functions, chosen by an index.
 
-    Raises TypeError for an index that is not an integer scalar and for branches whose results differ in structure or
-    type, ValueError for no branches.
+    Args:
+      index: integer scalar; it is clamped into range.
+      branches: sequence of functions of the operands, whose results have one structure, equal shapes and dtypes.
+      *operands: trees of arrays.
+      operand: an older way to pass a single operand.
+
+    Returns:
+      Result of branches[index].
+
+    Raises:
+      TypeError: results of branches differ, or the index is no integer scalar.
+      ValueError: there are no branches.
+
+    Examples:
+      >>> lax.switch(1, [lambda x: x, lambda x: -x], jnp.array([1.0, 2.0]))
+      Array([-1., -2.], dtype=float32)
     """
     operands = _add_named_operand(operands, operand)
     if not all(callable(b) for b in branches):
@@ -74,10 +88,25 @@ def switch(index, branches, *operands, operand=_MISSING):
 
 @source.api_boundary
 def cond(pred, true_fun, false_fun, *operands, operand=_MISSING, linear=None):
-    """`true_fun(*operands)` if `pred` holds, else `false_fun(*operands)`.
+    """Returns true_fun(*operands) if a predicate holds, else false_fun(*operands).
 
-    `pred`: a boolean scalar, or a number (nonzero counts as true).  Raises TypeError for a predicate of any other
-    shape and for branches whose results differ in structure or type.
+    Args:
+      pred: bool or numeric scalar.
+      true_fun: function of the operands.
+      false_fun: function of the operands; both results have one structure, equal shapes and dtypes.
+      *operands: trees of arrays.
+      operand: an older way to pass a single operand.
+      linear: accepted as in JAX, without effect.
+
+    Returns:
+      Result of one of the functions; only that one is computed, unless the predicate is mapped by `vmap`.
+
+    Raises:
+      TypeError: results differ, or the predicate is no scalar.
+
+    Examples:
+      >>> lax.cond(True, lambda x: x + 1, lambda x: x - 1, 3)
+      Array(4, dtype=int32, weak_type=True)
     """
     if len(operands) == 2 and callable(operands[1]) and callable(false_fun) and not callable(true_fun):
         # The older form, in which each branch has an operand of its own.

@@ -10,9 +10,19 @@ from onax._transforms.vmap import vmap
 
 
 def map_(f, xs, *, batch_size=None):
-    """Applies `f` to each slice along the leading axis, one after the other, and stacks the results.
+    """Returns the results of a function of each slice along the leading axis, stacked.
 
-    With `batch_size`, `vmap` applies `f` to that many slices at a time, and one more `vmap` to the remaining slices.
+    Args:
+      f: function of a slice.
+      xs: tree of arrays with one leading length.
+      batch_size: int, how many slices are computed at a time by `vmap`; default: one.
+
+    Returns:
+      Tree of arrays with that leading length.
+
+    Examples:
+      >>> lax.map(lambda x: x * x, jnp.array([1, 2, 3]))
+      Array([1, 4, 9], dtype=int32)
     """
     if batch_size is None:
         return _map_slices(f, xs, _make_scan_body)

@@ -8,7 +8,20 @@ from onax._prims.shaping import instantiate_zeros
 
 
 def optimization_barrier(operand, /):
-    """Returns the tree.  Programs hold the operation, as in JAX, but ONNX Runtime has no such barrier."""
+    """Returns a tree of arrays unchanged.
+
+    Programs hold the operation, as in JAX, but ONNX Runtime has no such barrier.
+
+    Args:
+      operand: tree of arrays.
+
+    Returns:
+      Tree of the structure of the operand.
+
+    Examples:
+      >>> lax.optimization_barrier(jnp.array([1, 2]))
+      Array([1, 2], dtype=int32)
+    """
     leaves, tree = tree_flatten(operand)
     return tree_unflatten(tree, optimization_barrier_p.bind(*map(as_array, leaves)))
 

@@ -42,13 +42,24 @@ _MONOIDS = {
 
 
 def reduce(operands, init_values, computation, dimensions, out_sharding=None):
-    """Reduces all elements along `dimensions` with `computation`, beginning with the initial value.
+    """Returns the reductions of all elements along axes.
 
-    `operands` and `init_values`: trees of one structure, of arrays of one shape and of scalars of their dtypes;
-    `computation(accumulated, element)` takes and returns such trees of scalars and must be associative.  With
-    lax.add, mul, max, min, bitwise_and or bitwise_or and its neutral value this binds the primitive of that
-    reduction.  Raises ValueError for
-    structures, shapes and dimensions that do not fit, TypeError for dtypes that do not.
+    Args:
+      operands: array, or tree of arrays of one shape.
+      init_values: scalar, or tree of scalars, with which reductions begin.
+      computation: associative function of two scalars (trees of scalars).
+      dimensions: ints, the axes.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array or tree of arrays, without the axes.
+
+    Raises:
+      TypeError: structures, shapes or dtypes do not fit.
+
+    Examples:
+      >>> lax.reduce(jnp.array([[3, 7], [9, 2]]), 0, lax.add, (0,))
+      Array([12,  9], dtype=int32)
     """
     leaves, tree = tree_flatten(operands)
     init_leaves, init_tree = tree_flatten(init_values)
@@ -193,11 +204,25 @@ programs.set(reduce_p, functions)
 
 
 def associative_scan(fn, elems, reverse=False, axis=0):
-    """All partial results of an associative function along an axis, in logarithmically many steps.
+    """Returns all partial results of an associative function along an axis.
 
-    `fn(a, b)` takes two trees like `elems` (of any length along the axis) and returns one, elementwise.  Raises
-    ValueError for lengths that disagree, TypeError if `fn` cannot be called.  The recursion over neighbours is that of
-    Blelloch, "Prefix sums and their applications" (1990).
+    The number of steps that depend on each other is logarithmic in the length (Blelloch, 1990).
+
+    Args:
+      fn: associative function of two trees of arrays, which is applied to whole slices at once.
+      elems: tree of arrays with one length along the axis.
+      reverse: whether the results start at the end.
+      axis: int.
+
+    Returns:
+      Tree of arrays of the shapes of `elems`.
+
+    Raises:
+      TypeError: `fn` is no function.
+
+    Examples:
+      >>> lax.associative_scan(lax.add, jnp.array([1, 2, 3]))
+      Array([1, 3, 6], dtype=int32)
     """
     if not callable(fn):
         raise TypeError("lax.associative_scan: fn argument should be callable.")

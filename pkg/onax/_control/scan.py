@@ -25,10 +25,26 @@ from onax._transforms.sharding_types import slice_aval
 
 @source.api_boundary
 def scan(f, init, xs=None, length=None, reverse=False, unroll=1, _split_transpose=False):
-    """Carries `init` through `carry, y = f(carry, x)` over the leading axis of `xs`; returns (last carry, stacked ys).
+    """Returns the last carry and the stacked outputs of a loop over the leading axis of arrays.
 
-    `xs`: a tree of arrays with equal leading axes, or None with `length`.  The carry keeps structure, shapes and
-    dtypes.  Raises TypeError where it does not, ValueError for lengths that disagree.
+    Args:
+      f: function (carry, x) -> (carry, y); the carry keeps its structure, shapes and dtypes.
+      init: tree of arrays, the first carry.
+      xs: tree of arrays with one leading length, or None.
+      length: int, the number of steps; needed where there is no `xs`.
+      reverse: whether the loop runs from the end.
+      unroll: int or bool, how many steps are written out at a time.
+
+    Returns:
+      Tuple (last carry, ys stacked along a new leading axis).
+
+    Raises:
+      TypeError: the carry changes its type.
+      ValueError: leading lengths differ.
+
+    Examples:
+      >>> lax.scan(lambda total, x: (total + x, total), 0, jnp.array([1, 2, 3]))
+      (Array(6, dtype=int32), Array([0, 1, 3], dtype=int32, weak_type=True))
     """
     if not callable(f):
         raise TypeError("lax.scan: f argument should be a callable.")

@@ -52,12 +52,26 @@ def _split_aux_trees(out_tree, what):
 
 
 def custom_linear_solve(matvec, b, solve, transpose_solve=None, symmetric=False, has_aux=False):
-    """x with `matvec(x) = b`, computed by `solve(matvec, b)` and differentiated implicitly.
+    """Returns the solution of a linear equation, differentiated implicitly.
 
-    `matvec` is linear and maps trees like `b` to such trees; what it closes over may be differentiated too.
-    `transpose_solve(vecmat, b)` solves the transposed system, for reverse mode; with `symmetric` it is `solve`.  With
-    `has_aux`, `solve` returns (x, auxiliary output), and so does `transpose_solve`.  Raises TypeError or ValueError for
-    results that do not look like `b`.
+    Args:
+      matvec: linear function of a tree of arrays.
+      b: tree of arrays, the right-hand side.
+      solve: function (matvec, b) -> x that solves the equation.
+      transpose_solve: function (vecmat, b) -> x that solves the transposed equation, which gradients need; default:
+        none.
+      symmetric: whether matvec is its own transpose; `solve` then serves for both.
+      has_aux: whether the solvers return (x, auxiliary data).
+
+    Returns:
+      x with matvec(x) = b, or (x, auxiliary data).
+
+    Raises:
+      TypeError: structures, shapes or dtypes do not fit.
+
+    Examples:
+      >>> lax.custom_linear_solve(lambda x: 2 * x, jnp.array([4.0, 6.0]), lambda f, b: b / 2, symmetric=True)
+      Array([2., 3.], dtype=float32)
     """
     for fun in (matvec, solve):
         check_callable(fun)
@@ -226,11 +240,27 @@ programs.set(custom_linear_solve_p, functions)
 
 
 def custom_root(f, initial_guess, solve, tangent_solve, has_aux=False):
-    """x with `f(x) = 0`, computed by `solve(f, initial_guess)` and differentiated implicitly.
+    """Returns a root of a function, differentiated implicitly.
 
-    What `f` closes over may be differentiated.  `tangent_solve(g, y)` solves `g(x) = y` for the linear map g, which is
-    f linearized at the root (`lambda g, y: y / g(1.0)` for scalars); reverse mode transposes it.  With `has_aux`,
-    `solve` returns (x, auxiliary output).  Raises TypeError for results of another structure than the guess.
+    Args:
+      f: function of a tree of arrays, whose result has the same structure.
+      initial_guess: tree of arrays.
+      solve: function (f, initial_guess) -> x with f(x) = 0.
+      tangent_solve: function (g, y) -> x with g(x) = y for a linear g.
+      has_aux: whether `solve` returns (x, auxiliary data).
+
+    Returns:
+      x, or (x, auxiliary data).
+
+    Raises:
+      TypeError: structures, shapes or dtypes do not fit.
+
+    Examples:
+      >>> def root(a):
+      ...     bisect = lambda f, x: jnp.sqrt(a)
+      ...     return lax.custom_root(lambda x: x * x - a, 1.0, bisect, lambda g, y: y / g(1.0))
+      >>> onax.grad(root)(4.0)
+      Array(0.25, dtype=float32, weak_type=True)
     """
     for fun in (f, solve, tangent_solve):
         check_callable(fun)

@@ -53,10 +53,24 @@ from onax._transforms.staging import derive_jaxpr
 
 @source.api_boundary
 def while_loop(cond_fun, body_fun, init_val):
-    """Applies `body_fun` to the carry as long as `cond_fun(carry)` holds; returns the last carry.
+    """Returns the last carry of a loop that runs as long as a condition holds.
 
-    The carry is a tree of arrays whose structure, shapes and dtypes stay the same.  Raises TypeError where they do
-    not, and for a condition that is not a boolean scalar.  Reverse-mode differentiation is not possible.
+    It has derivatives in forward mode only; `scan` and `fori_loop` with static bounds have both.
+
+    Args:
+      cond_fun: function carry -> bool scalar.
+      body_fun: function carry -> carry, which keeps structure, shapes and dtypes.
+      init_val: tree of arrays, the first carry.
+
+    Returns:
+      Tree of arrays.
+
+    Raises:
+      TypeError: the carry changes its type, or cond_fun does not return a bool scalar.
+
+    Examples:
+      >>> lax.while_loop(lambda x: x < 100, lambda x: 2 * x, 3)
+      Array(192, dtype=int32, weak_type=True)
     """
     if not (callable(body_fun) and callable(cond_fun)):
         raise TypeError("lax.while_loop: body_fun and cond_fun arguments should be callable.")
@@ -113,10 +127,25 @@ def _check_condition(jaxpr, tree):
 
 @source.api_boundary
 def fori_loop(lower, upper, body_fun, init_val, *, unroll=None):
-    """`body_fun(i, carry)` for i from `lower` to `upper` - 1; returns the last carry.
+    """Returns the last carry of a counted loop.
 
-    With bounds known while tracing this is a `scan`, so reverse-mode differentiation works; otherwise a `while_loop`.
-    Raises TypeError for bounds that are not integer scalars of one type.
+    Args:
+      lower: integer scalar, the first index.
+      upper: integer scalar, the index after the last one.
+      body_fun: function (index, carry) -> carry, which keeps structure, shapes and dtypes.
+      init_val: tree of arrays, the first carry.
+      unroll: int or bool, how many steps are written out at a time; only for static bounds.
+
+    Returns:
+      Tree of arrays.
+
+    Raises:
+      TypeError: the carry changes its type.
+      ValueError: unroll is given for bounds that are traced.
+
+    Examples:
+      >>> lax.fori_loop(0, 5, lambda i, total: total + i, 0)
+      Array(10, dtype=int32, weak_type=True)
     """
     if not callable(body_fun):
         raise TypeError("lax.fori_loop: body_fun argument should be callable.")

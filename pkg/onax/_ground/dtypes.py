@@ -232,7 +232,19 @@ def check_user_dtype(dtype, function=None):
 
 
 def dtype(x, *, canonicalize=True):
-    """The dtype of a value (array, Python scalar) or the dtype that a type, name or dtype means."""
+    """Returns the dtype of a value, or the dtype that a type or name means.
+
+    Args:
+      x: array, Python scalar, type, name or dtype.
+      canonicalize: whether 64 bits become 32 where x64 is off.
+
+    Returns:
+      np.dtype.
+
+    Examples:
+      >>> lax.dtype(1.0), lax.dtype("int64")
+      (dtype('float32'), dtype('int32'))
+    """
     kind = type(x)
     if kind in python_scalar_dtypes:
         return scalar_dtype(kind) if canonicalize else python_scalar_dtypes[kind]

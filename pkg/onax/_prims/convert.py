@@ -205,12 +205,24 @@ _DISCARDED = "Casting complex values to real discards the imaginary part"
 
 
 def convert_element_type(operand, new_dtype):
-    """operand with its elements converted to new_dtype; the shape stays.
+    """Returns an array converted to a dtype.
 
-    Float to integer truncates toward zero, saturates at the ends of the type's range and takes NaN to 0 (NumPy leaves
-    both undefined); integers wrap; a complex number gives its real part, with a ComplexWarning.  The result is never
-    weakly typed.
-    Raises TypeError for a dtype that is neither a number nor bool, ValueError when new_dtype is None.
+    Args:
+      operand: array or scalar.
+      new_dtype: dtype of the result.
+
+    Returns:
+      Array of the shape of the operand, never weakly typed.  Floats become integers by truncation, saturate at the ends
+      of the type's range, and NaN becomes 0 (NumPy leaves both undefined); integers wrap; a complex number gives its
+      real part, with a ComplexWarning.
+
+    Raises:
+      TypeError: the dtype is neither a number nor bool.
+      ValueError: the dtype is None, or there is no such conversion.
+
+    Examples:
+      >>> lax.convert_element_type(jnp.array([1.5, -2.5]), jnp.int32)
+      Array([ 1, -2], dtype=int32)
     """
     if new_dtype is None:
         raise ValueError("dtype must be specified.")
@@ -276,11 +288,22 @@ bitcast_convert_type_p = Primitive(
 
 
 def bitcast_convert_type(operand, new_dtype):
-    """The bits of operand read as new_dtype.
+    """Returns the bits of an array, read as another dtype.
 
-    Equal widths keep the shape.  A narrower type appends an axis of the ratio of the widths; a wider type consumes
-    such a last axis.  Raises TypeError for bool and complex (unless the types agree), ValueError when the last axis
-    does not have the ratio's length.
+    Args:
+      operand: array.
+      new_dtype: dtype of the result; where it is narrower, a last axis appears, and where it is wider, the last axis
+        disappears.
+
+    Returns:
+      Array of the dtype.
+
+    Raises:
+      ValueError: the last axis does not have the length of the ratio of widths.
+
+    Examples:
+      >>> lax.bitcast_convert_type(jnp.array([1.0]), jnp.int32)
+      Array([1065353216], dtype=int32)
     """
     new_dtype = dtypes.check_user_dtype(new_dtype, "bitcast_convert_type")
     _bitcast_abstract(typeof(operand), new_dtype=new_dtype)
@@ -338,10 +361,19 @@ _unary_batch(reduce_precision_p)
 
 
 def reduce_precision(operand, exponent_bits, mantissa_bits):
-    """operand rounded to the precision of a float with the given numbers of bits, in its own dtype.
+    """Returns floats rounded to fewer bits, in their own dtype.
 
-    Magnitudes beyond that format become infinite, those below its normal range zero.  Raises TypeError unless operand
-    is floating, ValueError for exponent_bits < 1 or mantissa_bits < 0.
+    Args:
+      operand: array of floats.
+      exponent_bits: int, the number of bits of the exponent.
+      mantissa_bits: int, the number of bits of the mantissa.
+
+    Returns:
+      Array of the shape and dtype of the operand; halves go to even.
+
+    Examples:
+      >>> lax.reduce_precision(jnp.array([3.14159]), 8, 7)
+      Array([3.140625], dtype=float32)
     """
     aval = typeof(operand)
     exponent_bits = concrete_or_error(operator.index, exponent_bits, "exponent_bits argument of lax.reduce_precision")

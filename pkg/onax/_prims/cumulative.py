@@ -134,16 +134,29 @@ def _primitive(name, kernel, facts=frozenset()):
     return p
 
 
-def _public_function(name, primitive, what):
+def _public_function(name, primitive, what, output):
     def cumulative(operand, axis=0, reverse=False):
         return primitive.bind(operand, axis=operator.index(axis), reverse=bool(reverse))
 
     cumulative.__name__ = cumulative.__qualname__ = name
-    cumulative.__doc__ = (
-        f"The {what} along an axis, from its first element up to each (from the last, with `reverse`).\n\n"
-        "    The result has operand's shape and dtype.  Raises ValueError for an axis below 0 or out of bounds,\n"
-        "    TypeError for bool.\n    "
-    )
+    cumulative.__doc__ = f"""Returns the {what} along an axis.
+
+    Args:
+      operand: array of numbers.
+      axis: nonnegative int.
+      reverse: whether it starts at the last element instead of the first one.
+
+    Returns:
+      Array of the shape and dtype of the operand.
+
+    Raises:
+      ValueError: the axis is negative or out of bounds.
+      TypeError: the operand is of dtype bool.
+
+    Examples:
+      >>> jnp.round(lax.{name}(jnp.array([2.0, 1.0])), 4)
+      {output}
+    """
     return cumulative
 
 
@@ -219,18 +232,22 @@ def _cumsum_transpose(ct, x, *, axis, reverse):
 
 
 cumsum_p = deflinear(_primitive("cumsum", _ufunc_kernel(np.add, 0), frozenset({LINEAR})), _cumsum_transpose)
-cumsum = _public_function("cumsum", cumsum_p, "running sum")
+cumsum = _public_function("cumsum", cumsum_p, "running sum", "Array([2., 3.], dtype=float32)")
 
 # ---- cumprod, cummax, cummin ----
 
 cumprod_p = _def_prefix_scan_jvp(_primitive("cumprod", _ufunc_kernel(np.multiply, 1)), ew.mul_p.jvp)
-cumprod = _public_function("cumprod", cumprod_p, "running product")
+cumprod = _public_function("cumprod", cumprod_p, "running product", "Array([2., 2.], dtype=float32)")
 
 cummax_p = _def_prefix_scan_jvp(_primitive("cummax", _ufunc_kernel(np.maximum, -np.inf, tiled=False)), ew.max_p.jvp)
-cummax = _public_function("cummax", cummax_p, "largest element so far (NaN from the first NaN on)")
+cummax = _public_function(
+    "cummax", cummax_p, "largest element so far (NaN from the first NaN on)", "Array([2., 2.], dtype=float32)"
+)
 
 cummin_p = _def_prefix_scan_jvp(_primitive("cummin", _ufunc_kernel(np.minimum, np.inf, tiled=False)), ew.min_p.jvp)
-cummin = _public_function("cummin", cummin_p, "smallest element so far (NaN from the first NaN on)")
+cummin = _public_function(
+    "cummin", cummin_p, "smallest element so far (NaN from the first NaN on)", "Array([2., 1.], dtype=float32)"
+)
 
 # ---- cumlogsumexp ----
 
@@ -291,4 +308,9 @@ def _logaddexp_jvp(primals, tangents):
 
 
 cumlogsumexp_p = _def_prefix_scan_jvp(_primitive("cumlogsumexp", _kernel(_accumulate_logaddexp)), _logaddexp_jvp)
-cumlogsumexp = _public_function("cumlogsumexp", cumlogsumexp_p, "log of the running sum of exponentials")
+cumlogsumexp = _public_function(
+    "cumlogsumexp",
+    cumlogsumexp_p,
+    "log of the running sum of exponentials",
+    "Array([2.    , 2.3133], dtype=float32)",
+)

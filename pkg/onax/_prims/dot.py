@@ -380,12 +380,25 @@ def _axis_tuple(axes):
 
 
 def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None, *, out_sharding=None):
-    """The product of two arrays summed over contracted axes.
+    """Returns the product of two arrays, summed over contracted axes.
 
-    dimension_numbers is ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)), sequences of axes counted from
-    the front.  The result has the batch axes, the free axes of lhs, the free axes of rhs; its dtype is the operands'
-    (promoted, where they differ) or preferred_element_type.  precision is accepted and makes no difference on a CPU.
-    Raises TypeError where axes do not fit or preferred_element_type is an integer type narrower than the operands'.
+    Args:
+      lhs: array of numbers.
+      rhs: array of numbers.
+      dimension_numbers: ((contracted axes of lhs, of rhs), (batch axes of lhs, of rhs)).
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the operands.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array with the batch axes, the other axes of lhs, then those of rhs.
+
+    Raises:
+      TypeError: axes or their lengths do not fit.
+
+    Examples:
+      >>> lax.dot_general(jnp.ones((2, 3)), jnp.ones((4, 3)), (((1,), (1,)), ((), ()))).shape
+      (2, 4)
     """
     if out_sharding is not None:
         return with_out_sharding(
@@ -409,9 +422,25 @@ _MATMUL = ((1,), (0,)), ((), ())
 
 
 def dot(lhs, rhs, *, dimension_numbers=None, precision=None, preferred_element_type=None, out_sharding=None):
-    """The product of vectors and matrices; with dimension_numbers the same as `dot_general`.
+    """Returns the product of vectors and matrices.
 
-    Without them: ValueError unless both have one or two axes and the last of lhs is as long as the first of rhs.
+    Args:
+      lhs: array of rank 1 or 2; of any rank if dimension_numbers are given.
+      rhs: array of rank 1 or 2; of any rank if dimension_numbers are given.
+      dimension_numbers: as for `dot_general`; default: the last axis of lhs with the first one of rhs.
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the operands.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array of shape (m, n) for matrices, and without the axis that a vector lacks.
+
+    Raises:
+      ValueError: the shapes do not fit, and there are no dimension_numbers.
+
+    Examples:
+      >>> lax.dot(jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.array([1.0, 1.0]))
+      Array([3., 7.], dtype=float32)
     """
     if out_sharding is not None:
         options = {"precision": precision, "preferred_element_type": preferred_element_type}
@@ -453,9 +482,22 @@ def _dot_operands(lhs, rhs, shapes_first):
 
 
 def batch_matmul(lhs, rhs, precision=None):
-    """Products of matrices in the last two axes; all axes before them are batch axes of equal sizes.
+    """Returns products of matrices in the last two axes.
 
-    Raises ValueError for fewer than two axes, or ranks that differ.
+    Args:
+      lhs: array of shape (..., m, k).
+      rhs: array of shape (..., k, n), with equal leading axes.
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+
+    Returns:
+      Array of shape (..., m, n).
+
+    Raises:
+      TypeError: ranks or lengths do not fit.
+
+    Examples:
+      >>> lax.batch_matmul(jnp.ones((5, 2, 3)), jnp.ones((5, 3, 4))).shape
+      (5, 2, 4)
     """
     lhs = lhs if isinstance(lhs, Array) else as_array(lhs)
     rhs = rhs if isinstance(rhs, Array) else as_array(rhs)

@@ -377,15 +377,28 @@ def ragged_dot_general(
     group_offset=None,
     out_sharding=None,
 ):
-    """The product of two arrays in which one axis of lhs is divided into groups of consecutive elements.
+    """Returns the product of two arrays, one axis of which is divided into groups.
 
-    group_sizes: integers, how many elements each group has; one axis, or one more in front for each batch axis and for
-    each axis of lhs that comes before the ragged one among those of its kind (free, contracted).  With the ragged axis
-    free, each group is multiplied by its own slice of rhs along `rhs_group_dimensions`, and rows beyond the groups give
-    zeros; with it contracted, each group is summed separately and the result has the groups as first axis; with it a
-    batch axis this is `dot_general`.  Result dtype and `preferred_element_type` as for `dot_general`.  TypeError for
-    axes or group_sizes that do not fit, NotImplementedError for `group_offset`.  Where operands are not all mapped,
-    vmap repeats them (JAX has no rule for that).
+    Args:
+      lhs: array of numbers, whose ragged axis is divided into groups of consecutive elements.
+      rhs: array of numbers.
+      group_sizes: integer array of shape (g,), or with the batch axes in front.
+      ragged_dot_dimension_numbers: `lax.RaggedDotDimensionNumbers`: the axes that are contracted, ragged and grouped.
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the operands.
+      group_offset: must be None.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array whose shape depends on the role of the ragged axis: free, contracted (a leading axis of length g) or batch.
+
+    Raises:
+      TypeError: axes or lengths do not fit.
+
+    Examples:
+      >>> axes = lax.RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), [0], [0])
+      >>> lax.ragged_dot_general(jnp.ones((3, 2)), jnp.ones((2, 2, 4)), jnp.array([1, 2]), axes).shape
+      (3, 4)
     """
     if out_sharding is not None:
         return with_out_sharding(
@@ -418,10 +431,28 @@ def ragged_dot_general(
 def ragged_dot(
     lhs, rhs, group_sizes, precision=None, preferred_element_type=None, group_offset=None, out_sharding=None
 ):
-    """The rows of lhs, in groups of consecutive rows, each multiplied by the matrix of its group.
+    """Returns groups of rows, each multiplied by the matrix of its group.
 
-    lhs is (m, k), rhs (g, k, n), group_sizes (g,) integers that sum to at most m; the result is (m, n), zeros in rows
-    beyond the groups.  Errors and dtypes as for `ragged_dot_general`.
+    Args:
+      lhs: array of shape (m, k).
+      rhs: array of shape (g, k, n).
+      group_sizes: integer array of shape (g,), whose sum is at most m.
+      precision: a `lax.Precision` or its name; it is checked and has no effect on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the operands.
+      group_offset: must be None.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array of shape (m, n); rows of no group are 0.
+
+    Raises:
+      TypeError: lengths do not fit.
+
+    Examples:
+      >>> lax.ragged_dot(jnp.ones((3, 2)), jnp.array([[[1.0], [1.0]], [[5.0], [5.0]]]), jnp.array([1, 2]))
+      Array([[ 2.],
+             [10.],
+             [10.]], dtype=float32)
     """
     return ragged_dot_general(
         lhs, rhs, group_sizes, _BASIC, precision, preferred_element_type, group_offset, out_sharding

@@ -60,108 +60,108 @@ from onax._prims.shaping import (
 
 sin, sin_p = unary(
     "sin", by_kind(floating=np.sin, complexfloating=on_complex.sin), lambda g, y, x: mul(g, cos(x)), accuracy=True,
-    doc="The sine of x, in radians.",
+    doc="Returns the sine of x, in radians. | 0.5 -> 0.4794",
 )  # fmt: skip
 cos, cos_p = unary(
     "cos", by_kind(floating=np.cos, complexfloating=on_complex.cos), lambda g, y, x: neg(mul(g, sin(x))), accuracy=True,
-    doc="The cosine of x, in radians.",
+    doc="Returns the cosine of x, in radians. | 0.5 -> 0.8776",
 )  # fmt: skip
 tan, tan_p = unary(
     "tan", by_kind(floating=np.tan, complexfloating=np.tan),
     lambda g, y, x: mul(g, add(const(x, 1), square(y))), accuracy=True,
-    doc="The tangent of x, in radians.",
+    doc="Returns the tangent of x, in radians. | 0.5 -> 0.5463",
 )  # fmt: skip
 asin, asin_p = unary(
     "asin", by_kind(floating=np.arcsin, complexfloating=on_complex.drop_zero_signs(np.arcsin)),
     lambda g, y, x: mul(g, rsqrt(sub(const(x, 1), square(x)))),
-    doc="The angle in [-pi/2, pi/2] radians whose sine is x; NaN outside [-1, 1].",
+    doc="Returns the angle in [-pi/2, pi/2] radians whose sine is x; NaN outside [-1, 1]. | 0.5 -> 0.5236",
 )  # fmt: skip
 acos, acos_p = unary(
     "acos", by_kind(floating=np.arccos, complexfloating=on_complex.drop_zero_signs(np.arccos)),
     lambda g, y, x: mul(g, neg(rsqrt(sub(const(x, 1), square(x))))),
-    doc="The angle in [0, pi] radians whose cosine is x; NaN outside [-1, 1].",
+    doc="Returns the angle in [0, pi] radians whose cosine is x; NaN outside [-1, 1]. | 0.5 -> 1.0472",
 )  # fmt: skip
 atan, atan_p = unary(
     "atan", by_kind(floating=np.arctan, complexfloating=np.arctan),
     lambda g, y, x: div(g, add(const(x, 1), square(x))),
-    doc="The angle in [-pi/2, pi/2] radians whose tangent is x.",
+    doc="Returns the angle in [-pi/2, pi/2] radians whose tangent is x. | 0.5 -> 0.4636",
 )  # fmt: skip
 sinh, sinh_p = unary(
     "sinh", by_kind(floating=np.sinh, complexfloating=on_complex.sinh), lambda g, y, x: mul(g, cosh(x)),
-    doc="The hyperbolic sine of x.",
+    doc="Returns the hyperbolic sine of x. | 0.5 -> 0.5211",
 )  # fmt: skip
 cosh, cosh_p = unary(
     "cosh", by_kind(floating=np.cosh, complexfloating=on_complex.cosh), lambda g, y, x: mul(g, sinh(x)),
-    doc="The hyperbolic cosine of x.",
+    doc="Returns the hyperbolic cosine of x. | 0.5 -> 1.1276",
 )  # fmt: skip
 tanh, tanh_p = unary(
     "tanh", by_kind(floating=np.tanh, complexfloating=np.tanh),
     lambda g, y, x: mul(add(g, mul(g, y)), sub(const(x, 1), y)), accuracy=True,
-    doc="The hyperbolic tangent of x.",
+    doc="Returns the hyperbolic tangent of x. | 0.5 -> 0.4621",
 )  # fmt: skip
 asinh, asinh_p = unary(
     "asinh", by_kind(floating=np.arcsinh, complexfloating=on_complex.drop_zero_signs(np.arcsinh)),
     lambda g, y, x: mul(g, rsqrt(add(square(x), const(x, 1)))),
-    doc="The number whose hyperbolic sine is x.",
+    doc="Returns the number whose hyperbolic sine is x. | 0.5 -> 0.4812",
 )  # fmt: skip
 acosh, acosh_p = unary(
     "acosh", by_kind(floating=np.arccosh, complexfloating=on_complex.drop_zero_signs(np.arccosh)),
     lambda g, y, x: mul(g, rsqrt(sub(square(x), const(x, 1)))),
-    doc="The number whose hyperbolic cosine is x; NaN below 1.",
+    doc="Returns the number whose hyperbolic cosine is x; NaN below 1. | 2.0 -> 1.317",
 )  # fmt: skip
 atanh, atanh_p = unary(
     "atanh", by_kind(floating=np.arctanh, complexfloating=np.arctanh),
     lambda g, y, x: mul(reciprocal(add(const(x, 1), x)), div(g, sub(const(x, 1), x))),
-    doc="The number whose hyperbolic tangent is x; NaN outside [-1, 1].",
+    doc="Returns the number whose hyperbolic tangent is x; NaN outside [-1, 1]. | 0.5 -> 0.5493",
 )  # fmt: skip
 
 # ---- exponential, logarithms, powers ----
 
 exp, exp_p = unary(
     "exp", by_kind(floating=np.exp, complexfloating=on_complex.exp), lambda g, y, x: mul(g, y), accuracy=True,
-    doc="e to the power x.",
+    doc="Returns e to the power x. | 1.0 -> 2.7183",
 )  # fmt: skip
 exp2, exp2_p = unary(
     "exp2", by_kind(floating=np.exp2, complexfloating=kernels.exp2_complex),
     lambda g, y, x: mul(log(const(x, 2)), mul(g, y)), accuracy=True,
-    makes_nan=False, doc="2 to the power x.",
+    makes_nan=False, doc="Returns 2 to the power x. | 3.0 -> 8.0",
 )  # fmt: skip
 expm1, expm1_p = unary(
     "expm1", by_kind(floating=np.expm1, complexfloating=np.expm1), lambda g, y, x: mul(g, add(y, const(y, 1))),
-    accuracy=True, doc="exp(x) - 1, accurate near 0.",
+    accuracy=True, doc="Returns exp(x) - 1, accurate near 0. | 0.5 -> 0.6487",
 )  # fmt: skip
 log, log_p = unary(
     "log", by_kind(floating=np.log, complexfloating=on_complex.log), lambda g, y, x: div(g, x), accuracy=True,
-    doc="The natural logarithm of x; NaN below 0.",
+    doc="Returns the natural logarithm of x; NaN below 0. | 2.0 -> 0.6931",
 )  # fmt: skip
 log1p, log1p_p = unary(
     "log1p", by_kind(floating=np.log1p, complexfloating=on_complex.log1p), lambda g, y, x: div(g, add(x, const(x, 1))),
-    accuracy=True, doc="log(1 + x), accurate near 0.",
+    accuracy=True, doc="Returns log(1 + x), accurate near 0. | 0.5 -> 0.4055",
 )  # fmt: skip
 logistic, logistic_p = unary(
     "logistic", by_kind(floating=kernels.logistic, complexfloating=on_complex.logistic),
     lambda g, y, x: mul(g, mul(y, sub(const(y, 1), y))), accuracy=True,
-    doc="The logistic function 1 / (1 + exp(-x)).",
+    doc="Returns the logistic function 1 / (1 + exp(-x)). | 1.0 -> 0.7311",
 )  # fmt: skip
 sqrt, sqrt_p = unary(
     "sqrt", by_kind(floating=np.sqrt, complexfloating=on_complex.drop_zero_signs(np.sqrt)),
     lambda g, y, x: mul(g, div(const(x, 0.5), y)),
-    accuracy=True, doc="The square root of x; NaN below 0.",
+    accuracy=True, doc="Returns the square root of x; NaN below 0. | 9.0 -> 3.0",
 )  # fmt: skip
 rsqrt, rsqrt_p = unary(
     "rsqrt", by_kind(floating=kernels.rsqrt, complexfloating=on_complex.rsqrt),
     lambda g, y, x: mul(g, mul(const(x, -0.5), div(y, x))), accuracy=True,
-    doc="One over the square root of x.",
+    doc="Returns one over the square root of x. | 4.0 -> 0.5",
 )  # fmt: skip
 cbrt, cbrt_p = unary(
     "cbrt", by_kind(floating=np.cbrt),
     lambda g, y, x: mul(g, mul(const(x, 1 / 3), integer_pow(y, -2))), accuracy=True,
-    doc="The cube root of x, negative for negative x.",
+    doc="Returns the cube root of x, negative for negative x. | 27.0 -> 3.0",
 )  # fmt: skip
 square, square_p = unary(
     "square", by_kind(integer=np.square, floating=np.square, complexfloating=np.square),
     lambda g, y, x: mul(g, mul(const(x, 2), x)),
-    makes_nan=False, doc="x times itself.",
+    makes_nan=False, doc="Returns x times itself. | 3.0 -> 9.0",
 )  # fmt: skip
 
 # ---- sign, parts, rounding ----
@@ -177,23 +177,28 @@ def _abs_tangent(g, y, x):
 
 abs, abs_p = unary(
     "abs", by_kind(floating=np.absolute, complexfloating=on_complex.abs, signedinteger=np.absolute), _abs_tangent,
-    result=to_real, makes_nan=False, doc="The absolute value of x, real for complex x; the lowest integer is its own.",
+    result=to_real, makes_nan=False,
+    doc="Returns the absolute value of x, real for complex x; the lowest integer is its own. | -3.0 -> 3.0",
 )  # fmt: skip
 neg, neg_p = unary(
     "neg", by_kind(integer=np.negative, floating=np.negative, complexfloating=np.negative),
     lambda g, y, x: neg(g), facts=frozenset({LINEAR}), makes_nan=False,
-    doc="x with its sign changed; unsigned integers wrap.",
+    doc="Returns x with its sign changed; unsigned integers wrap. | 3.0 -> -3.0",
 )  # fmt: skip
 deflinear(neg_p, lambda ct, x: [neg(ct)])
 
 _sign = by_kind(integer=np.sign, floating=kernels.sign_float, complexfloating=on_complex.sign)
 sign, sign_p = unary(
-    "sign", _sign, doc="-1, 0 or 1 by the sign of x; zeros keep their sign; x / abs(x) for complex x.",
+    "sign", _sign,
+    doc="Returns -1, 0 or 1 by the sign of x, zeros keeping theirs; x / abs(x) for complex x. | -3.0 -> -1.0",
 )  # fmt: skip
-floor, floor_p = unary("floor", by_kind(floating=np.floor), doc="The largest integer not above x.")
-ceil, ceil_p = unary("ceil", by_kind(floating=np.ceil), doc="The smallest integer not below x.")
+floor, floor_p = unary("floor", by_kind(floating=np.floor), doc="Returns the largest integer not above x. | 1.7 -> 1.0")
+ceil, ceil_p = unary("ceil", by_kind(floating=np.ceil), doc="Returns the smallest integer not below x. | 1.2 -> 2.0")
 is_finite, is_finite_p = unary(
-    "is_finite", by_kind(floating=np.isfinite), result=to_bool, doc="Whether x is neither infinite nor NaN."
+    "is_finite",
+    by_kind(floating=np.isfinite),
+    result=to_bool,
+    doc="Returns whether x is neither infinite nor NaN. | 1.0 -> True",
 )
 
 
@@ -238,11 +243,11 @@ def conj(x):
 
 real, real_p = unary(
     "real", by_kind(complexfloating=lambda x: x.real.copy()), lambda g, y, x: real(g), result=to_real,
-    facts=frozenset({LINEAR}), makes_nan=False, doc="The real part of x.",
+    facts=frozenset({LINEAR}), makes_nan=False, doc="Returns the real part of x. | 1 + 2j -> 1.0",
 )  # fmt: skip
 imag, imag_p = unary(
     "imag", by_kind(complexfloating=lambda x: x.imag.copy()), lambda g, y, x: imag(g), result=to_real,
-    facts=frozenset({LINEAR}), makes_nan=False, doc="The imaginary part of x.",
+    facts=frozenset({LINEAR}), makes_nan=False, doc="Returns the imaginary part of x. | 1 + 2j -> 2.0",
 )  # fmt: skip
 deflinear(real_p, lambda ct, x: [complex(ct, np.zeros((), dtypes.dtype(ct)))])
 deflinear(imag_p, lambda ct, x: [complex(full_like(ct, 0), neg(ct))])
@@ -250,37 +255,41 @@ deflinear(imag_p, lambda ct, x: [complex(full_like(ct, 0), neg(ct))])
 # ---- bits ----
 
 bitwise_not, not_p = unary(
-    "not", by_kind(integer=np.invert, bool=np.invert), public="bitwise_not", doc="x with every bit changed.",
+    "not", by_kind(integer=np.invert, bool=np.invert), public="bitwise_not",
+    doc="Returns x with every bit changed. | 5 -> -6",
 )  # fmt: skip
 population_count, population_count_p = unary(
-    "population_count", kernels.bit_count(kernels.population_count), doc="The number of bits set in x.",
+    "population_count", kernels.bit_count(kernels.population_count),
+    doc="Returns the number of bits set in x. | 7 -> 3",
 )  # fmt: skip
 clz, clz_p = unary(
-    "clz", kernels.bit_count(kernels.leading_zeros), doc="The number of zero bits before the first bit set in x.",
+    "clz", kernels.bit_count(kernels.leading_zeros),
+    doc="Returns the number of zero bits before the first bit set in x. | 1 -> 31",
 )  # fmt: skip
 bitwise_and, and_p = binary(
     "and", by_kind(integer=np.bitwise_and, bool=np.bitwise_and), public="bitwise_and",
-    doc="The bits set in both x and y.",
+    doc="Returns the bits set in both x and y. | 6, 3 -> 2",
 )  # fmt: skip
 bitwise_or, or_p = binary(
-    "or", by_kind(integer=np.bitwise_or, bool=np.bitwise_or), public="bitwise_or", doc="The bits set in x or y.",
+    "or", by_kind(integer=np.bitwise_or, bool=np.bitwise_or), public="bitwise_or",
+    doc="Returns the bits set in x or y. | 6, 3 -> 7",
 )  # fmt: skip
 bitwise_xor, xor_p = binary(
     "xor", by_kind(integer=np.bitwise_xor, bool=np.bitwise_xor), public="bitwise_xor",
-    doc="The bits set in one of x and y.",
+    doc="Returns the bits set in one of x and y. | 6, 3 -> 5",
 )  # fmt: skip
 shift_left, shift_left_p = binary(
     "shift_left", kernels.shift(np.left_shift, np.left_shift), numpy_name="left_shift",
-    doc="x with its bits moved left by y; 0 when y is not a valid shift.",
+    doc="Returns x with its bits moved left by y; 0 when y is not a valid shift. | 1, 3 -> 8",
 )  # fmt: skip
 shift_right_logical, shift_right_logical_p = binary(
     "shift_right_logical", kernels.shift(kernels.shift_right_logical, np.right_shift), numpy_name="right_shift",
-    doc="x with its bits moved right by y, zeros coming in; 0 when y is not a valid shift.",
+    doc="Returns x with its bits moved right by y, zeros coming in; 0 when y is no valid shift. | 8, 2 -> 2",
 )  # fmt: skip
 shift_right_arithmetic, shift_right_arithmetic_p = binary(
     "shift_right_arithmetic", kernels.shift(np.right_shift, kernels.shift_right_arithmetic_unsigned),
     numpy_name="right_shift",
-    doc="x with its bits moved right by y, copies of the first bit coming in (in unsigned x too).",
+    doc="Returns x with its bits moved right by y, copies of the first bit coming in. | -8, 2 -> -2",
 )  # fmt: skip
 
 # ---- arithmetic ----
@@ -340,12 +349,12 @@ def _number_kernel(ufunc):
 
 add, add_p = binary(
     "add", _number_kernel(np.add), numpy_name="add", makes_nan=True, facts=frozenset({LINEAR}),
-    doc="The sum of x and y; integers wrap.",
+    doc="Returns the sum of x and y; integers wrap. | 2.0, 3.0 -> 5.0",
 )  # fmt: skip
 _def_sum_rules(add_p, lambda y: y)
 sub, sub_p = binary(
     "sub", _number_kernel(np.subtract), numpy_name="subtract", makes_nan=True, facts=frozenset({LINEAR}),
-    doc="x minus y; integers wrap.",
+    doc="Returns x minus y; integers wrap. | 2.0, 3.0 -> -1.0",
 )  # fmt: skip
 _def_sum_rules(sub_p, neg)
 _, mul_p = binary(
@@ -376,7 +385,7 @@ div, div_p = binary(
     lambda g, z, x, y: div(g, y),
     lambda g, z, x, y: mul(mul(neg(g), x), integer_pow(y, -2)),
     numpy_name="divide",
-    doc="x over y; integers truncate toward zero, and over 0 give -1 (unsigned: the largest).",
+    doc="Returns x over y; integers truncate toward zero, and over 0 give -1 (unsigned: the largest). | 7, 2 -> 3",
 )
 
 
@@ -398,7 +407,7 @@ rem, rem_p = binary(
     kernels.division(np.fmod, kernels.remainder_integer, kernels.remainder_integer),
     lambda g, z, x, y: _broadcast_tangent(g, shape_of(z)),
     lambda g, z, x, y: mul(neg(g), _truncated_quotient(x, y)),
-    doc="The remainder of x over y, with the sign of x (NumPy's has that of y); an integer over 0 gives x.",
+    doc="Returns the remainder of x over y, with x's sign (unlike NumPy's); over an integer 0 it is x. | -7, 3 -> -1",
 )
 
 
@@ -413,13 +422,13 @@ max, max_p = binary(
     "max", by_kind(**dict.fromkeys(_MAX_KINDS, np.maximum) | {"complexfloating": on_complex.maximum}),
     lambda g, z, x, y: mul(g, _tangent_share(z, x, y)), lambda g, z, x, y: mul(g, _tangent_share(z, y, x)),
     numpy_name="maximum", makes_nan=False,
-    doc="The larger of x and y; NaN if either is; of two zeros either.  Complex numbers go by real, then imaginary.",
+    doc="Returns the larger of x and y, NaN if either is; complex ones go by real, then imaginary part. | 2, 3 -> 3",
 )  # fmt: skip
 min, min_p = binary(
     "min", by_kind(**dict.fromkeys(_MAX_KINDS, np.minimum) | {"complexfloating": on_complex.minimum}),
     lambda g, z, x, y: mul(g, _tangent_share(z, x, y)), lambda g, z, x, y: mul(g, _tangent_share(z, y, x)),
     numpy_name="minimum", makes_nan=False,
-    doc="The smaller of x and y; NaN if either is; of two zeros either.  Complex numbers go by real, then imaginary.",
+    doc="Returns the smaller of x and y, NaN if either is; complex ones go by real, then imaginary part. | 2, 3 -> 2",
 )  # fmt: skip
 
 
@@ -429,7 +438,7 @@ atan2, atan2_p = binary(
     lambda g, z, x, y: mul(g, div(y, add(square(x), square(y)))),
     lambda g, z, x, y: mul(g, div(neg(x), add(square(x), square(y)))),
     numpy_name="arctan2",
-    doc="The angle in [-pi, pi] radians of the point with ordinate x and abscissa y.",
+    doc="Returns the angle in [-pi, pi] radians of the point with ordinate x and abscissa y. | 1.0, -1.0 -> 2.3562",
 )
 _, nextafter_p = binary("nextafter", by_kind(floating=np.nextafter), numpy_name="nextafter", doc="Next float.")
 nextafter_p.jvp = None  # as in JAX: differentiating it is an error, not zero
@@ -442,7 +451,8 @@ def nextafter(x1, x2):
 
 complex, complex_p = binary(
     "complex", by_kind(float32=kernels.make_complex, float64=kernels.make_complex), result=_to_complex,
-    facts=frozenset({LINEAR}), doc="The complex numbers with real part x and imaginary part y.",
+    facts=frozenset({LINEAR}),
+    doc="Returns the complex numbers with real part x and imaginary part y. | 1.0, 2.0 -> (1+2j)",
 )  # fmt: skip
 
 
@@ -565,16 +575,23 @@ def _order_kernel(ufunc):
 
 eq, eq_p = binary(
     "eq", kernels.accept_keys(by_kind(**dict.fromkeys(_MAX_KINDS, np.equal)), operator.eq),
-    result=to_bool, numpy_name="equal", doc="Whether x equals y; false if either is NaN.",
+    result=to_bool, numpy_name="equal", doc="Returns whether x equals y; false if either is NaN. | 1, 2 -> False",
 )  # fmt: skip
 ne, ne_p = binary(
     "ne", kernels.accept_keys(by_kind(**dict.fromkeys(_MAX_KINDS, np.not_equal)), operator.ne),
-    result=to_bool, numpy_name="not_equal", doc="Whether x differs from y; true if either is NaN.",
+    result=to_bool, numpy_name="not_equal",
+    doc="Returns whether x differs from y; true if either is NaN. | 1, 2 -> True",
 )  # fmt: skip
-lt, lt_p = binary("lt", _order_kernel(np.less), result=to_bool, doc="Whether x is less than y.")
-le, le_p = binary("le", _order_kernel(np.less_equal), result=to_bool, doc="Whether x is at most y.")
-gt, gt_p = binary("gt", _order_kernel(np.greater), result=to_bool, doc="Whether x is greater than y.")
-ge, ge_p = binary("ge", _order_kernel(np.greater_equal), result=to_bool, doc="Whether x is at least y.")
+lt, lt_p = binary("lt", _order_kernel(np.less), result=to_bool, doc="Returns whether x is less than y. | 1, 2 -> True")
+le, le_p = binary(
+    "le", _order_kernel(np.less_equal), result=to_bool, doc="Returns whether x is at most y. | 1, 2 -> True"
+)
+gt, gt_p = binary(
+    "gt", _order_kernel(np.greater), result=to_bool, doc="Returns whether x is greater than y. | 1, 2 -> False"
+)
+ge, ge_p = binary(
+    "ge", _order_kernel(np.greater_equal), result=to_bool, doc="Returns whether x is at least y. | 1, 2 -> False"
+)
 
 # ---- select_n ----
 

@@ -48,7 +48,7 @@ _kernel = by_kind(integer=_high_kernel)
 for _dtype in NARROW_INTEGERS:  # XLA does not accept these dtypes either
     _kernel.pop(_dtype, None)
 mulhi, mulhi_p = binary(
-    "mulhi", _kernel, doc="The upper half of the bits of the product of x and y, which has twice as many."
+    "mulhi", _kernel, doc="Returns the upper half of the bits of the product of x and y. | 2**30, 8 -> 2"
 )
 
 

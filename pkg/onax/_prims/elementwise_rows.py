@@ -159,11 +159,11 @@ def unary(name, kernel, tangent=None, *, doc, public=None, accuracy=False, **opt
             _check_accuracy(accuracy)
         return bind(x)
 
-    text = f"{doc}\n\nAccepts {' and '.join(_PLAIN[k] for k in kernel.kinds)} numbers; TypeError otherwise."
+    args = f"x: array of {_list_kinds(kernel)} numbers."
     if accuracy:
-        text += "\n`accuracy` is checked and otherwise ignored: there is one implementation, within 4 ulp."
-        return _set_name_and_doc(function_with_accuracy, public or name, text), p
-    return _set_name_and_doc(function, public or name, text), p
+        args += "\n  accuracy: a `Tolerance` or `AccuracyMode`; there is one implementation, within 4 ulp."
+        return _set_name_and_doc(function_with_accuracy, public or name, doc, args, _RESULT_OF_ONE), p
+    return _set_name_and_doc(function, public or name, doc, args, _RESULT_OF_ONE), p
 
 
 def binary(
@@ -188,11 +188,11 @@ def binary(
         return bind(x, y)
 
     function.__code__ = function.__code__.replace(co_varnames=parameters)
-    text = (
-        f"{doc}\n\n{' and '.join(parameters)} have one dtype ({', '.join(_PLAIN[k] for k in kernel.kinds)}) and one "
-        "shape, lengths of 1 and rank 0 fitting any;\nTypeError otherwise: nothing is promoted, unlike in NumPy."
+    args = (
+        f"{', '.join(parameters)}: arrays of {_list_kinds(kernel)} numbers, of one dtype and one shape.\n"
+        "    Lengths of 1 and rank 0 fit any; nothing is promoted, unlike in NumPy."
     )
-    return _set_name_and_doc(function, public or name, text), defvectorized(p)
+    return _set_name_and_doc(function, public or name, doc, args, _RESULT_OF_TWO), defvectorized(p)
 
 
 _PLAIN = {
@@ -206,10 +206,34 @@ _PLAIN = {
 }
 
 
-def _set_name_and_doc(function, name, doc):
+_RESULT_OF_ONE = "Array of the shape of `x`."
+_RESULT_OF_TWO = "Array of the broadcast shape."
+
+
+def _list_kinds(kernel):
+    return " or ".join(_PLAIN[kind] for kind in kernel.kinds)
+
+
+def _set_name_and_doc(function, name, doc, args, result):
+    """Sets the name of a function and a docstring with all sections.
+
+    `doc` is the summary, and behind `|` the arguments of an example and its result, a Python number.
+    """
     function.__name__ = function.__qualname__ = name
     function.__module__ = "onax.lax"
-    function.__doc__ = doc
+    summary, _, example = doc.partition(" | ")
+    sections = [
+        summary,
+        f"Args:\n  {args}",
+        f"Returns:\n  {result}",
+        "Raises:\n  TypeError: dtypes or shapes do not fit.",
+    ]
+    if example:
+        arguments, _, number = example.partition(" -> ")
+        call = f"lax.{name}({arguments}).item()"
+        call = f"round({call}, 4)" if "." in number else call
+        sections.append(f"Examples:\n  >>> {call}\n  {number}")
+    function.__doc__ = "\n\n".join(sections)
     return function
 
 

@@ -239,12 +239,32 @@ def gather(
     mode=None,
     fill_value=None,
 ):
-    """Windows of operand, of shape `slice_sizes`, one for each index vector in the last axis of start_indices.
+    """Returns windows of an array, one for each index vector.
 
-    dimension_numbers (GatherDimensionNumbers) says which axis is what; mode (GatherScatterMode, its name, or None for
-    FILL_OR_DROP) what becomes of windows that leave the operand.  fill_value defaults to NaN, the lowest signed or the
-    highest unsigned integer, or True.  Negative indices are out of bounds here, unlike in NumPy's indexing.  Raises
-    TypeError where shapes and dimension numbers do not fit, ValueError for indices that are not integers.
+    Args:
+      operand: array.
+      start_indices: integer array; its last axis holds index vectors.
+      dimension_numbers: `lax.GatherDimensionNumbers`, the roles of axes.
+      slice_sizes: ints, the lengths of a window along each axis of the operand.
+      unique_indices, indices_are_sorted: promises about the indices that make derivatives quicker; wrong ones make them
+        undefined.
+      mode: a `lax.GatherScatterMode` or its name, for windows that leave the operand: "fill" (default), "clip" or
+        "promise_in_bounds".
+      fill_value: value of windows out of bounds in mode "fill"; default: NaN, the lowest signed or the largest unsigned
+        integer.
+
+    Returns:
+      Array of the axes of the indices and of the windows.
+
+    Raises:
+      TypeError: shapes, dtypes and dimension numbers do not fit.
+
+    Examples:
+      >>> rows = lax.GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,))
+      >>> lax.gather(jnp.array([[1, 2], [3, 4]]), jnp.array([[1], [0], [1]]), rows, (1, 2))
+      Array([[3, 4],
+             [1, 2],
+             [3, 4]], dtype=int32)
     """
     mode = _check_mode(mode)
     operand, start_indices = _as_arrays(operand, start_indices)
@@ -424,7 +444,7 @@ def _bind(primitive, combine, operand, indices, updates, numbers, indices_are_so
     )
 
 
-def _public_function(name, primitive, combine, what):
+def _public_function(name, primitive, combine, what, output):
     def function(
         operand,
         scatter_indices,
@@ -448,21 +468,38 @@ def _public_function(name, primitive, combine, what):
         )
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""operand with each window of updates {what} at its index vector.
+    function.__doc__ = f"""Returns an array with windows of updates {what}.
 
-    dimension_numbers (ScatterDimensionNumbers) says which axis is what; windows that leave the operand are dropped, or
-    moved inside with mode="clip".  Index vectors lie in the last axis of scatter_indices.  Raises TypeError where
-    shapes, dtypes and dimension numbers do not fit, ValueError for indices that are not integers.
+    Args:
+      operand: array.
+      scatter_indices: integer array; its last axis holds index vectors.
+      updates: array of the dtype of the operand.
+      dimension_numbers: `lax.ScatterDimensionNumbers`, the roles of axes.
+      indices_are_sorted, unique_indices: promises about the indices; wrong ones make the result undefined.
+      mode: a `lax.GatherScatterMode` or its name, for windows that leave the operand: "drop" (default), "clip" or
+        "promise_in_bounds".
+
+    Returns:
+      Array of the shape and dtype of the operand.
+
+    Raises:
+      TypeError: shapes, dtypes and dimension numbers do not fit.
+      ValueError: the indices are not integers.
+
+    Examples:
+      >>> elements = lax.ScatterDimensionNumbers((), (0,), (0,))
+      >>> lax.{name}(jnp.array([1.0, 2.0, 3.0]), jnp.array([[0], [2]]), jnp.array([5.0, 2.0]), elements)
+      Array({output}, dtype=float32)
     """
     return function
 
 
-scatter = _public_function("scatter", scatter_p, None, "written (the last one, where windows overlap)")
-scatter_add = _public_function("scatter_add", scatter_add_p, add_p, "added")
-scatter_sub = _public_function("scatter_sub", scatter_sub_p, sub_p, "subtracted")
-scatter_mul = _public_function("scatter_mul", scatter_mul_p, mul_p, "multiplied in")
-scatter_min = _public_function("scatter_min", scatter_min_p, min_p, "combined by minimum")
-scatter_max = _public_function("scatter_max", scatter_max_p, max_p, "combined by maximum")
+scatter = _public_function("scatter", scatter_p, None, "written (the last one, where windows overlap)", "[5., 2., 2.]")
+scatter_add = _public_function("scatter_add", scatter_add_p, add_p, "added", "[6., 2., 5.]")
+scatter_sub = _public_function("scatter_sub", scatter_sub_p, sub_p, "subtracted", "[-4.,  2.,  1.]")
+scatter_mul = _public_function("scatter_mul", scatter_mul_p, mul_p, "multiplied in", "[5., 2., 6.]")
+scatter_min = _public_function("scatter_min", scatter_min_p, min_p, "combined by minimum", "[1., 2., 2.]")
+scatter_max = _public_function("scatter_max", scatter_max_p, max_p, "combined by maximum", "[5., 2., 3.]")
 
 
 # ---- derivatives of the scatters ----
@@ -653,7 +690,21 @@ _extremal_jvp(scatter_max_p)
 
 
 def index_take(src, idxs, axes):
-    """The windows of src at `idxs`, one integer array of shape (n,) for each of `axes`; indices wrap around."""
+    """Returns the windows of an array at indices along several axes.
+
+    Args:
+      src: array.
+      idxs: integer arrays of shape (n,), one for each of the axes; they wrap around.
+      axes: ints.
+
+    Returns:
+      Array of shape (n, ...), in which the other axes follow.
+
+    Examples:
+      >>> lax.index_take(jnp.array([[1, 2], [3, 4]]), (jnp.array([0, -1]),), (0,))
+      Array([[1, 2],
+             [3, 4]], dtype=int32)
+    """
     indices = concatenate([expand_dims(i, (1,)) for i in idxs], 1)
     sizes = np.array([src.shape[a] for a in axes], indices.dtype)
     bound = broadcast_in_dim(as_array(np.maximum(sizes, 1)), indices.shape, (1,))

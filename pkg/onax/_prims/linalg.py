@@ -74,12 +74,25 @@ cholesky_p = def_linalg_rules(
 
 
 def cholesky(x, *, symmetrize_input=True):
-    """The lower triangular L with L L^H = x, for stacks of Hermitian positive definite matrices x[..., n, n].
+    """Returns the lower triangular L with L L^H = x.
 
-    symmetrize_input: take the mean of x and its adjoint first; otherwise only the lower triangle is read.  A matrix
-    that is not positive definite, or holds NaN, gives NaN.  The dtypes are float32, float64, complex64, complex128.
-    Integers, of which the mean is a float, raise TypeError without `symmetrize_input`.  Raises ValueError for other
-    than square matrices.
+    A matrix that is not positive definite, or holds NaN, gives NaN.
+
+    Args:
+      x: array of shape (..., n, n), floating or complex: Hermitian positive definite matrices.
+      symmetrize_input: whether (x + x^H) / 2 is decomposed; otherwise only the lower triangle is read.
+
+    Returns:
+      Array of shape (..., n, n).
+
+    Raises:
+      TypeError: x holds integers, and `symmetrize_input` is False.
+      ValueError: the matrices are not square.
+
+    Examples:
+      >>> jnp.round(lax.linalg.cholesky(jnp.array([[4.0, 2.0], [2.0, 5.0]])), 4)
+      Array([[2., 0.],
+             [1., 2.]], dtype=float32)
     """
     x = operand(x)
     if symmetrize_input:
@@ -170,11 +183,28 @@ triangular_solve_p = Primitive(
 
 
 def triangular_solve(a, b, *, left_side=False, lower=False, transpose_a=False, conjugate_a=False, unit_diagonal=False):
-    """The solution x of op(a) x = b (left_side), or of x op(a) = b, for triangular matrices a[..., n, n].
+    """Returns the solution x of op(a) x = b or x op(a) = b, for triangular matrices.
 
-    op transposes and conjugates as the flags say.  The other triangle of a is not read; with unit_diagonal the diagonal
-    is not read either and counts as 1.  b may lack the axis of its columns (of its rows).  A 0 on the diagonal gives
-    inf and NaN. Raises TypeError for integers or unequal dtypes and ranks, ValueError for shapes that do not fit.
+    Args:
+      a: array of shape (..., n, n).
+      b: array of shape (..., n, k), or (..., k, n) unless left_side.
+      left_side: whether op(a) stands at the left of x.
+      lower: whether the lower triangle of a is read; the other one counts as 0.
+      transpose_a: whether op transposes.
+      conjugate_a: whether op conjugates.
+      unit_diagonal: whether the diagonal counts as ones.
+
+    Returns:
+      Array of the shape of `b`.
+
+    Raises:
+      ValueError: shapes do not fit.
+
+    Examples:
+      >>> a = jnp.array([[2.0, 0.0], [1.0, 1.0]])
+      >>> jnp.round(lax.linalg.triangular_solve(a, jnp.array([[4.0], [3.0]]), left_side=True, lower=True), 4)
+      Array([[2.],
+             [1.]], dtype=float32)
     """
     a, b = operand(a), operand(b)
     single = b.ndim == a.ndim - 1
@@ -264,10 +294,19 @@ lu_p = def_linalg_rules(
 
 
 def lu(x):
-    """(lu, pivots, permutation): elimination with partial pivoting, x[..., permutation, :] = L U.
+    """Returns the decomposition with partial pivoting, x[..., permutation, :] = L U.
 
-    lu[..., m, n] holds U, and below the diagonal L, whose own diagonal is 1.  Row i was exchanged with row pivots[i]
-    (int32, from 0) in step i.  A singular matrix gives zeros on the diagonal of U.
+    Args:
+      x: array of shape (..., m, n); k is the smaller of m and n.
+
+    Returns:
+      Tuple (lu, pivots, permutation): U and, below its diagonal, L without its ones; int32 arrays of shape (..., k) and
+      (..., m).
+
+    Examples:
+      >>> lu, pivots, permutation = lax.linalg.lu(jnp.array([[1.0, 2.0], [4.0, 4.0]]))
+      >>> permutation
+      Array([1, 0], dtype=int32)
     """
     return lu_p.bind(operand(x))
 
@@ -304,9 +343,18 @@ lu_pivots_to_permutation_p = def_linalg_rules(
 
 
 def lu_pivots_to_permutation(pivots, permutation_size):
-    """The permutation of `permutation_size` rows that results from exchanging row i with row pivots[..., i] in turn.
+    """Returns the permutation that results from exchanging rows in turn.
 
-    Pivots must lie in [0, permutation_size); others are clamped (in JAX the result is then not a permutation).
+    Args:
+      pivots: int32 array of shape (..., k): row i is exchanged with row pivots[..., i].
+      permutation_size: int, the number of rows.
+
+    Returns:
+      int32 array of shape (..., permutation_size).
+
+    Examples:
+      >>> lax.linalg.lu_pivots_to_permutation(jnp.array([1, 1]), 3)
+      Array([1, 0, 2], dtype=int32)
     """
     return lu_pivots_to_permutation_p.bind(operand(pivots), permutation_size=permutation_size)
 
@@ -402,10 +450,22 @@ qr_p = def_linalg_rules(
 
 
 def qr(x, *, pivoting=False, full_matrices=True, use_magma=None):
-    """(q, r) with x = q r, q unitary and r upper triangular; with pivoting (q, r, p) with x[..., :, p] = q r.
+    """Returns the decomposition x = q r into a unitary and an upper triangular matrix.
 
-    x[..., m, n] gives q[..., m, m] and r[..., m, n]; without full_matrices k = min(m, n) columns and rows of them.
-    use_magma is accepted and makes no difference on a CPU.
+    Args:
+      x: array of shape (..., m, n); k is the smaller of m and n.
+      pivoting: whether columns are permuted so that the diagonal of r decreases: x[..., :, p] = q r.
+      full_matrices: whether q is of shape (..., m, m), instead of (..., m, k).
+      use_magma: accepted as in JAX, without effect on a CPU.
+
+    Returns:
+      Tuple (q, r), or (q, r, p) with pivoting.
+
+    Examples:
+      >>> q, r = lax.linalg.qr(jnp.array([[3.0, 1.0], [4.0, 2.0]]))
+      >>> jnp.round(q @ r, 4)
+      Array([[3., 1.],
+             [4., 2.]], dtype=float32)
     """
     out = qr_p.bind(operand(x), pivoting=bool(pivoting), full_matrices=bool(full_matrices), use_magma=use_magma)
     return tuple(out)
@@ -452,9 +512,24 @@ householder_product_p = def_linalg_rules(
 
 
 def householder_product(a, taus):
-    """The first n columns of H_1 H_2 ... H_k with H_i = 1 - taus[..., i] v v^H, for a[..., m, n], m >= n.
+    """Returns the first n columns of a product of reflections.
 
-    v has zeros above index i, 1 at index i, and below it column i of a.  Not differentiable, as in JAX.
+    Args:
+      a: array of shape (..., m, n) with m >= n, whose columns below the diagonal hold the vectors v of reflections 1 -
+        tau v v^H.
+      taus: array of shape (..., k) with k <= n.
+
+    Returns:
+      Array of shape (..., m, n).
+
+    Raises:
+      ValueError: shapes do not fit.
+
+    Examples:
+      >>> lax.linalg.householder_product(jnp.eye(3, 2), jnp.zeros(2))
+      Array([[1., 0.],
+             [0., 1.],
+             [0., 0.]], dtype=float32)
     """
     return householder_product_p.bind(operand(a), operand(taus))
 
@@ -474,8 +549,24 @@ ormqr_p = def_linalg_rules(Primitive("ormqr", kernel=kernels.ormqr, abstract_eva
 
 
 def ormqr(a, taus, c, *, left=True, transpose=False):
-    """c multiplied from the left (or right) by the unitary m x m product of the reflections in a[..., m, k] and taus,
-    or by its adjoint.  Not differentiable, as in JAX."""
+    """Returns an array multiplied by the unitary matrix of a product of reflections.
+
+    Args:
+      a: array of shape (..., m, k), as for `householder_product`.
+      taus: array of shape (..., k).
+      c: array of shape (..., m, n), or (..., n, m) unless left.
+      left: whether the unitary matrix stands at the left.
+      transpose: whether its conjugate transpose is taken.
+
+    Returns:
+      Array of the shape of `c`.
+
+    Examples:
+      >>> lax.linalg.ormqr(jnp.eye(3, 2), jnp.zeros(2), jnp.ones((3, 1)))
+      Array([[1.],
+             [1.],
+             [1.]], dtype=float32)
+    """
     return ormqr_p.bind(operand(a), operand(taus), operand(c), left=bool(left), transpose=bool(transpose))
 
 
@@ -498,9 +589,22 @@ cholesky_update_p = def_linalg_rules(
 
 
 def cholesky_update(r_matrix, w_vector):
-    """The upper factor of R^T R + w w^T, given the upper factor R[..., n, n] and w[..., n].
+    """Returns the upper factor of R^T R + w w^T.
 
-    Not differentiable, as in JAX; unlike there it may be mapped.
+    Args:
+      r_matrix: array of shape (..., n, n), the upper factor R.
+      w_vector: array of shape (..., n).
+
+    Returns:
+      Array of shape (..., n, n).
+
+    Raises:
+      ValueError: shapes do not fit.
+
+    Examples:
+      >>> jnp.round(lax.linalg.cholesky_update(jnp.eye(2), jnp.array([1.0, 0.0])), 4)
+      Array([[1.4142, 0.    ],
+             [0.    , 1.    ]], dtype=float32)
     """
     return cholesky_update_p.bind(operand(r_matrix), operand(w_vector))
 
@@ -521,8 +625,22 @@ symmetric_product_p = def_linalg_rules(
 
 
 def symmetric_product(a_matrix, c_matrix, *, alpha=1.0, beta=0.0, symmetrize_output=False):
-    """alpha A A^T + beta C for A[..., n, k] and a symmetric C[..., n, n].  Not differentiable, as in JAX.
+    """Returns alpha A A^T + beta C.
 
-    symmetrize_output is accepted; the result is symmetric where C is.
+    It has no derivative, as in JAX.
+
+    Args:
+      a_matrix: array of shape (..., n, k).
+      c_matrix: array of shape (..., n, n), symmetric.
+      alpha, beta: numbers.
+      symmetrize_output: whether both triangles of the result are valid; otherwise only one is.
+
+    Returns:
+      Array of shape (..., n, n).
+
+    Examples:
+      >>> lax.linalg.symmetric_product(jnp.array([[1.0], [2.0]]), jnp.zeros((2, 2)), symmetrize_output=True)
+      Array([[1., 2.],
+             [2., 4.]], dtype=float32)
     """
     return symmetric_product_p.bind(operand(a_matrix), operand(c_matrix), alpha=alpha, beta=beta)

@@ -86,10 +86,26 @@ eigh_p = def_linalg_rules(
 
 
 def eigh(x, *, lower=True, symmetrize_input=True, sort_eigenvalues=True, subset_by_index=None, implementation=None):
-    """(eigenvectors in columns, eigenvalues) of Hermitian matrices x[..., n, n]; eigenvalues ascend.
+    """Returns eigenvectors and eigenvalues of Hermitian matrices.
 
-    symmetrize_input takes the mean of x and its adjoint first; otherwise one triangle alone counts, the lower one with
-    `lower`.  Raises NotImplementedError for a proper subset and for implementations other than QR, as JAX on a CPU.
+    Args:
+      x: array of shape (..., n, n).
+      lower: whether the lower triangle is read where symmetrize_input is False.
+      symmetrize_input: whether (x + x^H) / 2 is decomposed.
+      sort_eigenvalues: accepted as in JAX; eigenvalues ascend in any case.
+      subset_by_index: two ints (start, end), the range of eigenvalues; only (0, n) on a CPU.
+      implementation: a `lax.linalg.EighImplementation`; only QR on a CPU.
+
+    Returns:
+      Tuple (eigenvectors in the columns of an array of shape (..., n, n), real eigenvalues of shape (..., n)).
+
+    Raises:
+      ValueError: the matrices are not square.
+
+    Examples:
+      >>> vectors, values = lax.linalg.eigh(jnp.array([[2.0, 0.0], [0.0, 1.0]]))
+      >>> jnp.round(values, 4)
+      Array([1., 2.], dtype=float32)
     """
     x = operand(x)
     if symmetrize_input:
@@ -207,10 +223,27 @@ def eig(
     implementation=None,
     use_magma=None,
 ):
-    """[eigenvalues, left eigenvectors, right eigenvectors], the last two on request, of square matrices; complex.
+    """Returns eigenvalues and eigenvectors of square matrices.
 
-    Vectors are the columns, have length 1 and a real largest element.  Derivatives of vectors must be asked for by
-    enable_eigvec_derivs: they hold for simple eigenvalues.  use_magma is accepted and makes no difference on a CPU.
+    Args:
+      x: array of shape (..., n, n).
+      compute_left_eigenvectors: whether left eigenvectors are returned.
+      compute_right_eigenvectors: whether right eigenvectors are returned.
+      enable_eigvec_derivs: whether eigenvectors may be differentiated.
+      implementation: a `lax.linalg.EigImplementation`; only LAPACK on a CPU.
+      use_magma: accepted as in JAX, without effect on a CPU.
+
+    Returns:
+      List [eigenvalues of shape (..., n), left vectors, right vectors], the last two of shape (..., n, n) where asked
+      for; all are complex.
+
+    Raises:
+      ValueError: the matrices are not square.
+
+    Examples:
+      >>> values, vectors = lax.linalg.eig(jnp.array([[1.0, 2.0], [0.0, 3.0]]), compute_left_eigenvectors=False)
+      >>> jnp.round(jnp.sort(values.real), 4)
+      Array([1., 3.], dtype=float32)
     """
     if implementation not in (None, EigImplementation.LAPACK):
         raise ValueError("Only the lapack implementation is supported on CPU.")
@@ -300,11 +333,21 @@ svd_p = def_linalg_rules(
 
 
 def svd(x, *, full_matrices=True, compute_uv=True, subset_by_index=None, algorithm=None):
-    """(u, s, v^H) with x = u diag(s) v^H, s descending; s alone without compute_uv.
+    """Returns the singular value decomposition x = u diag(s) v^H.
 
-    x[..., m, n] gives u[..., m, m] and v^H[..., n, n], without full_matrices min(m, n) columns and rows of them.
-    A matrix with NaN or infinities gives NaN (JAX does not return for infinities).
-    Raises NotImplementedError for a proper subset and for algorithms that JAX does not have on a CPU.
+    Args:
+      x: array of shape (..., m, n); k is the smaller of m and n.
+      full_matrices: whether u and v^H are square, instead of (..., m, k) and (..., k, n).
+      compute_uv: whether u and v^H are computed.
+      subset_by_index: two ints (start, end), the range of singular values; only (0, k) on a CPU.
+      algorithm: a `lax.linalg.SvdAlgorithm`; default: divide and conquer.
+
+    Returns:
+      Tuple (u, s, v^H) with s real, descending, of shape (..., k); s alone without compute_uv.
+
+    Examples:
+      >>> jnp.round(lax.linalg.svd(jnp.array([[3.0, 0.0], [0.0, -4.0]]), compute_uv=False), 4)
+      Array([4., 3.], dtype=float32)
     """
     x = operand(x)
     if subset_by_index is not None and x.ndim > 1:
@@ -343,9 +386,26 @@ schur_p = def_linalg_rules(
 
 
 def schur(x, *, compute_schur_vectors=True, sort_eig_vals=False, select_callable=None):
-    """[T, Z] with x = Z T Z^H, Z unitary, T upper triangular (of real matrices with 2 x 2 blocks for complex pairs).
+    """Returns the Schur form T and the unitary Z with x = Z T Z^H.
 
-    Not differentiable; sorting raises NotImplementedError; both as in JAX.
+    Args:
+      x: array of shape (..., n, n).
+      compute_schur_vectors: whether Z is computed.
+      sort_eig_vals: must be False.
+      select_callable: accepted as in JAX, without effect.
+
+    Returns:
+      List [T, Z] of arrays of shape (..., n, n), or [T]; T is upper triangular, of real matrices with blocks of 2 x 2
+      for pairs of complex eigenvalues.
+
+    Raises:
+      NotImplementedError: sort_eig_vals is True.
+
+    Examples:
+      >>> t, z = lax.linalg.schur(jnp.array([[1.0, 2.0], [0.0, 3.0]]))
+      >>> jnp.round(z @ t @ z.T, 4)
+      Array([[1., 2.],
+             [0., 3.]], dtype=float32)
     """
     if sort_eig_vals:
         raise NotImplementedError("The sort feature of LAPACK's gees routine is not implemented.")
@@ -372,9 +432,20 @@ hessenberg_p = def_linalg_rules(
 
 
 def hessenberg(a):
-    """(H above and in the first subdiagonal with reflections below it, taus): a = Q H Q^H.
+    """Returns the Hessenberg form of square matrices, with the reflections that make it.
 
-    householder_product makes Q from the reflections.  Not differentiable, as in JAX.
+    Args:
+      a: array of shape (..., n, n).
+
+    Returns:
+      Tuple (H with reflections below its subdiagonal, taus of shape (..., n - 1)): a = Q H Q^H with Q from
+      `householder_product`.
+
+    Examples:
+      >>> h, taus = lax.linalg.hessenberg(jnp.array([[1.0, 2.0], [3.0, 4.0]]))
+      >>> h
+      Array([[1., 2.],
+             [3., 4.]], dtype=float32)
     """
     return hessenberg_p.bind(operand(a))
 
@@ -404,9 +475,19 @@ tridiagonal_p = def_linalg_rules(
 
 
 def tridiagonal(a, *, lower=True):
-    """(form with reflections, diagonal, off-diagonal, taus) of Hermitian matrices: a = Q T Q^H.
+    """Returns the tridiagonal form of Hermitian matrices, with the reflections that make it.
 
-    Only one triangle of a is read.  Not differentiable, as in JAX.
+    Args:
+      a: array of shape (..., n, n).
+      lower: whether the lower triangle is read.
+
+    Returns:
+      Tuple (form with reflections, diagonal of shape (..., n), off-diagonal and taus of shape (..., n - 1)).
+
+    Examples:
+      >>> _, diagonal, _, _ = lax.linalg.tridiagonal(jnp.array([[1.0, 2.0], [2.0, 4.0]]))
+      >>> diagonal
+      Array([1., 4.], dtype=float32)
     """
     return tridiagonal_p.bind(operand(a), lower=bool(lower))
 
@@ -493,9 +574,26 @@ tridiagonal_solve_p = Primitive(
 
 
 def tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
-    """The solution x[..., n, k] of A x = b, A having the diagonals dl (below; dl[..., 0] unused), d, du (above).
+    """Returns the solution x of A x = b for tridiagonal matrices A.
 
-    A singular A gives NaN; with perturb_singular a tiny pivot replaces the pivot 0.
+    Args:
+      dl: array of shape (..., n), the diagonal below; dl[..., 0] is not used.
+      d: array of shape (..., n), the diagonal.
+      du: array of shape (..., n), the diagonal above; du[..., n - 1] is not used.
+      b: array of shape (..., n, k).
+      perturb_singular: whether a tiny pivot replaces a pivot 0; otherwise a singular A gives NaN.
+
+    Returns:
+      Array of shape (..., n, k).
+
+    Raises:
+      TypeError: shapes do not fit.
+
+    Examples:
+      >>> one, two = jnp.ones(2), jnp.full(2, 2.0)
+      >>> jnp.round(lax.linalg.tridiagonal_solve(one, two, one, jnp.array([[3.0], [3.0]])), 4)
+      Array([[1.],
+             [1.]], dtype=float32)
     """
     return tridiagonal_solve_p.bind(
         operand(dl), operand(d), operand(du), operand(b), perturb_singular=bool(perturb_singular)

@@ -113,9 +113,23 @@ reduce_min_p = _extremum("reduce_min", np.minimum, highest)
 
 
 def reduce_max(operand, axes, *, out_sharding=None):
-    """The largest element along the axes; NaN if there is one; the lowest value of the dtype if there are none.
+    """Returns the largest element over the axes.
 
-    Raises ValueError for axes that repeat or are out of bounds.
+    Args:
+      operand: array of numbers or bool.
+      axes: ints.
+      out_sharding: a sharding for the result; default: decided by the operand.
+
+    Returns:
+      Array without the axes, of the dtype of the operand: NaN where there is one, and the lowest value where there are
+      no elements.
+
+    Raises:
+      ValueError: axes repeat or are out of bounds.
+
+    Examples:
+      >>> lax.reduce_max(jnp.array([[3, 7], [9, 2]]), (0,))
+      Array([9, 7], dtype=int32)
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, reduce_max, operand, axes)
@@ -123,9 +137,23 @@ def reduce_max(operand, axes, *, out_sharding=None):
 
 
 def reduce_min(operand, axes, *, out_sharding=None):
-    """The smallest element along the axes; NaN if there is one; the highest value of the dtype if there are none.
+    """Returns the smallest element over the axes.
 
-    Raises ValueError for axes that repeat or are out of bounds.
+    Args:
+      operand: array of numbers or bool.
+      axes: ints.
+      out_sharding: a sharding for the result; default: decided by the operand.
+
+    Returns:
+      Array without the axes, of the dtype of the operand: NaN where there is one, and the highest value where there are
+      no elements.
+
+    Raises:
+      ValueError: axes repeat or are out of bounds.
+
+    Examples:
+      >>> lax.reduce_min(jnp.array([[3, 7], [9, 2]]), (0,))
+      Array([3, 2], dtype=int32)
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, reduce_min, operand, axes)
@@ -197,9 +225,22 @@ defreducer(reduce_prod_p)
 
 
 def reduce_prod(operand, axes):
-    """The product of the elements along the axes, in operand's dtype (integers wrap); 1 if there are none.
+    """Returns the product of the elements over the axes.
 
-    Raises ValueError for axes that repeat or are out of bounds, TypeError for bool.
+    Args:
+      operand: array of numbers.
+      axes: ints.
+
+    Returns:
+      Array without the axes, of the dtype of the operand; integers wrap.
+
+    Raises:
+      ValueError: axes repeat or are out of bounds.
+      TypeError: the operand is of dtype bool.
+
+    Examples:
+      >>> lax.reduce_prod(jnp.array([[3, 7], [9, 2]]), (0,))
+      Array([27, 14], dtype=int32)
     """
     return reduce_prod_p.bind(operand, axes=reduction_axes(operand, axes))
 
@@ -236,25 +277,64 @@ reduce_xor_p = _bitwise("reduce_xor", np.bitwise_xor, 0)
 
 
 def reduce_and(operand, axes):
-    """The bits set in all elements along the axes (for bool: whether all are true).
+    """Returns the bits set in all elements over the axes; for bools, whether all hold.
 
-    Raises TypeError unless operand is bool or integer, ValueError for axes that repeat or are out of bounds.
+    Args:
+      operand: array of integers or bools.
+      axes: ints.
+
+    Returns:
+      Array without the axes, of the dtype of the operand.
+
+    Raises:
+      TypeError: the operand is of another dtype.
+      ValueError: axes repeat or are out of bounds.
+
+    Examples:
+      >>> lax.reduce_and(jnp.array([[True, False], [True, True]]), (0,))
+      Array([ True, False], dtype=bool)
     """
     return reduce_and_p.bind(operand, axes=reduction_axes(operand, axes))
 
 
 def reduce_or(operand, axes):
-    """The bits set in any element along the axes (for bool: whether any is true).
+    """Returns the bits set in any element over the axes; for bools, whether any holds.
 
-    Raises TypeError unless operand is bool or integer, ValueError for axes that repeat or are out of bounds.
+    Args:
+      operand: array of integers or bools.
+      axes: ints.
+
+    Returns:
+      Array without the axes, of the dtype of the operand.
+
+    Raises:
+      TypeError: the operand is of another dtype.
+      ValueError: axes repeat or are out of bounds.
+
+    Examples:
+      >>> lax.reduce_or(jnp.array([[True, False], [True, False]]), (0,))
+      Array([ True, False], dtype=bool)
     """
     return reduce_or_p.bind(operand, axes=reduction_axes(operand, axes))
 
 
 def reduce_xor(operand, axes):
-    """The bits set in an odd number of elements along the axes.
+    """Returns the bits set in an odd number of elements over the axes.
 
-    Raises TypeError unless operand is bool or integer, ValueError for axes that repeat or are out of bounds.
+    Args:
+      operand: array of integers or bools.
+      axes: ints.
+
+    Returns:
+      Array without the axes, of the dtype of the operand.
+
+    Raises:
+      TypeError: the operand is of another dtype.
+      ValueError: axes repeat or are out of bounds.
+
+    Examples:
+      >>> lax.reduce_xor(jnp.array([[5, 1], [3, 1]]), (0,))
+      Array([6, 0], dtype=int32)
     """
     return reduce_xor_p.bind(operand, axes=reduction_axes(operand, axes))
 
@@ -306,18 +386,44 @@ def _arg_bind(p, operand, axis, index_dtype):
 
 
 def argmax(operand, axis, index_dtype):
-    """The index of the largest element along the axis: the first of several; the first NaN if there is one.
+    """Returns the index of the first largest element along an axis.
 
-    Raises ValueError for a bad or empty axis, TypeError for complex numbers or an index_dtype that is not an integer
-    type.
+    Args:
+      operand: array of real numbers or bool; the first NaN counts as the largest element.
+      axis: int.
+      index_dtype: integer dtype of the result.
+
+    Returns:
+      Array without the axis.
+
+    Raises:
+      ValueError: the axis is empty or out of bounds.
+      TypeError: the operand is complex, or index_dtype is no integer dtype.
+
+    Examples:
+      >>> lax.argmax(jnp.array([3.0, 7.0, 5.0]), 0, jnp.int32)
+      Array(1, dtype=int32)
     """
     return _arg_bind(argmax_p, operand, axis, index_dtype)
 
 
 def argmin(operand, axis, index_dtype):
-    """The index of the smallest element along the axis: the first of several; the first NaN if there is one.
+    """Returns the index of the first smallest element along an axis.
 
-    Raises ValueError for a bad or empty axis, TypeError for complex numbers or an index_dtype that is not an integer
-    type.
+    Args:
+      operand: array of real numbers or bool; the first NaN counts as the smallest element.
+      axis: int.
+      index_dtype: integer dtype of the result.
+
+    Returns:
+      Array without the axis.
+
+    Raises:
+      ValueError: the axis is empty or out of bounds.
+      TypeError: the operand is complex, or index_dtype is no integer dtype.
+
+    Examples:
+      >>> lax.argmin(jnp.array([3.0, 7.0, 5.0]), 0, jnp.int32)
+      Array(0, dtype=int32)
     """
     return _arg_bind(argmin_p, operand, axis, index_dtype)

@@ -37,10 +37,17 @@ dce_sink_p.def_effectful_abstract_eval(lambda *_, **__: ([], _sink_effects))
 
 
 def dce_sink(val, *, prevent_mlir_dce=False):
-    """Nothing; a program that computes the arrays of the tree `val` keeps these computations though nobody reads them.
+    """Returns nothing; a program computes the arrays though nobody reads them.
 
-    prevent_mlir_dce: whether the compiled program computes them, too.  It does not here: values that no result depends
-    on are computed in no compiled program.  True raises NotImplementedError.
+    Args:
+      val: tree of arrays.
+      prevent_mlir_dce: must be False: compiled programs never compute values on which no result depends.
+
+    Raises:
+      NotImplementedError: prevent_mlir_dce is True.
+
+    Examples:
+      >>> lax.dce_sink(jnp.ones(2))
     """
     if prevent_mlir_dce:
         raise NotImplementedError(
@@ -52,7 +59,18 @@ def dce_sink(val, *, prevent_mlir_dce=False):
 
 
 def stage(x, /):
-    """x, a number or an array, as an array of the same dtype and weak type; a tracer where a function is traced."""
+    """Returns a number or array as an array of the same dtype and weak type.
+
+    Args:
+      x: number or array.
+
+    Returns:
+      Array; a tracer where a function is traced.
+
+    Examples:
+      >>> lax.stage(2.0)
+      Array(2., dtype=float32, weak_type=True)
+    """
     return as_array(x)
 
 
@@ -66,12 +84,34 @@ register_pytree_node(Token, lambda token: ((), None), lambda _, __: Token())
 
 
 def create_token(_=None):
-    """A new token, on which nothing depends yet.  The argument is ignored."""
+    """Returns a new token, on which nothing depends yet.
+
+    Returns:
+      Token.
+
+    Examples:
+      >>> type(lax.create_token()).__name__
+      'Token'
+    """
     return Token()
 
 
 def after_all(*operands):
-    """A token that comes after other tokens.  Raises TypeError for values that are not tokens."""
+    """Returns a token that comes after other tokens.
+
+    Args:
+      *operands: tokens.
+
+    Returns:
+      Token.
+
+    Raises:
+      TypeError: a value is no token.
+
+    Examples:
+      >>> type(lax.after_all(lax.create_token())).__name__
+      'Token'
+    """
     if not all(isinstance(x, Token) for x in operands):
         raise TypeError("Arguments to after_all must be tokens")
     return Token()

@@ -168,11 +168,24 @@ sort_p = Primitive(
 
 
 def sort(operand, dimension=-1, is_stable=True, num_keys=1):
-    """operand sorted along an axis, ascending; or a tuple of arrays of one shape, reordered together.
+    """Returns an array sorted along an axis, ascending, or several arrays reordered together.
 
-    Several arrays are ordered by the first `num_keys` of them, the first above all.  NaN comes last, -0 equals 0.
-    is_stable is accepted as in JAX; equal elements keep their order in either case.  Raises TypeError for no or
-    unequally shaped arrays, ValueError for num_keys or dimension out of range.
+    Args:
+      operand: array, or sequence of arrays of one shape; NaN comes last, and -0 equals 0.
+      dimension: int, the axis.
+      is_stable: accepted as in JAX; equal elements keep their order in any case.
+      num_keys: int, by how many of the arrays to sort, the first above all.
+
+    Returns:
+      Array, or tuple of arrays.
+
+    Raises:
+      TypeError: there are no arrays, or shapes differ.
+      ValueError: num_keys or the axis is out of range.
+
+    Examples:
+      >>> lax.sort((jnp.array([3, 1, 2]), jnp.array([10, 20, 30])))
+      (Array([1, 2, 3], dtype=int32), Array([20, 30, 10], dtype=int32))
     """
     if isinstance(operand, (list, tuple)):
         operands = operand
@@ -189,7 +202,21 @@ def sort(operand, dimension=-1, is_stable=True, num_keys=1):
 
 
 def sort_key_val(keys, values, dimension=-1, is_stable=True):
-    """keys sorted along an axis, and values reordered in the same way."""
+    """Returns keys sorted along an axis, and values reordered in the same way.
+
+    Args:
+      keys: array.
+      values: array of the shape of `keys`.
+      dimension: int, the axis.
+      is_stable: accepted as in JAX; equal keys keep their order in any case.
+
+    Returns:
+      Tuple (keys, values).
+
+    Examples:
+      >>> lax.sort_key_val(jnp.array([3, 1, 2]), jnp.array([10, 20, 30]))
+      (Array([1, 2, 3], dtype=int32), Array([20, 30, 10], dtype=int32))
+    """
     dimension = canonical_axis(dimension, len(typeof(keys).shape))
     return tuple(sort_p.bind(keys, values, dimension=dimension, is_stable=is_stable, num_keys=1))
 
@@ -282,10 +309,22 @@ top_k_p = Primitive(
 
 
 def top_k(operand, k, *, axis=-1):
-    """The k largest elements along an axis in descending order, and their indices (int32).
+    """Returns the k largest elements along an axis in descending order, and their indices.
 
-    Of equal elements the first comes first; NaN counts as largest, 0 as larger than -0.  Raises ValueError for k
-    negative or beyond the axis, for an axis out of bounds and for complex numbers.
+    Args:
+      operand: array of real numbers; NaN counts as largest, and 0 as larger than -0.
+      k: int, at most the length of the axis.
+      axis: int.
+
+    Returns:
+      List of two arrays, values and int32 indices; of equal elements the first comes first.
+
+    Raises:
+      ValueError: k or the axis is out of bounds, or the operand is complex.
+
+    Examples:
+      >>> lax.top_k(jnp.array([3.0, 1.0, 2.0]), 2)
+      [Array([3., 2.], dtype=float32), Array([0, 2], dtype=int32)]
     """
     operand = operand if isinstance(operand, Array) else as_array(operand)
     (k,) = canonical_shape([k])

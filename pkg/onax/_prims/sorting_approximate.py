@@ -144,11 +144,28 @@ def approx_max_k(
     reduction_input_size_override=-1,
     aggregate_to_topk=True,
 ):
-    """The k largest elements of a floating array along an axis, in descending order, and their indices (int32).
+    """Returns the k largest elements along an axis in descending order, and their indices.
 
-    They are found exactly, whatever `recall_target`.  With `aggregate_to_topk` False more elements are given: as many
-    as JAX's search gives, which `recall_target` and `reduction_input_size_override` decide.  NaN counts as largest.
-    ValueError for integers, for k that is not positive or larger than the axis, for an axis out of bounds.
+    They are found exactly, whatever recall_target.
+
+    Args:
+      operand: array of floats; NaN counts as largest.
+      k: positive int, at most the length of the axis.
+      reduction_dimension: int, the axis.
+      recall_target: float; with the next parameter it decides how many elements are returned where aggregate_to_topk is
+        False.
+      reduction_input_size_override: int, the length of the axis to assume; -1: its own.
+      aggregate_to_topk: whether k elements are returned, instead of as many as JAX's search gives.
+
+    Returns:
+      List of two arrays, values and int32 indices.
+
+    Raises:
+      ValueError: the operand is of an integer dtype, or k or the axis is out of range.
+
+    Examples:
+      >>> lax.approx_max_k(jnp.array([3.0, 1.0, 2.0]), 2)
+      [Array([3., 2.], dtype=float32), Array([0, 2], dtype=int32)]
     """
     return _approx_top_k(
         operand, k, True, reduction_dimension, recall_target, reduction_input_size_override, aggregate_to_topk
@@ -163,9 +180,28 @@ def approx_min_k(
     reduction_input_size_override=-1,
     aggregate_to_topk=True,
 ):
-    """The k smallest elements of a floating array along an axis, in ascending order, and their indices (int32).
+    """Returns the k smallest elements along an axis in ascending order, and their indices.
 
-    As `approx_max_k`; NaN comes last.
+    They are found exactly, whatever recall_target.
+
+    Args:
+      operand: array of floats; NaN comes last.
+      k: positive int, at most the length of the axis.
+      reduction_dimension: int, the axis.
+      recall_target: float; with the next parameter it decides how many elements are returned where aggregate_to_topk is
+        False.
+      reduction_input_size_override: int, the length of the axis to assume; -1: its own.
+      aggregate_to_topk: whether k elements are returned, instead of as many as JAX's search gives.
+
+    Returns:
+      List of two arrays, values and int32 indices.
+
+    Raises:
+      ValueError: the operand is of an integer dtype, or k or the axis is out of range.
+
+    Examples:
+      >>> lax.approx_min_k(jnp.array([3.0, 1.0, 2.0]), 2)
+      [Array([1., 2.], dtype=float32), Array([1, 2], dtype=int32)]
     """
     return _approx_top_k(
         operand, k, False, reduction_dimension, recall_target, reduction_input_size_override, aggregate_to_topk

@@ -70,7 +70,23 @@ stack_p = Primitive(
 
 
 def stack(operands, axis=0):
-    """The operands, of one shape and dtype, along a new axis.  Raises ValueError for none and for unequal shapes."""
+    """Returns arrays joined along a new axis.
+
+    Args:
+      operands: sequence of arrays of one shape and dtype.
+      axis: int, the position of the new axis.
+
+    Returns:
+      Array with one more axis.
+
+    Raises:
+      ValueError: there are no operands, or shapes differ.
+
+    Examples:
+      >>> lax.stack([jnp.array([1, 2]), jnp.array([3, 4])])
+      Array([[1, 2],
+             [3, 4]], dtype=int32)
+    """
     operands = [x if isinstance(x, Array) else as_array(x) for x in operands]
     if not operands:
         raise ValueError("Need at least one array to stack.")
@@ -120,7 +136,19 @@ unstack_p = Primitive(
 
 
 def unstack(x, axis=0):
-    """The slices of x along an axis, which they lack, as a tuple."""
+    """Returns the slices of an array along an axis, which they lack.
+
+    Args:
+      x: array of rank 1 or more.
+      axis: int.
+
+    Returns:
+      Tuple of arrays.
+
+    Examples:
+      >>> lax.unstack(jnp.array([[1, 2], [3, 4]]))
+      (Array([1, 2], dtype=int32), Array([3, 4], dtype=int32))
+    """
     x = x if isinstance(x, Array) else as_array(x)
     return tuple(unstack_p.bind(x, axis=canonical_axis(axis, x.ndim)))
 
@@ -163,6 +191,18 @@ deflinear(tile_p, _tile_transpose)
 
 
 def tile(operand, reps):
-    """operand repeated as a whole, `reps[i]` times along axis i."""
+    """Returns an array repeated as a whole along its axes.
+
+    Args:
+      operand: array.
+      reps: ints, one for each axis.
+
+    Returns:
+      Array of the dtype of the operand.
+
+    Examples:
+      >>> lax.tile(jnp.array([1, 2]), (2,))
+      Array([1, 2, 1, 2], dtype=int32)
+    """
     reps = tuple(dims.as_dim(r) for r in reps)
     return tile_p.bind(operand if isinstance(operand, Array) else as_array(operand), reps=reps)

@@ -17,10 +17,25 @@ def dilated_shape(shape, dilation):
 
 
 def padtype_to_pads(in_shape, window_shape, window_strides, padding):
-    """The (low, high) padding of each axis for "VALID", "SAME" or "SAME_LOWER" (in upper or lower case).
+    """Returns the padding of each axis that a name means.
 
-    "SAME" gives ceil(size / stride) windows; an odd amount is larger behind, or in front for "SAME_LOWER".  Raises
-    RuntimeError for another string, TypeError for no string.
+    Args:
+      in_shape: ints, the lengths of the operand.
+      window_shape: ints, the lengths of a window.
+      window_strides: ints.
+      padding: "VALID", "SAME" (ceil(size / stride) windows; an odd amount is larger behind) or "SAME_LOWER" (larger in
+        front), in any case of letters.
+
+    Returns:
+      List of pairs (low, high).
+
+    Raises:
+      RuntimeError: the name is unknown.
+      TypeError: `padding` is no string.
+
+    Examples:
+      >>> lax.padtype_to_pads((5,), (2,), (1,), "SAME")
+      [(0, 1)]
     """
     if not isinstance(padding, str):
         raise TypeError(f"Unknown padding type: {padding}.")
@@ -61,7 +76,23 @@ def windows_shape(shape, window, strides, padding, base_dilation, window_dilatio
 def reduce_window_shape_tuple(
     operand_shape, window_dimensions, window_strides, padding, base_dilation=None, window_dilation=None
 ):
-    """The shape of a reduction over windows; padding holds (low, high) pairs."""
+    """Returns the shape of a reduction over windows.
+
+    Args:
+      operand_shape: ints.
+      window_dimensions: ints.
+      window_strides: ints.
+      padding: pairs (low, high), one for each axis.
+      base_dilation: ints, the dilation of the operand; default: 1.
+      window_dilation: ints, the dilation of windows; default: 1.
+
+    Returns:
+      Tuple of ints.
+
+    Examples:
+      >>> lax.reduce_window_shape_tuple((5,), (2,), (1,), [(0, 0)])
+      (4,)
+    """
     ones = (1,) * len(window_dimensions)
     return windows_shape(
         operand_shape, window_dimensions, window_strides, padding, base_dilation or ones, window_dilation or ones

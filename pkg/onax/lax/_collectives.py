@@ -78,11 +78,25 @@ def _split_names(axis_name):
 
 
 def psum(x, axis_name, *, axis_index_groups=None):
-    """The sum of x over a named axis, on every example along it; x is a tree of arrays.
+    """Returns the sum over a named axis, on every example along it.
 
-    `axis_name` may be a tuple of names; integers among them are axes of x itself.  bools are summed as int32.  A value
-    that is not a tracer is the same everywhere: its sum is it times the size of the axis, and a Python number stays
-    one. Raises NameError for a name that is not in scope.
+    A value that is no tracer is the same everywhere: its sum is it times the size of the axis.  bools are summed as
+    int32.
+
+    Args:
+      x: tree of arrays.
+      axis_name: name, or tuple of names; ints among them are axes of `x` itself.
+      axis_index_groups: lists of indices along the axis: each group is summed on its own.
+
+    Returns:
+      Tree of the structure of `x`.
+
+    Raises:
+      NameError: the name is not in scope.
+
+    Examples:
+      >>> onax.vmap(lambda x: x / lax.psum(x, "i"), axis_name="i")(jnp.array([1.0, 3.0]))
+      Array([0.25, 0.75], dtype=float32)
     """
     if not tree_flatten(x)[0]:
         return x
@@ -115,7 +129,23 @@ def _multiply_by_integer(x, n):
 
 
 def pmean(x, axis_name, *, axis_index_groups=None):
-    """The mean of x over a named axis, on every example along it; x is a tree of arrays.  Integers give floats."""
+    """Returns the mean over a named axis, on every example along it.
+
+    Args:
+      x: tree of arrays; integers give floats.
+      axis_name: name, or tuple of names.
+      axis_index_groups: lists of indices along the axis: each group has its own mean.
+
+    Returns:
+      Tree of the structure of `x`.
+
+    Raises:
+      NameError: the name is not in scope.
+
+    Examples:
+      >>> onax.vmap(lambda x: x - lax.pmean(x, "i"), axis_name="i")(jnp.array([1.0, 3.0]))
+      Array([-1.,  1.], dtype=float32)
+    """
     groups = _check_equal_groups(axis_index_groups, axis_name)
     total = psum(x, axis_name, axis_index_groups=groups)
     names, positions = _split_names(axis_name)
@@ -130,12 +160,44 @@ def pmean(x, axis_name, *, axis_index_groups=None):
 
 
 def pmax(x, axis_name, *, axis_index_groups=None):
-    """The largest of x over a named axis, on every example along it; x is a tree of arrays."""
+    """Returns the largest value along a named axis, on every example along it.
+
+    Args:
+      x: tree of arrays.
+      axis_name: name, or tuple of names.
+      axis_index_groups: lists of indices along the axis: each group has its own maximum.
+
+    Returns:
+      Tree of the structure of `x`.
+
+    Raises:
+      NameError: the name is not in scope.
+
+    Examples:
+      >>> onax.vmap(lambda x: lax.pmax(x, "i"), axis_name="i")(jnp.array([1.0, 3.0]))
+      Array([3., 3.], dtype=float32)
+    """
     return _reduce_extreme(x, axis_name, axis_index_groups, pmax_p, reduce_max)
 
 
 def pmin(x, axis_name, *, axis_index_groups=None):
-    """The smallest of x over a named axis, on every example along it; x is a tree of arrays."""
+    """Returns the smallest value along a named axis, on every example along it.
+
+    Args:
+      x: tree of arrays.
+      axis_name: name, or tuple of names.
+      axis_index_groups: lists of indices along the axis: each group has its own minimum.
+
+    Returns:
+      Tree of the structure of `x`.
+
+    Raises:
+      NameError: the name is not in scope.
+
+    Examples:
+      >>> onax.vmap(lambda x: lax.pmin(x, "i"), axis_name="i")(jnp.array([1.0, 3.0]))
+      Array([1., 1.], dtype=float32)
+    """
     return _reduce_extreme(x, axis_name, axis_index_groups, pmin_p, reduce_min)
 
 
@@ -161,7 +223,27 @@ def _reduce_extreme(x, axis_name, axis_index_groups, primitive, reduce):
 
 
 def all_gather(x, axis_name, *, axis_index_groups=None, axis=0, tiled=False, to="varying"):
-    """The values of x along a named axis, on every example: in a new axis at `axis`, or joined along it if `tiled`."""
+    """Returns the values along a named axis, on every example along it.
+
+    Args:
+      x: tree of arrays.
+      axis_name: name, or tuple of names.
+      axis_index_groups: lists of indices along the axis: each group gathers its own values.
+      axis: int, the position of the new axis, or the axis along which values are joined if `tiled`.
+      tiled: whether values are joined along an existing axis.
+      to: must be "varying".
+
+    Returns:
+      Tree of the structure of `x`.
+
+    Raises:
+      NameError: the name is not in scope.
+
+    Examples:
+      >>> onax.vmap(lambda x: lax.all_gather(x, "i"), axis_name="i")(jnp.array([1, 3]))
+      Array([[1, 3],
+             [1, 3]], dtype=int32)
+    """
     if to != "varying":
         raise NotImplementedError("all_gather gives varying values; to='reduced' is not supported")
     _check_allowed("all_gather", axis_name)
@@ -191,9 +273,25 @@ def _canonical_axis(axis, ndim):
 
 
 def psum_scatter(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, tiled=False):
-    """Each example's part of the sum over a named axis: `psum`, then the piece of `scatter_dimension` at its index.
+    """Returns, on each example, its part of the sum over a named axis.
 
-    The dimension has the size of the axis and is removed, or, if `tiled`, is a multiple of it and is cut.
+    Args:
+      x: tree of arrays.
+      axis_name: name, or tuple of names.
+      scatter_dimension: int: that axis has the size of the named one and is removed; if `tiled`, it is a multiple and
+        is cut.
+      axis_index_groups: lists of indices along the axis: each group is summed on its own.
+      tiled: whether the axis stays.
+
+    Returns:
+      Tree of the structure of `x`.
+
+    Raises:
+      ValueError: sizes do not fit.
+
+    Examples:
+      >>> onax.vmap(lambda x: lax.psum_scatter(x, "i"), axis_name="i")(jnp.array([[1, 2], [10, 20]]))
+      Array([11, 22], dtype=int32)
     """
     if not tree_flatten(x)[0]:
         return x
@@ -244,20 +342,50 @@ class Future:
 
 
 def psum_scatter_start(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, tiled=False):
-    """Starts `psum_scatter`: a tree of `Future`s, whose `done()` gives what `psum_scatter` returns.
+    """Returns futures of `psum_scatter`, whose `done()` gives its results.
 
-    The arguments are those of `psum_scatter`.  Nothing runs meanwhile: collectives of virtual devices are part of one
-    program, which orders its operations by itself.
+    Nothing runs meanwhile: collectives of virtual devices are part of one program, which orders its operations by
+    itself.
+
+    Args:
+      x: tree of arrays.
+      axis_name: name, or tuple of names.
+      scatter_dimension: int, as for `psum_scatter`.
+      axis_index_groups: lists of indices along the axis.
+      tiled: whether the axis stays.
+
+    Returns:
+      Tree of futures.
+
+    Examples:
+      >>> onax.vmap(lambda x: lax.psum_scatter_start(x, "i").done(), axis_name="i")(jnp.array([[1, 2], [10, 20]]))
+      Array([11, 22], dtype=int32)
     """
     options = {"scatter_dimension": scatter_dimension, "axis_index_groups": axis_index_groups, "tiled": tiled}
     return tree_map(Future, psum_scatter(x, axis_name, **options))
 
 
 def all_to_all(x, axis_name, split_axis, concat_axis, *, axis_index_groups=None, tiled=False):
-    """Exchanges axes: `split_axis` is spread over a named axis, and the named axis becomes `concat_axis`.
+    """Returns arrays in which a named axis and one of their own axes are exchanged.
 
-    Without `tiled` the split axis has the size of the named axis and is removed; with it, it is cut into that many
-    pieces, and the pieces received are joined along `concat_axis`.  Raises ValueError where sizes do not fit.
+    Args:
+      x: tree of arrays.
+      axis_name: name, or tuple of names.
+      split_axis: int, the axis that is spread over the named axis; it has its size, or is a multiple of it if `tiled`.
+      concat_axis: int, the position of what is received.
+      axis_index_groups: lists of indices along the axis: exchanges take place within each group.
+      tiled: whether pieces are cut from split_axis and joined along concat_axis, instead of axes removed and added.
+
+    Returns:
+      Tree of the structure of `x`.
+
+    Raises:
+      ValueError: sizes do not fit.
+
+    Examples:
+      >>> onax.vmap(lambda x: lax.all_to_all(x, "i", 0, 0), axis_name="i")(jnp.array([[1, 2], [10, 20]]))
+      Array([[ 1, 10],
+             [ 2, 20]], dtype=int32)
     """
     _check_allowed("all_to_all", axis_name)
     groups = _check_equal_groups(axis_index_groups, axis_name)
@@ -298,7 +426,23 @@ def _all_to_all_untiled(x, split, concat, params):
 
 
 def ppermute(x, axis_name, perm):
-    """x from the example that `perm`, pairs of (source, destination), names for each; zeros where none is named."""
+    """Returns the value of another example along a named axis.
+
+    Args:
+      x: tree of arrays.
+      axis_name: name, or tuple of names.
+      perm: pairs (source, destination) of indices; a destination that is not named receives zeros.
+
+    Returns:
+      Tree of the structure of `x`.
+
+    Raises:
+      NameError: the name is not in scope.
+
+    Examples:
+      >>> onax.vmap(lambda x: lax.ppermute(x, "i", [(0, 1), (1, 0)]), axis_name="i")(jnp.array([1, 3]))
+      Array([3, 1], dtype=int32)
+    """
     _check_allowed("ppermute", axis_name)
     names = names_of(axis_name)
     size = size_of_axis(names, "ppermute")
@@ -312,19 +456,69 @@ def ppermute(x, axis_name, perm):
 
 
 def pshuffle(x, axis_name, perm):
-    """x permuted along a named axis: example i receives that of `perm[i]`."""
+    """Returns values permuted along a named axis: example i receives that of perm[i].
+
+    Args:
+      x: tree of arrays.
+      axis_name: name.
+      perm: ints, a permutation of the indices.
+
+    Returns:
+      Tree of the structure of `x`.
+
+    Raises:
+      ValueError: it is no permutation.
+
+    Examples:
+      >>> onax.vmap(lambda x: lax.pshuffle(x, "i", [2, 0, 1]), axis_name="i")(jnp.array([1, 3, 5]))
+      Array([5, 1, 3], dtype=int32)
+    """
     if set(perm) != set(range(len(perm))):
         raise ValueError(f"`perm` does not represent a permutation: {perm}")
     return ppermute(x, axis_name, list(zip(perm, range(len(perm)))))
 
 
 def pswapaxes(x, axis_name, axis, *, axis_index_groups=None):
-    """x with a named axis and one of its own axes, of the same size, exchanged."""
+    """Returns arrays in which a named axis and one of their own axes, of its size, are exchanged.
+
+    Args:
+      x: tree of arrays.
+      axis_name: name.
+      axis: int.
+      axis_index_groups: lists of indices along the axis: exchanges take place within each group.
+
+    Returns:
+      Tree of the structure of `x`.
+
+    Raises:
+      ValueError: sizes differ.
+
+    Examples:
+      >>> onax.vmap(lambda x: lax.pswapaxes(x, "i", 0), axis_name="i")(jnp.array([[1, 2], [10, 20]]))
+      Array([[ 1, 10],
+             [ 2, 20]], dtype=int32)
+    """
     return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
 
 
 def pbroadcast(x, axis_name, source):
-    """x of the example at index `source`, on every example along a named axis."""
+    """Returns the value of one example, on every example along a named axis.
+
+    Args:
+      x: tree of arrays.
+      axis_name: name.
+      source: int, the index of the example.
+
+    Returns:
+      Tree of the structure of `x`.
+
+    Raises:
+      NameError: the name is not in scope.
+
+    Examples:
+      >>> onax.vmap(lambda x: lax.pbroadcast(x, "i", 1), axis_name="i")(jnp.array([1, 3]))
+      Array([3, 3], dtype=int32)
+    """
     _check_allowed("pbroadcast", axis_name)
     size = size_of_axis(axis_name, "pbroadcast")
     if not 0 <= source < size:
@@ -333,7 +527,25 @@ def pbroadcast(x, axis_name, source):
 
 
 def pcast(x, axis_name, *, to):
-    """x as a value that varies over a named axis of `shard_map`; only `to="varying"`."""
+    """Returns a value as one that varies over a named axis of `shard_map`.
+
+    Args:
+      x: tree of arrays.
+      axis_name: name, or tuple of names.
+      to: "varying".
+
+    Returns:
+      Tree of the structure of `x`.
+
+    Raises:
+      NotImplementedError: `to` is another type.
+
+    Examples:
+      >>> mesh, spec = onax.make_mesh((1,), ("i",)), onax.sharding.PartitionSpec("i")
+      >>> f = lambda x: x + lax.pcast(1.0, "i", to="varying")
+      >>> onax.shard_map(f, mesh=mesh, in_specs=spec, out_specs=spec)(jnp.ones(2))
+      Array([2., 2.], dtype=float32)
+    """
     if to != "varying":
         raise NotImplementedError(f"pcast: to={to!r} is not supported, only to='varying'")
     names = names_of(axis_name)
@@ -344,7 +556,21 @@ def pcast(x, axis_name, *, to):
 
 
 def axis_index(axis_name):
-    """The index of each example along a named axis (int32); along several names, the first varies slowest."""
+    """Returns the index of each example along a named axis.
+
+    Args:
+      axis_name: name, or tuple of names, the first of which varies slowest.
+
+    Returns:
+      int32 scalar.
+
+    Raises:
+      NameError: the name is not in scope.
+
+    Examples:
+      >>> onax.vmap(lambda x: x + 10 * lax.axis_index("i"), axis_name="i")(jnp.array([1, 3]))
+      Array([ 1, 13], dtype=int32)
+    """
     size_of_axis(axis_name, "axis_index")
     if not isinstance(axis_name, (tuple, list)):
         return axis_index_p.bind(axis_name=axis_name)
@@ -357,12 +583,41 @@ def axis_index(axis_name):
 
 
 def axis_size(axis_name):
-    """The size of a named axis, as an int; of several, their product."""
+    """Returns the size of a named axis.
+
+    Args:
+      axis_name: name, or tuple of names, whose sizes are multiplied.
+
+    Returns:
+      int.
+
+    Raises:
+      NameError: the name is not in scope.
+
+    Examples:
+      >>> onax.vmap(lambda x: x / lax.axis_size("i"), axis_name="i")(jnp.array([1.0, 3.0]))
+      Array([0.5, 1.5], dtype=float32)
+    """
     return size_of_axis(axis_name)
 
 
 def psend(x, axis_name, perm):
-    """Not supported: raises NotImplementedError.  In JAX it is one half of a transfer between GPUs."""
+    """Not supported: raises NotImplementedError.
+
+    In JAX it is one half of a transfer between GPUs; use `ppermute`.
+
+    Args:
+      x: ignored.
+      axis_name: ignored.
+      perm: ignored.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> onax.vmap(lambda x: lax.ppermute(x, "i", [(0, 1)]), axis_name="i")(jnp.array([1, 3]))
+      Array([0, 1], dtype=int32)
+    """
     raise NotImplementedError(
         "psend and precv are the halves of a transfer between accelerators, which CPU devices do not have: use "
         "lax.ppermute, which does both."
@@ -370,5 +625,21 @@ def psend(x, axis_name, perm):
 
 
 def precv(token, out_shape, axis_name, perm):
-    """Not supported: raises NotImplementedError.  In JAX it is the other half of a transfer that `psend` begins."""
+    """Not supported: raises NotImplementedError.
+
+    In JAX it is the other half of a transfer that `psend` begins; use `ppermute`.
+
+    Args:
+      token: ignored.
+      out_shape: ignored.
+      axis_name: ignored.
+      perm: ignored.
+
+    Raises:
+      NotImplementedError: always.
+
+    Examples:
+      >>> onax.vmap(lambda x: lax.ppermute(x, "i", [(1, 0)]), axis_name="i")(jnp.array([1, 3]))
+      Array([3, 0], dtype=int32)
+    """
     psend(None, axis_name, perm)

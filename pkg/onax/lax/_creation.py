@@ -24,32 +24,84 @@ def _sharding_like(x, shape, dtype):
 
 
 def full(shape, fill_value, dtype=None, *, sharding=None):
-    """An array of the given shape whose every element is fill_value, placed by `sharding` if given.
+    """Returns an array filled with a scalar.
 
-    dtype defaults to that of fill_value (weakly typed for a Python scalar).  Raises TypeError when fill_value is not a
-    scalar.
+    Args:
+      shape: ints.
+      fill_value: scalar.
+      dtype: dtype; default: that of fill_value, weakly typed for a Python scalar.
+      sharding: a sharding on which the result is placed.
+
+    Returns:
+      Array of the shape and dtype.
+
+    Raises:
+      TypeError: fill_value is no scalar.
+
+    Examples:
+      >>> lax.full((2, 2), 7.0)
+      Array([[7., 7.],
+             [7., 7.]], dtype=float32, weak_type=True)
     """
     return place_on_device(shaping.full(shape, fill_value, dtype), sharding)
 
 
 def full_like(x, fill_value, dtype=None, shape=None, sharding=None):
-    """An array like x (its shape, dtype and weak type unless given) whose every element is fill_value.
+    """Returns an array of the shape and dtype of another one, filled with a scalar.
 
-    x may be anything with a shape and a dtype; `sharding` places the result, else a committed x does.
+    Args:
+      x: array, or anything that has a shape and a dtype.
+      fill_value: scalar.
+      dtype: dtype that replaces that of `x`.
+      shape: shape that replaces that of `x`.
+      sharding: a sharding on which the result is placed; default: that of a committed `x`.
+
+    Returns:
+      Array of the shape and dtype; weakly typed if `x` is.
+
+    Examples:
+      >>> lax.full_like(jnp.array([1.0, 2.0]), 7)
+      Array([7., 7.], dtype=float32)
     """
     like = _sharding_like(x, shape, dtype) if sharding is None else sharding
     return place_on_device(shaping.full_like(x, fill_value, dtype, shape), like)
 
 
 def empty(shape, dtype, *, out_sharding=None):
-    """An array of the given shape and dtype, for values that do not matter; here they are zeros."""
+    """Returns an array for values that do not matter; here they are zeros.
+
+    Args:
+      shape: ints.
+      dtype: dtype.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array of the shape and dtype.
+
+    Examples:
+      >>> lax.empty((2,), jnp.int32)
+      Array([0, 0], dtype=int32)
+    """
     return place_on_device(shaping.full(shape, 0, dtype), out_sharding)
 
 
 def broadcast_like(arr, like_arr):
-    """arr repeated to the shape of like_arr, aligned at the last axes as NumPy does; arr keeps its dtype.
+    """Returns an array repeated to the shape of another one, aligned at the last axes.
 
-    Raises ValueError when the shapes do not fit.
+    Args:
+      arr: array.
+      like_arr: array, of which only the shape counts.
+
+    Returns:
+      Array of the shape of `like_arr` and the dtype of `arr`.
+
+    Raises:
+      ValueError: the shapes do not fit.
+
+    Examples:
+      >>> lax.broadcast_like(jnp.array([1, 2]), jnp.zeros((2, 2)))
+      Array([[1, 2],
+             [1, 2]], dtype=int32)
     """
     have, shape = shaping.shape_of(arr), shaping.shape_of(like_arr)
     if len(have) > len(shape) or shaping.broadcast_shapes(have, shape) != shape:
@@ -58,9 +110,18 @@ def broadcast_like(arr, like_arr):
 
 
 def shape_as_value(shape):
-    """The sizes of a shape as integers of shape (rank,): an ndarray, or an array if some sizes are symbolic.
+    """Returns the sizes of a shape as a vector of integers.
 
-    The dtype is int32; int64 if 64 bits are on and a size does not fit into 32.
+    Args:
+      shape: ints or symbolic sizes.
+
+    Returns:
+      np.ndarray of shape (rank,), or an array if sizes are symbolic; int32, or int64 where x64 is on and a size needs
+      it.
+
+    Examples:
+      >>> lax.shape_as_value((2, 3))
+      array([2, 3], dtype=int32)
     """
     wide = any(dims.is_constant(d) and d > np.iinfo(np.int32).max for d in shape)
     dtype = dtypes.canonicalize_dtype(np.int64 if wide else np.int32)

@@ -16,12 +16,22 @@ def _fft(x, fft_type, fft_lengths):
 
 @static_argnames("fft_lengths", "fft_type")
 def fft(x, fft_type, fft_lengths):
-    """The discrete Fourier transform over the last axes of x, as many as there are lengths.
+    """Returns the discrete Fourier transform over the last axes.
 
-    fft_type: an FftType or its name.  FFT and IFFT take complex numbers, with axes of exactly the lengths; RFFT takes
-    real numbers and gives the first half of the spectrum in the last axis; IRFFT the other way round, its last length
-    being that of the result.  Inverse transforms divide by the product of the lengths.  Raises ValueError for shapes
-    or dtypes that do not fit.
+    Args:
+      x: array of numbers, which are real for RFFT.
+      fft_type: a `lax.FftType` or its name: FFT, IFFT, RFFT (the first half of the spectrum in the last axis) or IRFFT.
+      fft_lengths: ints, the lengths of the last axes (of the result, for IRFFT).
+
+    Returns:
+      Array; inverse transforms are divided by the product of the lengths.
+
+    Raises:
+      ValueError: shapes or dtypes do not fit.
+
+    Examples:
+      >>> lax.fft(jnp.array([1.0, 2.0, 3.0, 4.0]), "RFFT", (4,))
+      Array([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
     """
     fft_type = canonical_type(fft_type)
     return _fft(operand(x), fft_type=fft_type, fft_lengths=canonical_shape(fft_lengths))

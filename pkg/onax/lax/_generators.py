@@ -26,12 +26,29 @@ class RandomAlgorithm(enum.IntEnum):
 
 
 def rng_bit_generator(key, shape, dtype=np.uint32, algorithm=RandomAlgorithm.RNG_DEFAULT, *, out_sharding=None):
-    """(next key, unsigned integers of a shape and dtype), by Philox-4x32: those that XLA gives on a CPU.
+    """Returns the next key and random unsigned integers, by Philox-4x32.
 
-    key: uint32 of shape (4,), of which the last two words count the blocks used.  Raises TypeError for another key or a
-    dtype that is not an unsigned integer, NotImplementedError for Threefry, whose numbers `jax.random.bits` gives.
-    Under vmap the first key gives the numbers of all examples, as in JAX, and each key counts the blocks of one
-    example.
+    The numbers are those that XLA gives on a CPU.  Under `vmap` the first key gives the numbers of all examples, as in
+    JAX.
+
+    Args:
+      key: uint32 array of shape (4,), whose last two words count the blocks that were used.
+      shape: ints.
+      dtype: unsigned integer dtype.
+      algorithm: a `lax.RandomAlgorithm`: default or Philox.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Tuple (key of shape (4,), integers of the shape and dtype).
+
+    Raises:
+      TypeError: the key or the dtype is another one.
+      NotImplementedError: Threefry is asked for; `onax.random.bits` gives its numbers.
+
+    Examples:
+      >>> key, bits = lax.rng_bit_generator(jnp.array([0, 0, 0, 0], jnp.uint32), (2,))
+      >>> bits.shape, bits.dtype
+      ((2,), dtype('uint32'))
     """
     key = as_array(key)
     shape, dtype = canonical_shape(shape), dtypes.canonicalize_dtype(np.dtype(dtype))

@@ -4,10 +4,25 @@ PLATFORM = "cpu"
 
 
 def platform_dependent(*args, default=None, **per_platform):
-    """What the function for this platform, "cpu", gives for the arguments; without one, what `default` gives.
+    """Returns what the function for this platform gives for the arguments.
 
-    TypeError for a branch that is not a function, NotImplementedError where neither is given.  The choice is made at
-    once (JAX's programs hold all branches until they are compiled), so other platforms' branches are never traced.
+    The choice is made at once, so functions for other platforms are never traced.
+
+    Args:
+      *args: arguments of the functions.
+      default: function for platforms that are not named.
+      **per_platform: functions by platform: cpu=, cuda=, tpu=, ...
+
+    Returns:
+      Result of the function.
+
+    Raises:
+      TypeError: a value is no function.
+      NotImplementedError: there is neither a function for "cpu" nor a default.
+
+    Examples:
+      >>> lax.platform_dependent(3.0, cpu=lambda x: x + 1, default=lambda x: x)
+      4.0
     """
     for name, branch in (*per_platform.items(), ("default", default)):
         if not callable(branch) and not (name == "default" and branch is None):

@@ -15,11 +15,24 @@ _NEEDS_MESH = (
 
 
 def with_sharding_constraint(x, shardings):
-    """x, a tree of arrays, laid out as `shardings` says: a sharding or PartitionSpec, or a tree that is a prefix of x.
+    """Returns arrays laid out as shardings say.
 
-    None leaves an array as it is where a mesh is in context.  Raises RuntimeError for a PartitionSpec where none is,
-    ValueError for None there, TypeError for a value that is not a sharding, IndivisibleError for pieces of unequal
-    size.
+    Args:
+      x: tree of arrays.
+      shardings: a sharding or PartitionSpec, or a tree of them that is a prefix of `x`; None leaves arrays as they are
+        where a mesh is in context.
+
+    Returns:
+      Tree of the structure of `x`.
+
+    Raises:
+      RuntimeError: there is a PartitionSpec, but no mesh in context.
+      TypeError: a value is no sharding.
+      ValueError: a sharding does not fit its array.
+
+    Examples:
+      >>> lax.with_sharding_constraint(jnp.ones(2), onax.sharding.SingleDeviceSharding(onax.devices()[0]))
+      Array([1., 1.], dtype=float32)
     """
     for sharding in tree_flatten(shardings, is_leaf=lambda p: p is None)[0]:
         if sharding is not None and not isinstance(sharding, (PartitionSpec, Sharding)):

@@ -23,7 +23,22 @@ def _start_indices(operand, index, axis):
 
 
 def dynamic_slice_in_dim(operand, start_index, slice_size, axis=0, *, allow_negative_indices=True):
-    """`slice_size` elements along one axis from `start_index` on, an integer scalar treated as in `dynamic_slice`."""
+    """Returns consecutive elements along one axis, from an index that may be traced.
+
+    Args:
+      operand: array.
+      start_index: integer scalar, treated as in `dynamic_slice`.
+      slice_size: int, the number of elements.
+      axis: int.
+      allow_negative_indices: whether a negative index counts from the end.
+
+    Returns:
+      Array with length slice_size along the axis.
+
+    Examples:
+      >>> lax.dynamic_slice_in_dim(jnp.arange(6), 2, 3)
+      Array([2, 3, 4], dtype=int32)
+    """
     indices, axis = _start_indices(operand, start_index, axis)
     sizes = list(shape_of(operand))
     sizes[axis] = dims.as_dim(slice_size)
@@ -32,20 +47,65 @@ def dynamic_slice_in_dim(operand, start_index, slice_size, axis=0, *, allow_nega
 
 @staged("dynamic_index_in_dim", static_argnames=("axis", "keepdims", "allow_negative_indices"))
 def dynamic_index_in_dim(operand, index, axis=0, keepdims=True, *, allow_negative_indices=True):
-    """The slice at one index of an axis; the axis is removed unless `keepdims`.  The index is clamped."""
+    """Returns the slice at one index of an axis, which may be traced.
+
+    Args:
+      operand: array.
+      index: integer scalar; it is clamped into range.
+      axis: int.
+      keepdims: whether the axis stays, with length 1.
+      allow_negative_indices: whether a negative index counts from the end.
+
+    Returns:
+      Array of the dtype of the operand.
+
+    Examples:
+      >>> lax.dynamic_index_in_dim(jnp.array([[1, 2], [3, 4]]), 1, keepdims=False)
+      Array([3, 4], dtype=int32)
+    """
     out = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allow_negative_indices)
     return out if keepdims else squeeze(out, (axis,))
 
 
 def dynamic_update_slice_in_dim(operand, update, start_index, axis, *, allow_negative_indices=True):
-    """operand with `update` written along one axis from `start_index` on, treated as in `dynamic_update_slice`."""
+    """Returns an array with a part replaced along one axis.
+
+    Args:
+      operand: array.
+      update: array of the rank and dtype of the operand.
+      start_index: integer scalar, treated as in `dynamic_slice`.
+      axis: int.
+      allow_negative_indices: whether a negative index counts from the end.
+
+    Returns:
+      Array of the shape and dtype of the operand.
+
+    Examples:
+      >>> lax.dynamic_update_slice_in_dim(jnp.zeros(4), jnp.ones(2), 1, 0)
+      Array([0., 1., 1., 0.], dtype=float32)
+    """
     indices, _ = _start_indices(operand, start_index, axis)
     return dynamic_update_slice(operand, update, indices, allow_negative_indices=allow_negative_indices)
 
 
 @staged("dynamic_update_index_in_dim", static_argnames=("axis", "allow_negative_indices"))
 def dynamic_update_index_in_dim(operand, update, index, axis, *, allow_negative_indices=True):
-    """operand with `update` written at one index of an axis; update may lack the axis or have length 1 there."""
+    """Returns an array with the slice at one index of an axis replaced.
+
+    Args:
+      operand: array.
+      update: array of the dtype of the operand, which may lack the axis or have length 1 there.
+      index: integer scalar; it is clamped into range.
+      axis: int.
+      allow_negative_indices: whether a negative index counts from the end.
+
+    Returns:
+      Array of the shape and dtype of the operand.
+
+    Examples:
+      >>> lax.dynamic_update_index_in_dim(jnp.zeros(4), 7.0, 2, 0)
+      Array([0., 0., 7., 0.], dtype=float32)
+    """
     shape = shape_of(operand)
     axis = canonical_axis(axis, len(shape))
     update = update if isinstance(update, Array) else convert(update, typeof(operand).dtype)

@@ -95,14 +95,31 @@ def reduce_window(
     base_dilation=None,
     window_dilation=None,
 ):
-    """computation(..., computation(init_value, first element), ...) over the elements of every window.
+    """Returns the reductions of all windows of an array.
 
-    operand and init_value are an array and a scalar of its dtype, or trees of one structure; computation takes two
-    trees of scalars and gives one, and must be associative.  window_dimensions, window_strides and the dilations have a
-    positive integer for every axis; padding, which counts for nothing, is "VALID", "SAME", "SAME_LOWER" or (low, high)
-    pairs.  lax.add from 0, lax.max from the lowest and lax.min from the highest value are primitives of their own;
-    every other computation takes as many operations as a window has elements.  Raises TypeError or ValueError for
-    structures, dtypes, shapes and parameters that do not fit.
+    lax.add from 0, lax.max from the lowest and lax.min from the highest value are primitives of their own; every other
+    computation takes as many operations as a window has elements.
+
+    Args:
+      operand: array, or tree of arrays of one shape.
+      init_value: scalar of the dtype of the operand, or tree of scalars.
+      computation: associative function of two scalars (trees of scalars).
+      window_dimensions: positive ints, one for each axis.
+      window_strides: positive ints, one for each axis; default: 1.
+      padding: "VALID", "SAME", "SAME_LOWER" or pairs (low, high); padding counts for nothing.
+      base_dilation: positive ints, the dilation of the operand; default: 1.
+      window_dilation: positive ints, the dilation of windows; default: 1.
+
+    Returns:
+      Array of the dtype of the operand, or tree of arrays.
+
+    Raises:
+      TypeError: structures or dtypes do not fit.
+      ValueError: shapes or parameters do not fit.
+
+    Examples:
+      >>> lax.reduce_window(jnp.array([1.0, 2.0, 3.0, 4.0]), 0.0, lax.add, (2,), (2,))
+      Array([3., 7.], dtype=float32)
     """
     operands, tree = tree_flatten(operand)
     inits, init_tree = tree_flatten(init_value)
