@@ -1,6 +1,7 @@
 """What each process of `mpiexec` runs: cases of `process_cases`, or a piece of Python; process 0 writes the outcomes.
 
 process_worker.py OUT cases DEVICES         pickles {name: list of ndarrays, or the text of an error}
+process_worker.py OUT recorded DEVICES      the same of `shard_map_cases`; `types`: the texts of `sharding_type_cases`
 process_worker.py OUT FILE DEVICES          executes a file, which fills the dictionary `found`; all processes
                                             pickle theirs, as a list in order
 """
@@ -14,6 +15,7 @@ import numpy as np
 import onax as jax
 import process_cases
 import shard_map_cases
+import sharding_type_cases
 from onax.experimental import multihost_utils
 from onax.sharding import AxisType
 
@@ -42,6 +44,8 @@ def main(out, what, num_devices):
         found |= {f"{name}, jit": outcome(jax.jit(f), args) for name, (f, args) in table.items()}
     elif what == "recorded":
         found = {n: outcome(*case) for n, case in shard_map_cases.cases(jax).items() if shard_map_cases.has_regions(n)}
+    elif what == "types":
+        found = {n: bytes(case()).decode() for n, (case, _) in sharding_type_cases.cases(jax).items()}
     else:
         own = {}
         exec(compile(Path(what).read_text(), what, "exec"), {"jax": jax, "np": np, "mesh": mesh, "found": own})

@@ -55,6 +55,12 @@ def recorded_outcomes(count):
     return run_worker(count, "recorded", 8 // count)
 
 
+@functools.cache
+def type_outcomes(count):
+    """{name: types or error, as text} of the cases of `sharding_type_cases` over eight devices in `count` processes."""
+    return run_worker(count, "types", 8 // count)
+
+
 def in_each(count, text, num_devices=1):
     """The dictionary `found` of each process, which a piece of Python fills; `jax`, `np` and `mesh` are given."""
     with tempfile.NamedTemporaryFile("w", suffix=".py") as file:

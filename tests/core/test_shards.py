@@ -4,14 +4,12 @@ import numpy as np
 
 import onax as jax
 import onax.numpy as jnp
-from onax._core import shards
 from onax._core.meshes import Mesh, PartitionSpec
 from onax._core.sharding import NamedSharding, SingleDeviceSharding
 from onax._core.shards import Shard, first_device
 from onax._native.array import make_array
 from onax._native.array_sources import make_sharded
 from onax._native.avals import ShapedArray
-from virtual_devices import eight_devices
 
 
 def test_an_array_on_one_device():
@@ -53,21 +51,3 @@ def test_a_mesh_of_one_device_is_kept():
     alone = SingleDeviceSharding(device)
     assert jax.device_put(x, device).sharding == jax.device_put(x, alone).sharding == alone
     assert (x + jax.device_put(np.ones(4), device)).sharding == split
-
-
-def test_shardings_of_types_keep_explicit_axes_alone():
-    with eight_devices():
-        both = jax.make_mesh((4, 2), ("x", "y"))
-        half = jax.make_mesh((4, 2), ("x", "y"), (jax.sharding.AxisType.Explicit, jax.sharding.AxisType.Auto))
-    whole = jax.NamedSharding(both, jax.P(("x", "y")))
-    assert shards.explicit_sharding(whole, 2).spec == jax.P(("x", "y"), None)
-    assert shards.explicit_sharding(jax.NamedSharding(half, jax.P(("x", "y"))), 2).spec == jax.P("x", None)
-    assert shards.explicit_sharding(jax.NamedSharding(half, jax.P("y")), 2) is None
-    assert shards.explicit_sharding(None, 2) is None
-    assert shards.dimensions_text((8, 4), shards.explicit_sharding(whole, 2)) == "8@(x,y),4"
-
-
-def test_automatic_axes_end_with_their_block():
-    with shards.automatic_axes(), shards.automatic_axes():
-        assert shards.seen.automatic
-    assert not shards.seen.automatic

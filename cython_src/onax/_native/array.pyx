@@ -222,7 +222,7 @@ cdef bint is_spanning(ArrayImpl x):
 cdef ArrayImpl wrap_like(ArrayImpl x, bint weak, object device, bint committed):
     cdef ArrayImpl out
     if is_spanning(x):
-        return wrap_spanning(x.shards, x.shd, make_aval(x._aval.shape, x._dtype, weak))
+        return wrap_spanning(x.shards, x.shd, x._aval.update(weak_type=weak))
     if x.resident is None or device is not x.dev:
         return wrap(buffer_of(x), x._dtype, weak, device, committed)
     out = wrap_resident(x.resident, x._dtype, weak, device, committed)

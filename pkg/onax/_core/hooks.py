@@ -1,6 +1,6 @@
 """What compiled code calls of floors 1 and 2: most fields of `onax._native.hooks`."""
 
-from onax._core import api_functions, result_checks, shards, structure_messages, trace
+from onax._core import api_functions, explicit_axes, result_checks, shards, structure_messages, trace
 from onax._ground import source
 from onax._native.hooks import hooks
 
@@ -23,4 +23,4 @@ hooks.locate_error = result_checks.locate_error
 hooks.first_device = shards.first_device
 hooks.array_sharding = shards.array_sharding
 hooks.aval_sharding = shards.aval_sharding
-hooks.dimensions_text = shards.dimensions_text
+hooks.dimensions_text = explicit_axes.dimensions_text

@@ -8,9 +8,9 @@ import itertools
 
 import numpy as np
 
+from onax._core.explicit_axes import sharded_array, spanning_array
 from onax._ground import processes
 from onax._native.array import ArrayImpl
-from onax._native.array_sources import make_sharded, make_spanning
 
 _TAGS = 32768  # MPI allows at least that many
 
@@ -28,13 +28,13 @@ def redistribute(x, sharding):
     received = dict(zip(own, _receive(x, [(device.process_index, box) for device, box in wanted])))
     if sharding.is_fully_replicated and received:
         whole = next(iter(received.values()))
-        return make_sharded(whole, list(received.items()), sharding, x.dtype, x.weak_type)
+        return sharded_array(whole, list(received.items()), sharding, x.dtype, x.weak_type)
     if sharding.is_fully_addressable:
         whole = np.empty(shape, _storage(x))
         for device, index in sharding.devices_indices_map(shape).items():
             whole[index] = received[device]
-        return make_sharded(whole, list(received.items()), sharding, x.dtype, x.weak_type)
-    return make_spanning(x.aval, list(received.items()), sharding)
+        return sharded_array(whole, list(received.items()), sharding, x.dtype, x.weak_type)
+    return spanning_array(x.aval, list(received.items()), sharding)
 
 
 def gather(x):

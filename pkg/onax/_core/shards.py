@@ -1,17 +1,15 @@
 """The shards of arrays, and the device, sharding and shards that compiled arrays look up."""
 
-import contextlib
 import functools
 import itertools
-import threading
 from dataclasses import dataclass
 
+from onax._core.explicit_axes import sharded_array, spanning_array
 from onax._core.meshes import AbstractMesh, PartitionSpec
 from onax._core.redistribution import is_spanning, redistribute
-from onax._core.sharding import NamedSharding, SingleDeviceSharding, names_in, replica_ids
+from onax._core.sharding import NamedSharding, SingleDeviceSharding, replica_ids
 from onax._ground import devices
 from onax._native.array import ArrayImpl, install_method
-from onax._native.array_sources import make_sharded, make_spanning
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -102,65 +100,9 @@ def shard_array(x, sharding):
     value = x._value
     if not sharding.is_fully_addressable and not sharding.is_fully_replicated:
         shards = [(device, value[index]) for device, index in _pieces(sharding, value.shape)]
-        return make_spanning(x.aval, shards, sharding)
+        return spanning_array(x.aval, shards, sharding)
     shards = [(device, value[index]) for device, index in _pieces(sharding, value.shape)]
-    return make_sharded(value, shards, sharding, x.dtype, x.weak_type, explicit_sharding(sharding, value.ndim))
-
-
-class _Seen:
-    """Whether any value has had a sharding over explicit axes; until then nobody looks for shardings in types."""
-
-    __slots__ = ("explicit_axes", "thread")
-
-    def __init__(self):
-        self.explicit_axes = False
-        self.thread = threading.local()
-
-    @property
-    def automatic(self):
-        """Whether this thread is inside `automatic_axes()`, where results have no shardings in their types."""
-        return getattr(self.thread, "automatic", False)
-
-
-seen = _Seen()
-
-
-@contextlib.contextmanager
-def automatic_axes():
-    """Context in which the explicit axes count as automatic: operations give results without shardings in types."""
-    previous, seen.thread.automatic = seen.automatic, True
-    try:
-        yield
-    finally:
-        seen.thread.automatic = previous
-
-
-@functools.lru_cache(maxsize=512)
-def _explicit_part(mesh, spec, ndim):
-    entries = [names_in(entry) for entry in spec] + [()] * (ndim - len(spec))
-    explicit = set(mesh.explicit_axes)
-    kept = [tuple(a for a in names if a in explicit) for names in entries]
-    if not any(kept):
-        return None
-    return NamedSharding(mesh if isinstance(mesh, AbstractMesh) else mesh.abstract_mesh, PartitionSpec(*kept))
-
-
-def explicit_sharding(sharding, ndim):
-    """The sharding in the type of an array: over the abstract mesh, of explicit axes; None if none splits it."""
-    if not isinstance(sharding, NamedSharding) or not sharding.mesh.explicit_axes:
-        return None
-    seen.explicit_axes = True
-    return _explicit_part(sharding.mesh, sharding.spec, ndim)
-
-
-def dimensions_text(shape, sharding):
-    """The dimensions of a type, each with the explicit axes that split it: `4@x,2`."""
-    texts = []
-    for n, entry in zip(shape, sharding.spec):
-        names = names_in(entry)
-        axes = names[0] if len(names) == 1 else f"({','.join(names)})"
-        texts.append(f"{n}@{axes}" if names else str(n))
-    return ",".join(texts)
+    return sharded_array(value, shards, sharding, x.dtype, x.weak_type)
 
 
 _NO_MESH = AbstractMesh((), ())

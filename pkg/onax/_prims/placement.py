@@ -1,10 +1,11 @@
 """The devices on which values lie: device_put places arrays, sharding_constraint states a sharding inside a program."""
 
+from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
 from onax._core.meshes import PartitionSpec, get_mesh
 from onax._core.rules import deflinear
 from onax._core.sharding import NamedSharding, Sharding, divisible_sharding, insert_spec_entry, names_in, resolve_spec
-from onax._core.shards import automatic_axes, explicit_sharding, shard_array
+from onax._core.shards import shard_array
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._native.dispatch import Primitive

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from onax._core.explicit_axes import sharded_array, spanning_array
 from onax._core.meshes import PartitionSpec
 from onax._core.redistribution import is_spanning
 from onax._core.sharding import NamedSharding, names_in
 from onax._core.shards import shard_array
 from onax._core.trace import as_array
 from onax._ground import processes
-from onax._native.array_sources import make_sharded, make_spanning
 
 
 def to_global(x, mesh, spec):
@@ -31,7 +31,7 @@ def to_local(x, mesh, spec):
     for device, part in x._shards:
         bounds = [s.indices(n)[:2] for s, n in zip(indices[device], x.shape)]
         whole[tuple(slice(a - low, b - low) for (a, b), (low, _) in zip(bounds, box))] = part
-    return make_sharded(whole, x._shards, sharding, x.dtype, x.weak_type)
+    return sharded_array(whole, x._shards, sharding, x.dtype, x.weak_type)
 
 
 def from_local(x, sharding, shape):
@@ -104,5 +104,5 @@ def from_arrays(shape, sharding, arrays, dtype):
 def from_shards(shape, sharding, shards, like):
     """An array over devices of several processes, from the values of this one's; `like` has its dtype."""
     if sharding.is_fully_replicated and shards:
-        return make_sharded(shards[0][1], shards, sharding, like.dtype, like.weak_type)
-    return make_spanning(like.aval.update(shape=tuple(shape)), shards, sharding)
+        return sharded_array(shards[0][1], shards, sharding, like.dtype, like.weak_type)
+    return spanning_array(like.aval.update(shape=tuple(shape)), shards, sharding)

@@ -8,12 +8,12 @@ A rule of the slot `sharding_type` gets the mesh axes of each dimension of the o
 the results.  Operations that hold programs have results of the types that their programs have.
 """
 
+from onax._core.explicit_axes import explicit_sharding, seen
 from onax._core.facts import ELEMENTWISE
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, jaxprs_in_params
 from onax._core.meshes import AbstractMesh, PartitionSpec
 from onax._core.programs import programs, replace_programs
 from onax._core.sharding import NamedSharding, ShardingTypeError, names_in
-from onax._core.shards import explicit_sharding, seen
 from onax._core.slots import Slot
 from onax._native.avals import ShapedArray
 from onax._prims.conv import conv_general_dilated_p

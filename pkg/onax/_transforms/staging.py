@@ -5,8 +5,8 @@ import numpy as np
 from onax._core import jaxpr as core
 from onax._core import leaks
 from onax._core.evaluate import eval_jaxpr
+from onax._core.explicit_axes import seen
 from onax._core.refs import REF_EFFECTS, AbstractRef, Ref
-from onax._core.shards import seen
 from onax._core.trace import Trace, Tracer, as_array, escaped_tracer_error, set_current_trace, typeof, valid_jaxtype
 from onax._core.zeros import Zero
 from onax._ground import source

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from onax._core.explicit_axes import spanning_array
 from onax._core.layout import Format, MemorySpace
 from onax._core.meshes import PartitionSpec
 from onax._core.redistribution import is_spanning
@@ -12,7 +13,7 @@ from onax._core.trees import tree_broadcast
 from onax._ground import dtypes, processes
 from onax._ground.devices import Device, devices
 from onax._native.array import Array, ArrayImpl
-from onax._native.array_sources import all_arrays, make_spanning
+from onax._native.array_sources import all_arrays
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.placement import REUSE_INPUT, device_put_p
@@ -100,7 +101,7 @@ def _put_leaf(leaf, device):
             f"array or a non-addressable array with a single device sharding. Got value with devices {leaf.devices()}"
         )
     if isinstance(device, Device) and not device._addressable:
-        return make_spanning(typeof(as_array(leaf)), (), SingleDeviceSharding(device))
+        return spanning_array(typeof(as_array(leaf)), (), SingleDeviceSharding(device))
     leaf = leaf if isinstance(leaf, (Tracer, ArrayImpl)) else as_array(leaf)
     return device_put_p.bind(leaf, devices=(device,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
 

@@ -2,9 +2,9 @@
 
 import functools
 
+from onax._core.explicit_axes import explicit_sharding
 from onax._core.meshes import AxisType, PartitionSpec, get_mesh, use_abstract_mesh
 from onax._core.sharding import NamedSharding
-from onax._core.shards import explicit_sharding
 from onax._core.trace import Tracer
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_leaves, tree_map

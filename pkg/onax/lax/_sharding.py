@@ -1,8 +1,8 @@
 """Where values lie, stated inside a program: with_sharding_constraint, reshard."""
 
+from onax._core.explicit_axes import explicit_sharding
 from onax._core.meshes import PartitionSpec, get_mesh
 from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, resolve_spec
-from onax._core.shards import explicit_sharding
 from onax._core.trace import Tracer, as_array
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.placement import constrain

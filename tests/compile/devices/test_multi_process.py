@@ -8,12 +8,15 @@ import oracle
 import process_cases
 import processes
 import shard_map_cases
+import sharding_type_cases
 from virtual_devices import eight_devices, mesh
 
 with eight_devices():
     CASES = process_cases.cases(jax, mesh)
+    TYPES = list(sharding_type_cases.cases(jax))
     NAMES = [name for name in shard_map_cases.cases(jax) if shard_map_cases.has_regions(name)]
 RECORDED = oracle.load("shard_map_cases")
+RECORDED_TYPES = oracle.load("sharding_type_cases")
 
 
 def wanted(name):
@@ -39,6 +42,13 @@ def test_several_processes_give_what_one_gives(name, way, count):
             )
         else:
             np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", TYPES)
+def test_shardings_in_types_are_those_of_one_process(name, count):
+    (_, _, codes, _) = RECORDED_TYPES[name]["ok"][0]
+    assert processes.type_outcomes(count)[name] == codes.decode()
 
 
 @pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.slow)])

@@ -12,6 +12,7 @@ from onax._compile.devices import sharding_propagation
 from onax._compile.devices.partition import partition_region
 from onax._control.jit_call import jit_p
 from onax._control.shard_map import shard_map_p
+from onax._core.explicit_axes import sharded_array, spanning_array
 from onax._core.jaxpr import Literal, jaxprs_in_params
 from onax._core.lists import insert_bounded
 from onax._core.programs import called_program
@@ -22,7 +23,6 @@ from onax._core.shards import shard_array
 from onax._core.trace import as_array, typeof
 from onax._ground import processes
 from onax._native.array import make_array
-from onax._native.array_sources import make_sharded, make_spanning
 from onax._transforms.staging import trace_to_jaxpr
 
 
@@ -171,9 +171,9 @@ def run_region(params, values, name):
     for i, (sharding, aval) in enumerate(zip(region.out_shardings, region.out_avals)):
         own = [(device, found[i]._value) for device, found in zip(devices, results)]
         if sharding.is_fully_replicated and own:
-            outs.append(make_sharded(own[0][1], own, sharding, aval.dtype, aval.weak_type))
+            outs.append(sharded_array(own[0][1], own, sharding, aval.dtype, aval.weak_type))
         else:
-            outs.append(make_spanning(aval, own, sharding))
+            outs.append(spanning_array(aval, own, sharding))
     return outs
 
 

@@ -12,11 +12,12 @@ from onax._control.reducers import reduce_p
 from onax._control.scan_rules import scan_p
 from onax._control.shard_map import shard_map_p
 from onax._control.while_loop import while_p
+from onax._core.explicit_axes import seen
 from onax._core.jaxpr import Literal
 from onax._core.meshes import AbstractMesh, PartitionSpec
 from onax._core.programs import Call, programs
 from onax._core.sharding import NamedSharding, divisible_sharding, insert_spec_entry, names_in
-from onax._core.shards import seen, shard_array
+from onax._core.shards import shard_array
 from onax._core.slots import Slot
 from onax._core.trace import typeof
 from onax._native.array import ArrayImpl

@@ -1,0 +1,75 @@
+"""Shardings in the types of arrays: over the explicit axes of a mesh, of which types and their rules tell."""
+
+import contextlib
+import functools
+import threading
+
+from onax._core.meshes import AbstractMesh, PartitionSpec
+from onax._core.sharding import NamedSharding, names_in
+from onax._native.array_sources import make_sharded, make_spanning
+
+
+class _Seen:
+    """Whether any value has had a sharding over explicit axes; until then nobody looks for shardings in types."""
+
+    __slots__ = ("explicit_axes", "thread")
+
+    def __init__(self):
+        self.explicit_axes = False
+        self.thread = threading.local()
+
+    @property
+    def automatic(self):
+        """Whether this thread is inside `automatic_axes()`, where results have no shardings in their types."""
+        return getattr(self.thread, "automatic", False)
+
+
+seen = _Seen()
+
+
+@contextlib.contextmanager
+def automatic_axes():
+    """Context in which the explicit axes count as automatic: operations give results without shardings in types."""
+    previous, seen.thread.automatic = seen.automatic, True
+    try:
+        yield
+    finally:
+        seen.thread.automatic = previous
+
+
+@functools.lru_cache(maxsize=512)
+def _explicit_part(mesh, spec, ndim):
+    entries = [names_in(entry) for entry in spec] + [()] * (ndim - len(spec))
+    explicit = set(mesh.explicit_axes)
+    kept = [tuple(a for a in names if a in explicit) for names in entries]
+    if not any(kept):
+        return None
+    return NamedSharding(mesh if isinstance(mesh, AbstractMesh) else mesh.abstract_mesh, PartitionSpec(*kept))
+
+
+def explicit_sharding(sharding, ndim):
+    """The sharding in the type of an array: over the abstract mesh, of explicit axes; None if none splits it."""
+    if not isinstance(sharding, NamedSharding) or not sharding.mesh.explicit_axes:
+        return None
+    seen.explicit_axes = True
+    return _explicit_part(sharding.mesh, sharding.spec, ndim)
+
+
+def dimensions_text(shape, sharding):
+    """The dimensions of a type, each with the explicit axes that split it: `4@x,2`."""
+    texts = []
+    for n, entry in zip(shape, sharding.spec):
+        names = names_in(entry)
+        axes = names[0] if len(names) == 1 else f"({','.join(names)})"
+        texts.append(f"{n}@{axes}" if names else str(n))
+    return ",".join(texts)
+
+
+def sharded_array(whole, shards, sharding, dtype, weak_type):
+    """The array of a whole value over devices, with its type; `shards`: pairs of a device and its part."""
+    return make_sharded(whole, shards, sharding, dtype, weak_type, explicit_sharding(sharding, whole.ndim))
+
+
+def spanning_array(aval, shards, sharding):
+    """The array of a type over devices of several processes; `shards`: a pair (device, part) for each one here."""
+    return make_spanning(aval.update(sharding=explicit_sharding(sharding, aval.ndim)), shards, sharding)
