@@ -356,6 +356,18 @@ def parse(raw):
     return model
 
 
+def check_texts(message):
+    """Raises ArtifactError if a text in a message is not UTF-8; protobuf hands such texts on as bytes."""
+    for field, value in message.ListFields():
+        if field.type not in (field.TYPE_STRING, field.TYPE_MESSAGE):
+            continue
+        for item in (value,) if isinstance(value, (str, bytes, lazy.protobuf_message.Message)) else value:
+            if isinstance(item, bytes):
+                raise ArtifactError("a text in this ONNX model is not UTF-8")
+            if field.type == field.TYPE_MESSAGE:
+                check_texts(item)
+
+
 def unseal(raw, verify=True):
     """(ModelProto, metadata) of an artefact's bytes.
 

@@ -381,7 +381,11 @@ def _diff(upper, first, second, seed, quiet, as_json):
         print(json.dumps(data))
     elif not quiet:
         print("\n".join(difference.to_text(data)))
-    return 0 if data["same"] else 1
+    if data["not_run"] is None:
+        return 0 if data["same"] else EXIT_DIFFERENT
+    if not as_json:
+        _print_error(BackendError(f"the results were not compared: {data['not_run']}"), False)
+    return EXIT_FAILED
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from collections import Counter
 from onax._ground import lazy
 from onax._ground.errors import ArtifactError
 from onax.export import external, nodes, report
-from onax.export.artifact import DAMAGE
+from onax.export.artifact import DAMAGE, check_texts
 
 
 def weights(model, exported):
@@ -57,6 +57,7 @@ def to_data(exported, path=None):
 
 def model_to_data(model, size, path=None):
     """What `inspect` prints of a model that another program wrote, from its ModelProto, its bytes and its path."""
+    check_texts(model)
     try:
         return _model_to_data(model, size, path)
     except ArtifactError:

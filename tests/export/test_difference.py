@@ -1,6 +1,7 @@
 """The command `diff`: types, operators, constants and results of two files."""
 
 import json
+import random
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from onnx import parser
 import onax.numpy as jnp
 from onax._commands import export_main as main
 from onax.export import export
+from onnx_nodes import mutated
 
 HEAD = '<ir_version: 8, opset_import: ["" : 18]>\n'
 BASE = "net (float[n, 2] x) => (float[n, 2] y) <float[2] w = {1, 2}> { z = Mul (x, w) y = Tanh (z) }"
@@ -41,6 +43,41 @@ def test_diff(tmp_path, capsys, text, code, said):
     assert json.loads(capsys.readouterr().out)["same"] == (code == 0)
 
 
+NOT_RUN = {
+    "strings": ("net (string[2] x) => (string[2] y) { y = Identity (x) }", "an input holds strings"),
+    "a sequence": (
+        "net (seq(float[2]) x) => (float[2] y) { i = Constant <value_int = 0> () y = SequenceAt (x, i) }",
+        "'x' is not a tensor",
+    ),
+    "an unknown operator": ("net (float[2] x) => (float[2] y) { y = Unheard (x) }", "ONNX Runtime refused"),
+}
+
+
+@pytest.mark.parametrize("text, reason", NOT_RUN.values(), ids=NOT_RUN)
+def test_graphs_are_compared_where_models_cannot_be_run(tmp_path, capsys, text, reason):
+    paths = []
+    changed = text.replace(") {", ") { c = Constant <value_float = 1.0> () t = Abs (c)")
+    for name, source in (("a", text), ("b", changed)):
+        path = tmp_path / f"{name}.onnx"
+        path.write_bytes(parser.parse_model(HEAD + source).SerializeToString())
+        paths.append(str(path))
+    assert main(["diff", *paths]) == 2
+    out, err = capsys.readouterr()
+    assert "Abs: 0 -> 1" in out and reason in err and "not compared" in err
+    assert main(["diff", *paths, "--json"]) == 2
+    data = json.loads(capsys.readouterr().out)
+    assert data["same"] is None and reason in data["not_run"] and data["operators"]["Abs"] == [0, 1]
+
+
+def test_an_input_of_no_element_type(tmp_path, capsys):
+    model = parser.parse_model(HEAD + BASE)
+    model.graph.input[0].type.tensor_type.elem_type = 0
+    path = tmp_path / "a.onnx"
+    path.write_bytes(model.SerializeToString())
+    assert main(["diff", str(path), str(path)]) == 2
+    assert "element type 0" in capsys.readouterr().err
+
+
 def test_no_model(tmp_path, capsys):
     (tmp_path / "a.onnx").write_bytes(b"abc")
     assert main(["diff", str(tmp_path / "a.onnx"), str(tmp_path / "none.onnx")]) == 2
@@ -60,3 +97,17 @@ def test_constants_in_second_files(tmp_path, capsys):
     with open(paths[2] + ".data", "r+b") as file:
         file.truncate(100)
     assert main(["diff", paths[1], paths[2]]) == 2 and "too short" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("count", [50, pytest.param(2_000, marks=pytest.mark.slow)])
+def test_damaged_files(tmp_path, capsys, count):
+    """The command ends with an exit code, whatever a file holds."""
+    raw, generator = parser.parse_model(HEAD + BASE).SerializeToString(), random.Random(3)
+    whole, damaged = tmp_path / "a.onnx", tmp_path / "b.onnx"
+    whole.write_bytes(raw)
+    codes = set()
+    for _ in range(count):
+        damaged.write_bytes(mutated(raw, generator))
+        codes.add(main(["diff", str(whole), str(damaged)]))
+        capsys.readouterr()
+    assert codes == {0, 1, 2}

@@ -88,13 +88,26 @@ small (bool c, float[n, 3] x) => (float[n, 3] y) <float[3] w = {1.0, 2.0, 3.0}> 
 """
 
 
-def test_damaged_files():
+def test_texts_that_are_not_utf_8():
+    """The name of an input of a node, of an operator, a key of the metadata: protobuf reads each as bytes."""
+    model = parser.parse_model(SMALL)
+    model.metadata_props.add(key="kept", value="text")
+    raw = model.SerializeToString()
+    for text in (b"Add", b"kept", b"p", b"then_branch"):
+        at = raw.index(text)
+        changed = raw[:at] + b"\xff" + raw[at + 1 :]
+        with pytest.raises(ArtifactError, match="not UTF-8"):
+            inspection.model_to_data(parse(changed), len(changed))
+
+
+@pytest.mark.parametrize("count", [400, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_damaged_files(count):
     raw, generator, read = parser.parse_model(SMALL).SerializeToString(), random.Random(2), 0
-    for _ in range(400):
+    for _ in range(count):
         try:
             changed = mutated(raw, generator)
             inspection.model_to_data(parse(changed), len(changed))
             read += 1
         except ArtifactError as error:
             assert "ONNX" in str(error)
-    assert 10 < read < 390
+    assert count / 40 < read < count * 39 / 40

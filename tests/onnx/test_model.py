@@ -106,6 +106,8 @@ def test_wrong_parameters():
         model({name: model.params[name] for name in ("w", "b")}, floats(2, 3))
     with pytest.raises(ValueError, match="no parameters other"):
         model({**model.params, "other": 1}, floats(2, 3))
+    with pytest.raises(TypeError, match=r"dict of weights.*got ndarray"):
+        model(floats(2, 3))
 
 
 def test_declared_dtypes_hold():

@@ -34,6 +34,16 @@ def test_registered(own_domain):
         lacking({}, x, y)
 
 
+def test_a_registered_function_that_returns_nothing(own_domain):
+    @jax.onnx.register(own_domain, "Forgotten")
+    def forgotten(call, x):
+        x * 2
+
+    model = jax.onnx.load(model_of("Forgotten", [floats(2)], domain=own_domain))
+    with pytest.raises(jax.errors.OperatorError, match=r"Forgotten.*returned None"):
+        model({}, floats(2))
+
+
 def test_static_inputs_are_ndarrays(own_domain):
     @jax.onnx.register(own_domain, "Repeat", static=(1,))
     def repeat(call, x, count):

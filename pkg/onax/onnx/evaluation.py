@@ -128,12 +128,15 @@ class Evaluation:
             raise OperatorError(f"{node} cannot be evaluated: {reason_against(node.domain, node.op_type)}")
         call = Call(node, version, attributes, self, scope)
         try:
-            return self._evaluate(found, call, inputs)
+            result = self._evaluate(found, call, inputs)
         except OperatorError:
             raise
         except (TypeError, ValueError, IndexError) as error:
             error.add_note(f"This happened in {node} of an ONNX model.")
             raise
+        if result is None and node.domain:
+            raise OperatorError(f"{node}: the registered function returned None; it must return the output")
+        return result
 
     def _evaluate(self, found: Operator, call, inputs):
         if static := found.static_positions(call.node):

@@ -1,6 +1,7 @@
 """A loaded ONNX model: a function of its weights and inputs."""
 
 from collections import ChainMap
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -126,6 +127,10 @@ class Model:
             TypeError, ValueError: the inputs do not fit those that the model declares.
         """
         kwargs = kwargs or {}
+        if not isinstance(params, Mapping):
+            raise TypeError(
+                f"the first argument is the dict of weights: model(model.params, ...); got {type(params).__name__}"
+            )
         if self._signature is not None:
             given, tree = self._signature.arguments(args, kwargs)
         else:
