@@ -16,7 +16,7 @@ IMAGES, WEIGHTS = np.ones((8, 4, 5, 5), np.float32), np.ones((2, 4, 3, 3), np.fl
 def cases(jax):
     """name -> (function without arguments that returns text as codes, ())."""
     programs = {**_elementwise(jax), **_shapes(jax), **_products(jax), **_indexing(jax), **_control(jax), **_moved(jax)}
-    programs |= {**_stated(jax), **_regions(jax), **_gradients(jax)}
+    programs |= {**_stated(jax), **_regions(jax), **_gradients(jax), **_matrices(jax)}
     return {name: (lambda row=row: _text(jax, *row), ()) for name, row in programs.items()}
 
 
@@ -263,5 +263,56 @@ def _gradients(jax):
         "gradient by images": (jax.grad(lambda x, k: (conv(x, k) ** 2).sum()), (IMAGES, WEIGHTS), [spec("x"), spec()]),
         "gradient of stacked products": (
             jax.grad(lambda a, b: jnp.einsum("bij,bjk->bik", a, b).sum()), (B, B), [spec("x"), spec("x")],
+        ),
+    }  # fmt: skip
+
+
+def _matrices(jax):
+    jnp, lax, spec = jax.numpy, jax.lax, jax.P
+    linalg = lax.linalg
+    stack = np.stack([3 * np.eye(8, dtype=np.float32) + 0.1] * 4)
+    rows = np.ones((4, 8), np.float32)
+    of_a_matrix = {
+        "cholesky": lambda a: linalg.cholesky(a, symmetrize_input=False),
+        "lu": linalg.lu,
+        "svd": linalg.svd,
+        "eigh": lambda a: linalg.eigh(a, symmetrize_input=False),
+        "schur": linalg.schur,
+        "hessenberg": linalg.hessenberg,
+        "tridiagonal": linalg.tridiagonal,
+    }
+    found = {}
+    for name, function in of_a_matrix.items():
+        if name != "cholesky":  # which JAX's own select refuses
+            found[f"{name}, stack"] = (function, (stack,), [spec("x")])
+        found[f"{name}, rows"] = (function, (stack,), [spec("x", "y")])
+    solves = {
+        "stack": (spec("x"), spec("x")),
+        "other stack": (spec("x"), spec()),
+        "summed rows": (spec(), spec(None, "x")),
+        "columns": (spec("x"), spec("x", None, "y")),
+        "rows of the matrix": (spec(None, "x"), spec()),
+        "columns of the matrix": (spec(None, None, "x"), spec()),
+    }
+    for name, specs in solves.items():
+        for left in (True, False):
+            solve = lambda a, b, left=left: linalg.triangular_solve(a, b, lower=True, left_side=left)
+            found[f"triangular_solve, left_side={left}, {name}"] = (solve, (stack, stack), list(specs))
+    return found | {
+        "qr, rows": (linalg.qr, (stack,), [spec("x", "y")]),
+        "householder_product": (linalg.householder_product, (stack, rows), [spec("x"), spec("x")]),
+        "householder_product, other stack": (linalg.householder_product, (stack, rows), [spec("x"), spec()]),
+        "symmetric_product, other stack": (linalg.symmetric_product, (stack, stack), [spec("x"), spec("y")]),
+        "tridiagonal_solve": (
+            lambda a, b: linalg.tridiagonal_solve(a, a, a, b), (rows, stack), [spec("x"), spec("x", None, "y")],
+        ),
+        "solve": (jnp.linalg.solve, (stack, stack), [spec("x"), spec("x")]),
+        "slogdet": (jnp.linalg.slogdet, (stack,), [spec("x")]),
+        "gradient of slogdet": (jax.grad(lambda a: jnp.linalg.slogdet(a)[1].sum()), (stack,), [spec("x")]),
+        "gradient of solve": (
+            jax.grad(lambda a, b: jnp.linalg.solve(a, b).sum()), (stack, stack), [spec("x"), spec("x")],
+        ),
+        "dynamic_update_slice, other sharding": (
+            lambda a, b: lax.dynamic_update_slice(a, b, (0, 1)), (rows, rows[:, :4]), [spec("x"), spec()],
         ),
     }  # fmt: skip

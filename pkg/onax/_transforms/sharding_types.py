@@ -29,6 +29,26 @@ from onax._prims.indexing import (
     scatter_p,
     scatter_sub_p,
 )
+from onax._prims.linalg import (
+    cholesky_p,
+    geqrf_p,
+    householder_product_p,
+    lu_p,
+    lu_pivots_to_permutation_p,
+    ormqr_p,
+    qr_p,
+    symmetric_product_p,
+    triangular_solve_p,
+)
+from onax._prims.linalg_spectral import (
+    eig_p,
+    eigh_p,
+    hessenberg_p,
+    schur_p,
+    svd_p,
+    tridiagonal_p,
+    tridiagonal_solve_p,
+)
 from onax._prims.placement import device_put_p, sharding_constraint_p
 from onax._prims.reductions import (
     argmax_p,
@@ -388,6 +408,13 @@ def _pad(name, axes, avals, params, outs):
 
 @sharding_type.rule(dynamic_update_slice_p)
 def _dynamic_update_slice(name, axes, avals, params, outs):
+    if axes[0] != axes[1]:
+        mesh = next(a.stated_sharding.mesh for a in avals if a.stated_sharding is not None)
+        operand, update = (f"{a.str_short()}({{Explicit: {mesh.explicit_axes}}})" for a in avals[:2])
+        raise ShardingTypeError(
+            "dynamic_update_slice operand sharding must be equal to update sharding, got operand sharding "
+            f"{operand} and update sharding {update}."
+        )
     return axes[:1]
 
 
@@ -490,3 +517,54 @@ def _scatter(name, axes, avals, params, outs):
             "set/add/mul/...(out_sharding=)` to provide output PartitionSpec for the scatter update", avals
         )
     return axes[:1]
+
+
+# ---- linear algebra
+
+
+def _matrices(*ranks):
+    """The rule for stacks of matrices that no axis splits; `ranks`: for each operand those of its last dimensions."""
+
+    def rule(name, axes, avals, params, outs):
+        for i, (own, rank) in enumerate(zip(axes, ranks)):
+            if any(own[len(own) - rank :]):
+                spec = PartitionSpec(*_entries(own))
+                raise ShardingTypeError(
+                    f"Input {i} to {name} must be unsharded on non-batch dimensions, but got {spec}."
+                )
+        batches = [own[: len(own) - rank] for own, rank in zip(axes, ranks)]
+        if any(batch != batches[0] for batch in batches):
+            raise _unequal_batches(name, list(map(_entries, batches)))
+        return [[*batches[0], *[()] * (out.ndim - len(batches[0]))] for out in outs]
+
+    return rule
+
+
+def _unequal_batches(name, found):
+    return ShardingTypeError(f"All inputs to {name} must have the same batch sharding, but got {found}.")
+
+
+sharding_type.rule(
+    cholesky_p, eig_p, eigh_p, geqrf_p, hessenberg_p, lu_p, qr_p, schur_p, svd_p, tridiagonal_p
+)(_matrices(2))  # fmt: skip
+sharding_type.rule(lu_pivots_to_permutation_p)(_matrices(1))
+sharding_type.rule(householder_product_p)(_matrices(2, 1))
+sharding_type.rule(ormqr_p)(_matrices(2, 1, 2))
+sharding_type.rule(symmetric_product_p)(_matrices(2, 2))
+sharding_type.rule(tridiagonal_solve_p)(_matrices(1, 1, 1, 2))
+
+
+@sharding_type.rule(triangular_solve_p)
+def _triangular_solve(name, axes, avals, params, outs):
+    (*batch, row, column), (*other, right_row, right_column) = axes
+    if batch != other:
+        raise _unequal_batches(name, " and ".join(str(_entries(b)) for b in (batch, other)))
+    left, transposed = params["left_side"], bool(params["transpose_a"])
+    summed, kept = (row, column) if left == transposed else (column, row)
+    for letter, own, names in (("a", axes[0], summed), ("b", axes[1], right_row if left else right_column)):
+        if names:
+            raise ShardingTypeError(
+                f"triangular solve input `{letter}` must be unsharded on the contracting axis, but got "
+                f"{PartitionSpec(*_entries(own))} with left_side={left} and transpose_a={transposed}."
+            )
+    return [[*batch, *((kept, right_column) if left else (right_row, kept))]]
