@@ -42,6 +42,7 @@ from onax.export.graph import proto
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.lower import driver
 from onax.export.lower.narrow import widen
+from onax.version import __version__
 
 # The versions of JAX's calling convention for StableHLO modules.  A model has none: onax.format is its version.
 minimum_supported_calling_convention_version, maximum_supported_calling_convention_version = 9, 10
@@ -617,7 +618,7 @@ def _export(
     )
     name, where = function_name(fun), source.function_location(fun, source.portable_path)
     entries = {
-        "onax.version": lazy.metadata.version("onax"),
+        "onax.version": __version__,
         "onax.function": name,
         "onax.source": where,
         "onax.signature": signature.to_json(),

@@ -8,6 +8,7 @@ import sys
 
 from onax._ground import lazy, onnx_runtime
 from onax.export import opsets
+from onax.version import __version__
 
 COMMANDS = ("export", "check", "inspect", "run", "diff")
 DTYPES = ("float16", "bfloat16", "int8")
@@ -56,8 +57,8 @@ def _parser(program):
 
 def _versions():
     """The versions of onax and of what writes and runs its files."""
-    version, runtime = lazy.metadata.version, onnx_runtime.find_runtime().version
-    return f"onax {version('onax')}  (onnx {version('onnx')}, ONNX Runtime {runtime})"
+    onnx, runtime = lazy.metadata.version("onnx"), onnx_runtime.find_runtime().version
+    return f"onax {__version__}  (onnx {onnx}, ONNX Runtime {runtime})"
 
 
 def parse(argv, program=None):

@@ -16,6 +16,7 @@ DOCUMENT = ROOT / "docs" / "architecture.md"
 
 FLOORS = {
     "_native": 0,
+    "version": 1,
     "_ground": 1,
     "_core": 2,
     "_pages": 2,

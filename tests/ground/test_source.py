@@ -206,4 +206,6 @@ def test_portable_paths_have_no_folders_of_the_machine(tmp_path, monkeypatch):
     assert source.portable_path(str(tmp_path / "scripts" / "demo" / "train.py")) == "demo/train.py"
     assert source.portable_path(str(tmp_path / "lib" / "notes" / "a.py")) == "notes/a.py"
     assert source.portable_path(str(tmp_path / "elsewhere" / "b.py")) == "b.py"
+    detour = tmp_path / "elsewhere" / ".." / "elsewhere" / "b.py"
+    assert source.portable_path(str(detour)) == "b.py"
     assert source.portable_path("<stdin>") == "<stdin>"

@@ -27,7 +27,7 @@ from onax._compile.direct import Direct
 from onax._control.block_code import codes
 from onax._core.jaxpr import convert_constvars_jaxpr
 from onax._core.structure import structure
-from onax._ground import lazy, monitoring
+from onax._ground import monitoring
 from onax._ground.config import compilation_cache_dir, config, runs_tapes_directly
 from onax._native import context
 from onax._native.array import Array
@@ -36,6 +36,7 @@ from onax._native.dispatch import Primitive
 from onax._native.tape import BLOCK_OPERATIONS, MAGIC, OPERATIONS, TYPES, Tape, cpu_level
 from onax._prims.random_generators import threefry_impl
 from onax._tape.rules import tape
+from onax.version import __version__
 
 HIT, MISS = "/jax/compilation_cache/cache_hits", "/jax/compilation_cache/cache_misses"
 _FORMAT = b"onax program 1\n"
@@ -82,7 +83,7 @@ def _path(core):
 def _surroundings():
     """What a program that is kept depends on besides itself."""
     here = platform.machine(), sys.byteorder, cpu_level(), np.__version__, context.option_word()
-    return lazy.metadata.version("onax"), _FORMAT, MAGIC, tuple(OPERATIONS), tuple(BLOCK_OPERATIONS), here
+    return __version__, _FORMAT, MAGIC, tuple(OPERATIONS), tuple(BLOCK_OPERATIONS), here
 
 
 class _Pickler(pickle.Pickler):

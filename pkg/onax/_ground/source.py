@@ -195,6 +195,7 @@ def portable_path(filename):
     """
     if not os.path.isabs(filename):
         filename = os.path.abspath(filename) if os.path.isfile(filename) else filename
+    filename = os.path.normpath(filename)
     folder, name = os.path.split(filename)
     if not folder:
         return name
