@@ -3,7 +3,8 @@
 sharding_propagation   the shardings of results, from those of arguments
 call_shardings         `in_shardings` and `out_shardings` of jit
 spmd                   the program of one device from a program over sharded values; `shard_*.py` hold its rules,
-                       `sharded_values.py` the collectives between two shardings
+                       `sharded_values.py` the collectives between two shardings, `wanted_shardings.py` what readers
+                       of a value want
 staged_shardings       the shardings of a call that is compiled ahead of time
 communication          what devices exchange, for `onax.explain`
 partition              cuts a program for separate devices where these meet

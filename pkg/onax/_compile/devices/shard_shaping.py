@@ -207,7 +207,10 @@ def _device_put(p, operands, eqn):
 @shard.rule(jit_p)
 def _jit(p, operands, eqn):
     operands = _stated(p, operands, eqn.params["in_shardings"], eqn)
-    return _stated(p, p.run(eqn.params["jaxpr"], operands), eqn.params["out_shardings"], eqn)
+    stated = eqn.params["out_shardings"] or (None,) * len(eqn.outvars)
+    wanted = zip(stated, eqn.outvars, p.wanted_of(eqn))
+    wanted = [_stated_axes(p, s, v.aval) if isinstance(s, NamedSharding) else own for s, v, own in wanted]
+    return _stated(p, p.run(eqn.params["jaxpr"], operands, wanted), stated, eqn)
 
 
 def _stated(p, values, shardings, eqn):
@@ -218,9 +221,13 @@ def _stated(p, values, shardings, eqn):
     for x, sharding in zip(values, shardings):
         if isinstance(sharding, NamedSharding):
             p.check_mesh(sharding.mesh, eqn)
-            x = p.constrained(x, p.usable(axes_of_spec(sharding.spec, x.aval.ndim), x.aval.shape))
+            x = p.constrained(x, _stated_axes(p, sharding, x.aval))
         result.append(x)
     return result
+
+
+def _stated_axes(p, sharding, aval):
+    return p.usable(axes_of_spec(sharding.spec, aval.ndim), aval.shape)
 
 
 @shard.rule(shard_map_p)

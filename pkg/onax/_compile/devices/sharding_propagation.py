@@ -329,15 +329,21 @@ def propagate(jaxpr, given):
     """For each result of a program its sharding, or None; `given` are those of its arguments, or None."""
     key = ("shardings", tuple(given))
     if key not in jaxpr.cache:
-        env = dict(zip(jaxpr.invars, given))
-        read = lambda atom: None if type(atom) is Literal else env.get(atom)
-        for eqn in jaxpr.eqns:
-            avals, out_avals = [a.aval for a in eqn.invars], [v.aval for v in eqn.outvars]
-            operands = list(map(read, eqn.invars))
-            shardings = _shardings_of_operation(eqn.primitive, operands, avals, eqn.params, out_avals)
-            env.update(zip(eqn.outvars, shardings))
-        jaxpr.cache[key] = list(map(read, jaxpr.outvars))
+        found = shardings_of_variables(jaxpr, given)
+        jaxpr.cache[key] = [None if type(atom) is Literal else found.get(atom) for atom in jaxpr.outvars]
     return jaxpr.cache[key]
+
+
+def shardings_of_variables(jaxpr, given):
+    """{variable: its sharding, or None} for the arguments of a program and the results of its equations."""
+    env = dict(zip(jaxpr.invars, given))
+    read = lambda atom: None if type(atom) is Literal else env.get(atom)
+    for eqn in jaxpr.eqns:
+        avals, out_avals = [a.aval for a in eqn.invars], [v.aval for v in eqn.outvars]
+        operands = list(map(read, eqn.invars))
+        shardings = _shardings_of_operation(eqn.primitive, operands, avals, eqn.params, out_avals)
+        env.update(zip(eqn.outvars, shardings))
+    return env
 
 
 # ---- values

@@ -24,6 +24,7 @@ from onax._compile.devices.sharded_values import (
     usable_axes,
 )
 from onax._compile.devices.sharding_propagation import propagate, sharding_of
+from onax._compile.devices.wanted_shardings import axes_of_operands, block, wanted_axes
 from onax._compile.placement import makes_shards, states_sharding
 from onax._control.shard_map import ManualRegion, shard_map_p
 from onax._core.facts import CALLS_PYTHON, ELEMENTWISE
@@ -158,6 +159,7 @@ class Partitioner(Resharder):
         self.region = ManualRegion(mesh, frozenset(mesh.axis_names), False)
         self.gathers = {}  # equation -> Gather
         self.bodies = {}
+        self.wanted = {}  # variable of the program that is walked through -> the axes that all its readers want
 
     # ---- programs
 
@@ -174,7 +176,7 @@ class Partitioner(Resharder):
 
         def fun(*args):
             given = [ShardedValue(x, v.aval, axes) for x, v, axes in zip(args, jaxpr.invars, in_axes)]
-            outs = self.run(jaxpr, given)
+            outs = self.run(jaxpr, given, out_axes)
             wanted = [None] * len(outs) if out_axes is None else out_axes
             found[:] = [x.axes if axes is None else axes for x, axes in zip(outs, wanted)]
             return [self._result_block(x, axes, v.aval) for x, axes, v in zip(outs, found, jaxpr.outvars)]
@@ -189,18 +191,21 @@ class Partitioner(Resharder):
             return block
         return convert_element_type_p.bind(block, new_dtype=aval.dtype, weak_type=aval.weak_type, sharding=None)
 
-    def run(self, jaxpr, operands):
-        """The results of a program, as ShardedValues."""
+    def run(self, jaxpr, operands, result_axes=None):
+        """The results of a program, as ShardedValues; `result_axes` has for each the axes that its reader wants, or
+        None."""
         env = dict(zip(jaxpr.invars, operands))
         env.update((v, self.constant(c, v.aval)) for v, c in zip(jaxpr.constvars, jaxpr.consts))
         read = lambda atom: self.constant(atom.array, atom.aval) if type(atom) is Literal else env[atom]
-        outer = here.record
+        outer, outer_wanted = here.record, self.wanted
+        result_axes = (None,) * len(jaxpr.outvars) if result_axes is None else tuple(result_axes)
+        self.wanted = wanted_axes(jaxpr, self.mesh, [x.axes for x in operands], result_axes)
         try:
             for eqn in jaxpr.eqns:
                 here.record = eqn.source_info or outer
                 env.update(zip(eqn.outvars, self.apply(eqn, list(map(read, eqn.invars)))))
         finally:
-            here.record = outer
+            here.record, self.wanted = outer, outer_wanted
         return list(map(read, jaxpr.outvars))
 
     def constant(self, value, aval):
@@ -210,18 +215,44 @@ class Partitioner(Resharder):
     def apply(self, eqn, operands):
         """The results of an equation, by its rule."""
         if all(x.is_whole for x in operands) and not _places(eqn):
+            return self._from_whole_values(eqn, operands)
+        return self._by_rule(eqn, operands)
+
+    def _from_whole_values(self, eqn, operands):
+        """The results of an equation on whole operands: blocks if all readers want the same ones."""
+        axes = self.wanted_of(eqn)
+        if not any(axes):
             return self.on_whole_values(eqn, operands)
+        rule = block.get(eqn.primitive)
+        if rule is not None:
+            return rule(self, operands, eqn, axes[0]) or self.on_whole_values(eqn, operands)
+        if called_program(eqn) is None:
+            own = axes_of_operands(eqn, axes)
+            operands = [x if a is None else self._block_of_whole(x, a) for x, a in zip(operands, own)]
+            if all(x.is_whole for x in operands):
+                return self.on_whole_values(eqn, operands)
+        return self._by_rule(eqn, operands)
+
+    def _block_of_whole(self, x, axes):
+        axes = self.usable(axes, x.aval.shape)
+        return self.constrained(x, axes) if any(axes) else x
+
+    def _by_rule(self, eqn, operands):
         rule = shard.get(eqn.primitive)
         if rule is not None:
             return rule(self, operands, eqn)
         callee = called_program(eqn)
         if callee is not None:
-            return self.run(callee, operands)
+            return self.run(callee, operands, self.wanted_of(eqn))
         if ELEMENTWISE in eqn.primitive.facts:
             return self.elementwise(eqn, operands)
         if CALLS_PYTHON not in eqn.primitive.facts:
             self._note_gather(eqn, operands)
         return self.on_whole_values(eqn, operands)
+
+    def wanted_of(self, eqn):
+        """For each result of an equation the axes that all its readers want, or None."""
+        return [self.wanted.get(v) for v in eqn.outvars]
 
     def _note_gather(self, eqn, operands):
         received = 0
