@@ -28,7 +28,7 @@ PROGRAMS = {  # function, arguments, their specs, specs of the results, collecti
     "convolution of a batch": (conv, (IMAGES, WEIGHTS), [P("x"), P()], [P("x")], []),
     "output features": (conv, (IMAGES, WEIGHTS), [P("x"), P("y")], [P("x", "y")], []),
     "spatial dimensions": (conv, (IMAGES[..., :4, :], WEIGHTS), [P(None, None, "x"), P()], [P(None, None, "x")],
-                           [("all_gather", ("x",))]),
+                           [("ppermute", ("x",))] * 2),
     "the gradient of the weights": (
         jax.grad(lambda w, a: conv(a, w).sum()), (WEIGHTS, IMAGES), [P(), P("x")], [P()], [("psum", ("x",))],
     ),

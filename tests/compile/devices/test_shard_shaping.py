@@ -22,10 +22,6 @@ PROGRAMS = {  # function, spec of the argument Z, spec of the result, collective
     "split into too few": (lambda a: a.reshape(2, 4, 8), P("x", "y"), P(None, None, "y"), [("all_gather", ("x",))]),
     "dimensions of length 1": (lambda a: a.reshape(8, 1, 8, 1), P("x", "y"), P("x", None, "y"), []),
     "squeeze": (lambda a: a[:, None, :].squeeze(1), P("x", "y"), P("x", "y"), []),
-    "reversed": (lambda a: lax.rev(a, (1,)), P("x"), P("x"), []),
-    "reversed along a split dimension": (
-        lambda a: lax.rev(a, (0,)), P("x", "y"), P("x", "y"), [("all_gather", ("x",))],
-    ),
     "broadcast": (lambda a: jnp.broadcast_to(a[:, None], (8, 3, 8)), P("x", "y"), P("x", None, "y"), []),
     "stack": (lambda a: jnp.stack([a, a * 2], 1), P("x", "y"), P("x", None, "y"), []),
     "unstack": (lambda a: sum(jnp.unstack(a, axis=1)), P("x"), P("x"), []),

@@ -5,6 +5,7 @@ read.  An axis can serve one purpose: first it splits batch dimensions, then the
 the right one, and contracted dimensions at last.  So activations that are split over a batch meet gathered weights.
 """
 
+from onax._compile.devices.shard_windows import halo_of, with_halo
 from onax._compile.devices.spmd import shard
 from onax._prims.conv import conv_general_dilated_p
 from onax._prims.dot import dot_general_p
@@ -48,7 +49,8 @@ def _dot_general(p, operands, eqn):
 
 @shard.rule(conv_general_dilated_p)
 def _conv(p, operands, eqn):
-    """Batch and output features keep their axes; input features give partial sums; spatial dimensions are gathered."""
+    """Batch and output features keep their axes; input features give partial sums.  Spatial dimensions keep them if
+    neighbours can exchange the rows at their ends, those of the kernel as partial sums; otherwise they are gathered."""
     x, w = operands
     numbers, params = eqn.params["dimension_numbers"], eqn.params
     if params["feature_group_count"] != 1 or params["batch_group_count"] != 1:
@@ -60,10 +62,35 @@ def _conv(p, operands, eqn):
     right[outputs] = chosen.choose((w.axes[outputs],), w.aval.shape[outputs])
     candidates = x.axes[features], w.axes[inputs]
     left[features] = right[inputs] = chosen.choose(candidates, x.aval.shape[features])
-    out = [()] * x.aval.ndim
+    out, pending, padding = [()] * x.aval.ndim, left[features], list(params["padding"])
     out[numbers.out_spec[0]], out[numbers.out_spec[1]] = left[batch], right[outputs]
-    blocks = [p.block_of(x, left), p.block_of(w, right)]
-    return p.bind(eqn, blocks, [out], pending=left[features], out_sharding=None)
+    halos = {}
+    for i, (d, k, o) in enumerate(zip(numbers.lhs_spec[2:], numbers.rhs_spec[2:], numbers.out_spec[2:])):
+        of_kernel, halo = _spatial_halo(p, operands, eqn, i, (d, k, o))
+        names = halo and chosen.choose(((w if of_kernel else x).axes[k if of_kernel else d],), x.aval.shape[d])
+        if names:
+            left[d], halos[d], padding[i] = names, halo, (0, 0)
+            pending = (*pending, *names) if of_kernel else pending
+            (right if of_kernel else out)[k if of_kernel else o] = names
+    block = p.block_of(x, left)
+    for d, halo in halos.items():
+        block = with_halo(p, block, d, left[d], halo)
+    return p.bind(eqn, [block, p.block_of(w, right)], [out], pending, padding=tuple(padding), out_sharding=None)
+
+
+def _spatial_halo(p, operands, eqn, i, dims):
+    """(whether spatial dimension `i` is split in the kernel, what devices need from their neighbours, or None)."""
+    (x, w), params, (d, k, o) = operands, eqn.params, dims
+    stride, dilation, before = params["window_strides"][i], params["rhs_dilation"][i], params["padding"][i][0]
+    length, window, count = x.aval.shape[d], w.aval.shape[k], eqn.outvars[0].aval.shape[o]
+    of_kernel = bool(w.axes[k])
+    names = w.axes[k] if of_kernel else x.axes[d]
+    if not names or params["lhs_dilation"][i] != 1:
+        return of_kernel, None
+    if of_kernel:  # it goes over the operand in steps of its dilation, with a window for each element of the result
+        stride, dilation, window, count = dilation, stride, count, window
+    halo = halo_of(length, p.count(names), window, stride, dilation, before) if count * stride == length else None
+    return of_kernel, halo
 
 
 def _conv_in_groups(p, operands, eqn):

@@ -31,7 +31,6 @@ from onax._prims.shaping import (
     copy_p,
     reduce_sum_p,
     reshape_p,
-    rev_p,
     squeeze_p,
     transpose_p,
 )
@@ -76,11 +75,6 @@ def _squeeze(p, operands, eqn):
     (x,) = operands
     axes = without(x.axes, eqn.params["dimensions"])
     return p.bind_like(eqn, operands, [axes], dropped(axes, eqn.params["dimensions"]))
-
-
-@shard.rule(rev_p)
-def _rev(p, operands, eqn):
-    return p.bind_like(eqn, operands, [without(operands[0].axes, eqn.params["dimensions"])])
 
 
 @shard.rule(broadcast_in_dim_p)

@@ -37,7 +37,7 @@ from onax._prims.indexing import (
 from onax._prims.placement import device_put_p, fit_sharding, sharding_constraint_p
 from onax._prims.reductions import argmax_p, argmin_p
 from onax._prims.shaping import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
-from onax._prims.slicing import dynamic_slice_p, slice_p
+from onax._prims.slicing import concatenate_p, dynamic_slice_p, slice_p
 from onax._prims.stacking import stack_p, unstack_p
 from onax._transforms.sharding_types import typed_results
 
@@ -336,14 +336,41 @@ def propagate(jaxpr, given):
 
 def shardings_of_variables(jaxpr, given):
     """{variable: its sharding, or None} for the arguments of a program and the results of its equations."""
-    env = dict(zip(jaxpr.invars, given))
+    env, parts = dict(zip(jaxpr.invars, given)), {}
     read = lambda atom: None if type(atom) is Literal else env.get(atom)
     for eqn in jaxpr.eqns:
+        if eqn.primitive is slice_p and (part := sliced_part(eqn, eqn.invars[0])) is not None:
+            parts[eqn.outvars[0]] = part
+        elif eqn.primitive is concatenate_p:
+            found = rotation([parts.get(atom) for atom in eqn.invars if type(atom) is not Literal], eqn)
+            if found is not None:
+                env[eqn.outvars[0]] = read(found[0])
+                continue
         avals, out_avals = [a.aval for a in eqn.invars], [v.aval for v in eqn.outvars]
         operands = list(map(read, eqn.invars))
         shardings = _shardings_of_operation(eqn.primitive, operands, avals, eqn.params, out_avals)
         env.update(zip(eqn.outvars, shardings))
     return env
+
+
+def sliced_part(eqn, value):
+    """(the value, the dimension, the first position) of a slice along one dimension; None if it is another slice."""
+    (x,), (out,), params = eqn.invars, eqn.outvars, eqn.params
+    changed = [i for i, (m, n) in enumerate(zip(x.aval.shape, out.aval.shape)) if m != n]
+    if len(changed) != 1 or (params["strides"] or (1,) * x.aval.ndim)[changed[0]] != 1:
+        return None
+    return value, changed[0], params["start_indices"][changed[0]]
+
+
+def rotation(parts, eqn):
+    """(a value, how far its elements move) for a concatenation of its two parts, the last one first, as `jnp.roll`
+    makes it; `parts` is what `sliced_part` says of the operands.  None for any other concatenation."""
+    if len(parts) != 2 or len(eqn.invars) != 2 or None in parts:
+        return None
+    (x, i, start), (y, j, first), dim = *parts, eqn.params["dimension"]
+    last, rest = (atom.aval.shape[dim] for atom in eqn.invars)
+    is_whole = first == 0 and start == rest and last + rest == x.aval.shape[dim]
+    return (x, last) if x is y and i == j == dim and is_whole else None
 
 
 # ---- values

@@ -23,7 +23,7 @@ from onax._compile.devices.sharded_values import (
     spec_of_axes,
     usable_axes,
 )
-from onax._compile.devices.sharding_propagation import propagate, sharding_of
+from onax._compile.devices.sharding_propagation import propagate, sharding_of, sliced_part
 from onax._compile.devices.wanted_shardings import axes_of_operands, block, wanted_axes
 from onax._compile.placement import makes_shards, states_sharding
 from onax._control.shard_map import ManualRegion, shard_map_p
@@ -31,6 +31,7 @@ from onax._core.facts import CALLS_PYTHON, ELEMENTWISE
 from onax._core.jaxpr import ClosedJaxpr, Literal, convert_constvars_jaxpr, jaxprs_in_params
 from onax._core.meshes import AbstractMesh, PartitionSpec
 from onax._core.programs import called_program
+from onax._core.rewrite import dce_jaxpr
 from onax._core.sharding import NamedSharding
 from onax._core.slots import Slot
 from onax._core.trace import as_array, typeof
@@ -130,7 +131,8 @@ def _partition(jaxpr, mesh, in_axes, out_specs):
     out_axes = [usable_axes(mesh, axes_of_spec(s, v.aval.ndim), v.aval.shape) for s, v in zip(out_specs, jaxpr.outvars)]
     with partitioner.region.scope():
         closed, _ = partitioner.body(jaxpr, in_axes, out_axes)
-    body = ClosedJaxpr(convert_constvars_jaxpr(closed), ())
+    live, _ = dce_jaxpr(convert_constvars_jaxpr(closed), True, instantiate=True)
+    body = ClosedJaxpr(live, ())
     specs = [spec_of_axes(axes) for axes in out_axes]
     params = {
         "jaxpr": body,
@@ -159,6 +161,7 @@ class Partitioner(Resharder):
         self.region = ManualRegion(mesh, frozenset(mesh.axis_names), False)
         self.gathers = {}  # equation -> Gather
         self.bodies = {}
+        self.slices = {}  # part of a value along a split dimension -> what `sliced_part` says of it
         self.wanted = {}  # variable of the program that is walked through -> the axes that all its readers want
 
     # ---- programs
@@ -214,7 +217,7 @@ class Partitioner(Resharder):
 
     def apply(self, eqn, operands):
         """The results of an equation, by its rule."""
-        if all(x.is_whole for x in operands) and not _places(eqn):
+        if all(x.is_whole and x not in self.slices for x in operands) and not _places(eqn):
             return self._from_whole_values(eqn, operands)
         return self._by_rule(eqn, operands)
 
@@ -249,6 +252,13 @@ class Partitioner(Resharder):
         if CALLS_PYTHON not in eqn.primitive.facts:
             self._note_gather(eqn, operands)
         return self.on_whole_values(eqn, operands)
+
+    def record_slice(self, x, eqn, results):
+        """The results of a slice of `x`; a concatenation may find that it joins two of them to a rotation."""
+        part = sliced_part(eqn, x)
+        if part is not None and x.axes[part[1]] and not x.pending:
+            self.slices[results[0]] = part
+        return results
 
     def wanted_of(self, eqn):
         """For each result of an equation the axes that all its readers want, or None."""
