@@ -6,6 +6,7 @@ All messages are nonblocking; whoever waits for them polls (`ProcessGroup.wait`)
 
 import hashlib
 import json
+import os
 import threading
 import time
 
@@ -43,6 +44,7 @@ class ProcessGroup:
       index, count: the number of this process, and how many there are.
       world: a communicator over all processes, for exchanges outside programs.
       watchdog: what ends all processes when one has ended.
+      turns: for the key of each communicator over devices, the Turns of their collectives.
     """
 
     def __init__(self, mpi, world, watchdog):
@@ -52,6 +54,7 @@ class ProcessGroup:
         self.index, self.count = world.rank, world.size
         self._thread = threading.get_ident()
         self._lock = threading.RLock()
+        self.turns = {}
         self._communicators = {}
         self._calls = {}
         self._abandoned = []  # exchanges that an error interrupted: MPI may still write to their memory
@@ -210,26 +213,35 @@ class _Call:
         return JaxRuntimeError("The processes ran different programs, or in different orders:\n" + "\n".join(lines))
 
 
+_yield = getattr(os, "sched_yield", lambda: time.sleep(0))  # Windows has no such call
+
+
 class Pause:
     """Paces a loop that polls MPI: it yields the processor first, then sleeps up to a millisecond.
 
     Calling it raises JaxRuntimeError if a process for which the loop waits has ended, or all wait for one another.
     """
 
-    __slots__ = ("_count", "_ended_since", "_group", "_processes", "_reported", "_started", "_text")
+    __slots__ = ("_count", "_ended_since", "_group", "_processes", "_reported", "_seconds", "_started", "_text")
+    YIELDS = 0.05  # seconds: messages only move while MPI is called
     REPORT_AFTER = 3.0  # seconds until others learn that this process waits
     GRACE = 5.0  # seconds that messages of an ended process may take
 
     def __init__(self, group, text, processes):
         self._group, self._text, self._processes = group, text, frozenset(processes)
         self._count, self._started, self._reported, self._ended_since = 0, time.monotonic(), False, None
+        self._seconds = 0.0
 
     def __call__(self):
         self._count += 1
-        time.sleep(0 if self._count < 200 else min(1e-3, 1e-6 * self._count))
+        if self._seconds:
+            time.sleep(self._seconds)
+        else:
+            _yield()
         if self._count % 64:
             return
         watchdog, now = self._group.watchdog, time.monotonic()
+        self._seconds = min(max(now - self._started - self.YIELDS, 0.0) / 100, 1e-3)
         if watchdog.mismatch is not None:
             raise JaxRuntimeError(watchdog.mismatch)
         ended = sorted(self._processes & watchdog.ended)

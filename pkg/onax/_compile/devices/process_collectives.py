@@ -5,7 +5,8 @@ and returns the results of this process's devices when they are complete.  Buffe
 are.  An operation without a rule, or that a rule cannot express, gathers the operands of all devices in every process
 and applies the batching rule there, as devices of one process do.
 
-Every group has a communicator of its own, so groups may begin their collectives in any order.
+Every group has a communicator of its own, so groups may begin their collectives in any order.  Those of one group send
+their messages in the order in which they begin, also if some of them take several rounds of messages (`Turns`).
 """
 
 import numpy as np
@@ -57,11 +58,48 @@ class Link:
         self.local = by_process[group.index]
         flat = [i for row in self.rows for i in row]
         self.is_even = flat == list(members) and len({len(row) for row in self.rows}) == 1
-        self.communicator = group.communicator(tuple(devices[i].id for i in members), self.processes)
+        key = tuple(devices[i].id for i in members)
+        self.communicator = group.communicator(key, self.processes)
+        self.turns = group.turns.setdefault(key, Turns())
 
     def share(self, result):
         """The same result for each device of this process."""
         return dict.fromkeys(self.local, result)
+
+
+class Turns:
+    """Who sends the next messages over a communicator: collectives take turns in the order in which they begin."""
+
+    __slots__ = ("begun", "now", "requests")
+
+    def __init__(self):
+        self.begun = self.now = 0
+        self.requests = []  # the last ones
+
+    def in_turn(self, steps):
+        """A generator of the requests of `steps`, which begins when all others that began before have sent theirs."""
+        mine = self.begun
+        self.begun += 1
+        return self._run(steps, mine)
+
+    def _run(self, steps, mine):
+        while self.now != mine:
+            yield self.requests
+        try:
+            self.requests = next(steps)
+            while type(self.requests) is MoreFollow:
+                yield self.requests
+                self.requests = next(steps)
+        except StopIteration as end:
+            return end.value
+        finally:
+            self.now += 1
+        yield self.requests
+        return (yield from steps)
+
+
+class MoreFollow(list):
+    """Requests after which the same collective sends more messages; no other one sends any before these."""
 
 
 def link_of(members, devices):
@@ -76,9 +114,18 @@ def begin(thunk, link, values):
 
     `values`: for each device of this process its operands.
     """
+    if CALLS_PYTHON in thunk.eqn.primitive.facts:
+        return _without_messages({i: thunk.alone(args) for i, args in values.items()})
+    return link.turns.in_turn(_begin(thunk, link, values))
+
+
+def _without_messages(results):
+    yield from ()
+    return results
+
+
+def _begin(thunk, link, values):
     eqn, groups = thunk.eqn, thunk.groups
-    if CALLS_PYTHON in eqn.primitive.facts:
-        return {i: thunk.alone(args) for i, args in values.items()}
     rule = process_collectives.get(eqn.primitive)
     if rule is not None and _is_whole(eqn, groups, thunk.varying):
         out = thunk.results[0].aval
@@ -133,6 +180,8 @@ def _gather_all(thunk, link, values):
 
 # ---- reductions
 
+# A large buffer is reduced in pieces that stay in the second cache with what MPI copies; docs/distributed.md has times.
+_LARGE, _PIECE = 1 << 23, 1 << 21  # bytes
 _WIDENED = frozenset({"float16", "bfloat16"})
 _operators = {}  # (MPI's number of the function, dtype) -> MPI's operator
 
@@ -149,7 +198,13 @@ def _reduced(link, function, buffers, operator):
         buffers = {i: x.astype(np.float32) for i, x in buffers.items()}
     total = np.asarray(_fold(function, buffers), order="C")
     out = np.empty_like(total)
-    yield [link.communicator.Iallreduce(total, out, operator)]
+    whole, reduced, step = total.reshape(-1), out.reshape(-1), _PIECE // total.itemsize
+    start = 0
+    while total.nbytes > _LARGE and start + step < total.size:
+        part = slice(start, start + step)
+        yield MoreFollow([link.communicator.Iallreduce(whole[part], reduced[part], operator)])
+        start += step
+    yield [link.communicator.Iallreduce(whole[start:], reduced[start:], operator)]
     return link.share(out.astype(dtype, copy=False))
 
 
@@ -284,6 +339,10 @@ def _permute(link, buffers, params):
 
 def begin_any(link, values):
     """A generator that returns to each device of this process whether any device of the group continues."""
+    return link.turns.in_turn(_any(link, values))
+
+
+def _any(link, values):
     own, out = np.array(any(values.values()), np.int32), np.empty((), np.int32)
     yield [link.communicator.Iallreduce(own, out, link.mpi.MAX)]
     return link.share(bool(out))
