@@ -14,6 +14,7 @@ from onax._ground.errors import OperatorError
 from onax._transforms.abstract import eval_shape
 from onax.onnx.operators import operator
 from onax.onnx.records import names_read
+from onax.onnx.sizes import as_numbers
 
 
 @operator("If", holds_graphs=True)
@@ -38,7 +39,7 @@ def _if(call, condition):
 
 
 def _arrays(values):
-    return tuple(jnp.asarray(value) for value in values)
+    return tuple(jnp.asarray(as_numbers(value)) for value in values)
 
 
 def _decides_rows(node):

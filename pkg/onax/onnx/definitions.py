@@ -6,6 +6,7 @@ The other direction: `export/recognize/attention.py`.
 import functools
 
 from onax._ground import lazy
+from onax._ground.dims import is_constant
 from onax.onnx.operators import operator
 from onax.onnx.reading import read_function
 from onax.onnx.records import Graph
@@ -19,7 +20,9 @@ def _types(inputs):
         if value is not None:
             proto.tensor_type.elem_type = lazy.onnx_helper.np_dtype_to_tensor_dtype(value.dtype)
             for size in value.shape:
-                proto.tensor_type.shape.dim.add(dim_value=size)
+                proto.tensor_type.shape.dim.add(
+                    **({"dim_value": size} if is_constant(size) else {"dim_param": str(size)})
+                )
         result.append(proto.SerializeToString())
     return tuple(result)
 

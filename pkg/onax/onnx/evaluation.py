@@ -11,11 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from onax._core.trace import Tracer, ensure_compile_time_eval, trace_state_clean
-from onax._ground.errors import OperatorError
+from onax._ground.errors import InconclusiveDimensionOperation, OperatorError
 from onax.onnx.offsets import Offsets
 from onax.onnx.operators import Call, Operator, find_operator
 from onax.onnx.reasons import reason_against
 from onax.onnx.records import Reference, names_read
+from onax.onnx.sizes import are_named, as_numbers
+from onax.onnx.sizes import evaluate as evaluate_sizes
 from onax.random import fold_in, key
 
 # With the name of a quantized value, the key in a scope of the same numbers as floats that have a gradient.
@@ -131,7 +133,7 @@ class Evaluation:
             result = self._evaluate(found, call, inputs)
         except OperatorError:
             raise
-        except (TypeError, ValueError, IndexError) as error:
+        except (TypeError, ValueError, IndexError, InconclusiveDimensionOperation) as error:
             error.add_note(f"This happened in {node} of an ONNX model.")
             raise
         if result is None and node.domain:
@@ -144,10 +146,17 @@ class Evaluation:
             for position in static:
                 if position < len(inputs) and inputs[position] is not None:
                     inputs[position] = known_value(call.node, position, inputs[position])
+        named = any(map(are_named, inputs))
+        if named:
+            sizes = evaluate_sizes(call, inputs)
+            if sizes is not None:
+                return sizes
+            kept = {*found.static_positions(call.node), *found.bounds, *found.typed}
+            inputs = [x if i in kept else as_numbers(x) for i, x in enumerate(inputs)]
         if found.bounds:
             inputs = [np.asarray(x) if i in found.bounds and _is_known(x) else x for i, x in enumerate(inputs)]
         traced = any(isinstance(x, Tracer) for i, x in enumerate(inputs) if i not in found.typed)
-        if traced or found.holds_graphs or trace_state_clean():
+        if traced or named or found.holds_graphs or trace_state_clean():
             return found.function(call, *inputs)
         with ensure_compile_time_eval():
             return found.function(call, *inputs)

@@ -8,14 +8,20 @@ import numpy as np
 import onax.numpy as jnp
 from onax._core.trace import Tracer
 from onax.onnx.operators import operator
+from onax.onnx.sizes import as_size
 
 # --- Resize ------------------------------------------------------------------------------------------------------
+
+
+def _scaled(size, scale):
+    """The size of an axis after it is scaled; an axis that stays as it is may have a size with a name."""
+    return size if scale == 1 else int(np.floor(size * scale))
 
 
 @operator("Upsample", static=(1,))
 def _upsample(call, x, scales=None):
     scales = np.asarray(call["scales"] if scales is None else scales, np.float64)
-    sizes = [int(np.floor(n * s)) for n, s in zip(x.shape, scales)]
+    sizes = [_scaled(n, s) for n, s in zip(x.shape, scales)]
     mode = {"nearest": "nearest"}.get(call.get("mode", "nearest"), "linear")
     rounding = ["floor" if scale >= 1 else "ceil" for scale in scales]
     return _resample(call, x, range(x.ndim), sizes, scales, mode, "asymmetric", rounding)
@@ -30,8 +36,8 @@ def _resize_by_scales(call, x, scales):
 def _resize(call, x, region=None, scales=None, sizes=None):
     axes = [axis % x.ndim for axis in call.get("axes", range(x.ndim))]
     if sizes is not None and len(sizes):
-        sizes = [int(size) for size in sizes]
-        scales = [size / x.shape[axis] for size, axis in zip(sizes, axes)]
+        sizes = [as_size(size) for size in sizes]
+        scales = [1.0 if size == x.shape[axis] else size / x.shape[axis] for size, axis in zip(sizes, axes)]
         policy = call.get("keep_aspect_ratio_policy", "stretch")
         if policy != "stretch":
             scale = (min if policy == "not_larger" else max)(scales)
@@ -39,7 +45,7 @@ def _resize(call, x, region=None, scales=None, sizes=None):
             sizes = [int(np.floor(scale * x.shape[axis] + 0.5)) for axis in axes]
     else:
         scales = [float(scale) for scale in scales]
-        sizes = [int(np.floor(x.shape[axis] * scale)) for axis, scale in zip(axes, scales)]
+        sizes = [_scaled(x.shape[axis], scale) for axis, scale in zip(axes, scales)]
     mode = call.get("mode", "nearest")
     place = call.get("coordinate_transformation_mode", "half_pixel")
     region = None if region is None or not len(region) else np.asarray(region, np.float64)

@@ -15,6 +15,7 @@ from onax.onnx.boundary import GraphSignature
 from onax.onnx.dynamic_slices import restore_dynamic_slices
 from onax.onnx.evaluation import Evaluation, Scope
 from onax.onnx.reading import read_model
+from onax.onnx.sizes import as_numbers
 from onax.onnx.static_values import static_names
 
 
@@ -191,7 +192,7 @@ class Model:
         evaluation.run_nodes(graph.nodes, scope, results)
         if empty := [name for name in results if values[name] is None]:
             raise OperatorError(f"the output {empty[0]!r} is an optional value that is not there; results are arrays")
-        return [jnp.asarray(values[name]) for name in results]
+        return [jnp.asarray(as_numbers(values[name])) for name in results]
 
 
 def _tied_names(names, constants):

@@ -7,6 +7,7 @@ integers are followed as sums of unknown numbers, each with a factor, and a know
 import numpy as np
 
 from onax._core.trace import Tracer
+from onax._ground.dims import is_constant_shape
 
 _LARGEST = 64  # elements of a vector that is followed
 _KNOWN = None  # the key of the known number in a sum; the others are unknown numbers
@@ -110,7 +111,9 @@ class Offsets:
 
     def forms(self, value):
         """The sums that the elements of a value are; None if it is no short vector of integers."""
-        if value is None or value.ndim > 1 or value.size > _LARGEST or value.dtype.kind not in "iu":
+        if value is None or value.ndim > 1 or value.dtype.kind not in "iu" or not is_constant_shape(value.shape):
+            return None
+        if value.size > _LARGEST:
             return None
         if not isinstance(value, Tracer):
             return _of_array(np.asarray(value))

@@ -3,29 +3,32 @@
 The other direction: `export/lower/shaping.py`.
 """
 
+import math
+
 import numpy as np
 
 import onax.numpy as jnp
 from onax._core.trace import Tracer
 from onax.onnx.operators import operator
 from onax.onnx.reading import dtype_of
+from onax.onnx.sizes import are_named, as_numbers, as_size, as_sizes
 
 
 @operator("Shape", typed=(0,))
 def _shape(call, x):
     start, end = call.get("start", 0), call.get("end")
-    return np.array(np.shape(x)[start:end], np.int64)
+    return as_sizes(np.shape(x)[start:end])
 
 
 @operator("Size", typed=(0,))
 def _size(call, x):
-    return np.array(np.size(x), np.int64)
+    return as_sizes(np.size(x))
 
 
 @operator("Reshape", static=(1,))
 def _reshape(call, x, shape):
     keep = not call.get("allowzero", 0)
-    sizes = [x.shape[i] if size == 0 and keep else int(size) for i, size in enumerate(shape)]
+    sizes = [x.shape[i] if size == 0 and keep else as_size(size) for i, size in enumerate(shape)]
     return jnp.reshape(x, sizes)
 
 
@@ -33,7 +36,7 @@ def _reshape(call, x, shape):
 def _flatten(call, x):
     axis = call.get("axis", 1)
     axis += x.ndim if axis < 0 else 0
-    return jnp.reshape(x, (int(np.prod(x.shape[:axis], dtype=np.int64)), int(np.prod(x.shape[axis:], dtype=np.int64))))
+    return jnp.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
 
 
 @operator("Squeeze", static=(1,))
@@ -55,12 +58,12 @@ def _transpose(call, x):
 
 @operator("Expand", static=(1,))
 def _expand(call, x, shape):
-    return jnp.broadcast_to(x, np.broadcast_shapes(np.shape(x), tuple(int(size) for size in shape)))
+    return jnp.broadcast_to(x, jnp.broadcast_shapes(np.shape(x), tuple(as_size(size) for size in shape)))
 
 
 @operator("Tile", static=(1,))
 def _tile(call, x, repeats):
-    return jnp.tile(x, tuple(int(count) for count in repeats))
+    return jnp.tile(x, tuple(as_size(count) for count in repeats))
 
 
 @operator("Concat")
@@ -84,7 +87,7 @@ def _split(call, x, sizes=None):
 @operator("ConstantOfShape", static=(0,))
 def _constant_of_shape(call, shape):
     value = call.get("value", np.zeros(1, np.float32))
-    return jnp.full(tuple(int(size) for size in shape), value.reshape(-1)[0], value.dtype)
+    return jnp.full(tuple(as_size(size) for size in shape), value.reshape(-1)[0], value.dtype)
 
 
 @operator("EyeLike", typed=(0,))
@@ -99,6 +102,10 @@ def _range(call, start, limit, step):
     if isinstance(start, Tracer) or isinstance(limit, Tracer):
         count = max(-(-call.difference(start, limit)[0] // int(step)), 0)
         return jnp.reshape(start, ()) + jnp.asarray(np.arange(count) * step, start.dtype)
+    if are_named(start) or are_named(limit):
+        start, limit = np.reshape(start, ()).item(), np.reshape(limit, ()).item()
+        count = -(-(limit - start) // int(step))  # sizes are not negative
+        return as_numbers(as_sizes(start)) + jnp.arange(count, dtype=jnp.int64) * int(step)
     start, limit = np.reshape(start, ()), np.reshape(limit, ())
     count = max(int(np.ceil((limit - start) / step)), 0)
     return jnp.asarray(start + np.arange(count, dtype=start.dtype) * step, start.dtype)

@@ -6,15 +6,26 @@ The other direction: `export/lower/slicing.py`.
 import onax.numpy as jnp
 from onax import lax
 from onax._core.trace import Tracer
+from onax._ground.dims import is_constant
 from onax.onnx.operators import operator
+from onax.onnx.sizes import as_size
+
+_NO_BOUND = 2**31 - 1  # the least number by which exporters mean the end of an axis of any size
+
+
+def _counted_from_zero(bound, size, low):
+    """A bound of a slice as a position from the start of an axis."""
+    if is_constant(bound) and abs(bound) >= _NO_BOUND and not is_constant(size):
+        return size if bound > 0 else low
+    return bound + size if bound < 0 else bound
 
 
 def _slice(x, starts, ends, axes, steps):
     index = [slice(None)] * x.ndim
     for start, end, axis, step in zip(starts, ends, axes, steps):
         size, step = x.shape[axis], int(step)
-        start, end = (int(v) + size if v < 0 else int(v) for v in (start, end))
         low, high = (0, size) if step > 0 else (-1, size - 1)
+        start, end = (_counted_from_zero(as_size(v), size, low) for v in (start, end))
         start = min(max(start, 0), high)
         end = min(max(end, low), size)
         index[axis] = slice(start, None if end < 0 else end, step)
