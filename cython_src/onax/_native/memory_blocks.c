@@ -14,7 +14,7 @@
 
 #define ALIGNMENT 64
 #define PAGE 4096
-#define HUGE_PAGES ((size_t)1 << 22)      /* bytes from which huge pages are asked for */
+#define HUGE_PAGE ((size_t)1 << 21)       /* of x86-64 and of ARM with pages of 4 KB; blocks of at least one begin with one */
 #define MOST_KEPT 512                     /* blocks */
 #define FIT(size) ((size) + (size) / 8)   /* the largest kept block that serves a request */
 #define SHARE(most) ((most) / 16 + (INT64_C(32) << 20))  /* bytes that may be mapped beyond the largest need */
@@ -64,15 +64,22 @@ static int lock(void) {
 static void *map(size_t size) { return VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE); }
 static void unmap(void *base, size_t size) { (void)size; VirtualFree(base, 0, MEM_RELEASE); }
 #else
-static void *map(size_t size) {
-    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
-    if (base == MAP_FAILED) return NULL;
-#if defined(MADV_HUGEPAGE)
-    if (size >= HUGE_PAGES) madvise(base, size, MADV_HUGEPAGE);
-#endif
-    return base;
-}
 static void unmap(void *base, size_t size) { munmap(base, size); }
+static void *map(size_t size) {
+    const size_t more = size < HUGE_PAGE ? 0 : HUGE_PAGE - PAGE;
+    char *base = mmap(NULL, size + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+    size_t before;
+    if (base == MAP_FAILED) return NULL;
+    if (!more) return base;
+    before = (HUGE_PAGE - (uintptr_t)base % HUGE_PAGE) % HUGE_PAGE;
+    if (before > more) before = more;   /* pages are larger than PAGE */
+    if (before) unmap(base, before);
+    if (before < more) unmap(base + before + size, more - before);
+#if defined(MADV_HUGEPAGE)
+    madvise(base + before, size, MADV_HUGEPAGE);
+#endif
+    return base + before;
+}
 #endif
 
 static int64_t seconds(void) { return (int64_t)time(NULL); }
@@ -152,9 +159,16 @@ static void *allocate_small(size_t size, int zeros) {
     return with_header(base, block, 0, size);
 }
 
+/* Whole pages; huge ones, if they are a sixteenth more at most: the rest of a block would have a fault every 4 KB, and
+   its addresses would not fit the processor's table of translations. */
+static size_t mapped_bytes(size_t size) {
+    const size_t bytes = (size + PAGE - 1) / PAGE * PAGE, huge = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    return huge <= bytes + bytes / 16 ? huge : bytes;
+}
+
 /* `fresh`: whether the elements are zeros because the memory is. */
 static void *allocate_large(size_t size, int *fresh) {
-    const size_t needed = (size + ALIGNMENT + PAGE - 1) / PAGE * PAGE;
+    const size_t needed = mapped_bytes(size + ALIGNMENT);
     kept_block found = {0};
     void *block;
     if (lock()) {

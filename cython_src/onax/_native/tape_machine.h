@@ -104,7 +104,8 @@ int64_t onax_operand_bytes(const onax_instruction *q, const onax_frame *f, int i
 extern const onax_tape_operation onax_tape_control[], onax_tape_dot[], onax_tape_conv[], onax_tape_copies[],
     onax_tape_gather[], onax_tape_linalg[], onax_tape_fft[], onax_tape_reductions[],
     onax_tape_cumulative[], onax_tape_sorting[], onax_tape_random[], onax_tape_windows[], onax_tape_special[],
-    onax_tape_search[], onax_tape_attention[], onax_tape_reduce_blocks[];
+    onax_tape_search[], onax_tape_attention[], onax_tape_reduce_blocks[],
+    onax_tape_copy_blocks[];
 
 /* ---- for whoever makes and runs tapes */
 

@@ -21,6 +21,7 @@ from onax._ground.dtypes import ExtendedDType
 from onax._native.array import Array
 from onax._native.context import numpy_warnings_off
 from onax._native.tape import ARENA, CONSTANT, INPUT, OPERATIONS, OUTPUT, VIEW
+from onax._tape.copy_blocks import emit_with_copy
 from onax._tape.python_calls import python_kernel
 from onax._tape.regions import fuse, joins
 from onax._tape.rules import Unsupported, tape
@@ -324,9 +325,10 @@ class Builder:
 
     def blocks(self, jaxpr, avals, reads):
         """Emits a program over blocks; returns the Buffers of its results."""
-        words = assemble(jaxpr)
+        words = np.frombuffer(assemble(jaxpr), np.int64)
         writes = [self.buffer(a) for a in avals]
-        self.emit("blocks", writes, reads, np.concatenate([[len(writes)], np.frombuffer(words, np.int64)]))
+        if not emit_with_copy(self, writes, reads, words):
+            self.emit("blocks", writes, reads, np.concatenate([[len(writes)], words]))
         return writes
 
     def call_python(self, eqn, reads, reason):
