@@ -214,3 +214,13 @@ def test_two_names_with_one_array_are_tied():
 
     w = {"embedding": model.params["embedding"]}
     np.testing.assert_allclose(np.asarray(jax.grad(loss)(w)["embedding"]), 2 * x * np.asarray(w["embedding"]))
+
+
+def test_metadata():
+    message = model_of("Neg", [floats(3)])
+    message.producer_name, message.producer_version, message.doc_string = "trainer", "2.1", "what it is"
+    message.metadata_props.add(key="licence", value="MIT")
+    told = {"producer_name": "trainer", "producer_version": "2.1", "doc_string": "what it is", "licence": "MIT"}
+    assert jax.onnx.load(message).metadata == told
+    message.metadata_props.add(key="doc_string", value="an entry of the file")
+    assert jax.onnx.load(message).metadata == {**told, "doc_string": "an entry of the file"}

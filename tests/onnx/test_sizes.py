@@ -125,7 +125,7 @@ def test_a_size_that_must_fit_is_refused_with_the_node():
         "z = Constant <value = int64[1] {0}> () c = Slice (w, z, s) y = Add (x, c) }"
     )
     model = jax.onnx.load(parser.parse_model(HEAD % 18 + text))
-    export = jax.export.export(jax.jit(lambda x: model({}, x)))
+    export = jax.export.export(jax.jit(lambda x: model(model.params, x)))
     with pytest.raises(jax.errors.InconclusiveDimensionOperation) as caught:
         export(jax.ShapeDtypeStruct(jax.export.symbolic_shape("m"), np.float32))
     assert any("Slice" in note for note in caught.value.__notes__)

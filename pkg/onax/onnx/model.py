@@ -17,6 +17,7 @@ from onax.onnx.evaluation import Evaluation, Scope
 from onax.onnx.reading import read_model
 from onax.onnx.sizes import as_numbers
 from onax.onnx.static_values import static_names
+from onax.onnx.weights import gather_weights
 
 
 @api_boundary
@@ -46,7 +47,7 @@ def load(source, *, params=None, straight_through=False):
         >>> model(model.params, jnp.zeros(3))
         Array([0., 0., 0.], dtype=float32)
     """
-    return Model(restore_dynamic_slices(read_model(source)), params, straight_through)
+    return Model(gather_weights(restore_dynamic_slices(read_model(source))), params, straight_through)
 
 
 def _is_parameter(name, array):
@@ -63,12 +64,14 @@ class Model:
     statistics.
 
     Attributes:
-      params: dict from name to Array, the weights.  Constants that share their place in a second file are one
-        parameter, under the first of their names.
+      params: dict from name to Array, the weights: initializers and Constant nodes, those in branches and bodies of
+        loops included.  Constants that share their place in a second file are one parameter, under the first of their
+        names.
       constants: dict from name to ndarray, what is part of the function.
       inputs, outputs: tuples with the name, dtype and shape of each; a dimension is a size, a name, or None.
       static_inputs: names of the inputs whose values decide shapes; under jit they must be static arguments.
-      metadata: dict of the texts in the file, such as its producer's.
+      metadata: dict of the texts in the file: its metadata entries, and producer_name, producer_version, domain and
+        doc_string where it has them.
 
     Args:
       file: the model that was read; `onax.onnx.load` makes it from a path.

@@ -12,6 +12,7 @@ from onax.export.external import find_second_file
 from onax.onnx.records import DEFAULT_DOMAINS, Function, Graph, ModelFile, Node, Reference, Value
 
 OLDEST, LARGEST_RANK = 7, 64
+_DESCRIBING = ("producer_name", "producer_version", "domain", "doc_string")  # what a model says of itself
 
 
 def read_model(source):
@@ -128,7 +129,8 @@ class _Reader:
             if key in functions:
                 raise ArtifactError(f"this ONNX model defines the function {key[1]!r} twice")
             functions[key] = self.function(function)
-        metadata = {_text(entry.key): _text(entry.value) for entry in proto.metadata_props}
+        metadata = {name: _text(getattr(proto, name)) for name in _DESCRIBING if getattr(proto, name)}
+        metadata.update((_text(entry.key), _text(entry.value)) for entry in proto.metadata_props)
         graph = self.graph(proto.graph, frozenset())
         _check_versions(graph.nodes, opsets, functions)
         for function in functions.values():
