@@ -381,11 +381,11 @@ def _diff(upper, first, second, seed, quiet, as_json):
         print(json.dumps(data))
     elif not quiet:
         print("\n".join(difference.to_text(data)))
-    if data["not_run"] is None:
-        return 0 if data["same"] else EXIT_DIFFERENT
-    if not as_json:
+    if data["not_run"] is not None and not as_json:
         _print_error(BackendError(f"the results were not compared: {data['not_run']}"), False)
-    return EXIT_FAILED
+    if data["same"] is None:
+        return EXIT_FAILED
+    return 0 if data["same"] else EXIT_DIFFERENT
 
 
 @dataclass(slots=True)

@@ -13,8 +13,8 @@ SIZE = 2  # of dimensions that the files leave open
 def compare_models(first, second, seed=0):
     """The differences of two ModelProtos as dictionaries and lists.
 
-    `same` is whether results agree; None if ONNX Runtime cannot run the models on random inputs, for the reason
-    `not_run`.
+    `same` is whether inputs, outputs and results agree; None if ONNX Runtime cannot run the models on random inputs,
+    for the reason `not_run`.  Inputs and outputs of other names are compared in their order.
     """
     pair = [inspection.model_to_data(model, model.ByteSize()) for model in (first, second)]
     data = {side: _ports(pair, side) for side in ("inputs", "outputs")}
@@ -26,13 +26,15 @@ def compare_models(first, second, seed=0):
     data["operators"] = {name: count for name, count in counts.items() if count[0] != count[1]}
     data["constants"] = _constants(first, second)
     data["results"], data["not_run"] = [], None
-    if not data["inputs"] and not data["outputs"]:
+    if _take_the_same(first, second):
         try:
             data["results"] = _results(first, second, seed)
         except BackendError as error:
             data["not_run"] = str(error)
-    alike = not data["inputs"] and not data["outputs"] and all(row["agrees"] for row in data["results"])
-    data["same"] = None if data["not_run"] else alike
+    if data["inputs"] or data["outputs"]:
+        data["same"] = False
+    else:
+        data["same"] = None if data["not_run"] else all(row["agrees"] for row in data["results"])
     return data
 
 
@@ -55,11 +57,34 @@ def _content(tensor):
     return tensor.data_type, tuple(tensor.dims), tensor.raw_data or tensor.SerializeToString()
 
 
+def _take_the_same(first, second):
+    """Whether one list of arrays can be given to both models, and their results be compared one by one."""
+    sides = [(_inputs(model), list(model.graph.output)) for model in (first, second)]
+    if any(len(a) != len(b) for a, b in zip(*sides)):
+        return False
+    (inputs, outputs), (others, their_outputs) = sides
+    return all(map(_fit, inputs, others)) and all(
+        a.type.tensor_type.elem_type == b.type.tensor_type.elem_type for a, b in zip(outputs, their_outputs)
+    )
+
+
+def _fit(a, b):
+    """Whether an array can be an input of both types."""
+    a, b = a.type.tensor_type, b.type.tensor_type
+    sizes = zip(a.shape.dim, b.shape.dim)
+    return (a.elem_type, len(a.shape.dim)) == (b.elem_type, len(b.shape.dim)) and not any(
+        d.HasField("dim_value") and e.HasField("dim_value") and d.dim_value != e.dim_value for d, e in sizes
+    )
+
+
 def _results(first, second, seed):
     """One row for each output: its largest differences, on the same random inputs."""
-    inputs = _random_inputs(first, np.random.default_rng(seed))
-    pairs = zip(first.graph.output, _run(first, inputs), _run(second, inputs))
-    rows = [report.compare(port.name, actual, expected) for port, expected, actual in pairs]
+    inputs = _random_inputs(first, second, np.random.default_rng(seed))
+    pairs = zip(first.graph.output, second.graph.output, _run(first, inputs), _run(second, inputs))
+    rows = []
+    for port, other, expected, actual in pairs:
+        name = port.name if port.name == other.name else f"{port.name} -> {other.name}"
+        rows.append(report.compare(name, actual, expected))
     return [{"name": r.name, "absolute": r.absolute, "relative": r.relative, "agrees": bool(r.is_close)} for r in rows]
 
 
@@ -75,14 +100,27 @@ def _inputs(model):
     return [port for port in model.graph.input if port.name not in constants]
 
 
-def _random_inputs(model, rng):
-    """A random array for each input; dimensions with one name get one size."""
+def _random_inputs(first, second, rng):
+    """A random array for each input; dimensions with one name get one size, that of the other model if it has one."""
+    sides = [_tensor_ports(_inputs(model)) for model in (first, second)]
+    pairs = [list(zip(a.shape.dim, b.shape.dim)) for a, b in zip(*sides)]
+    sizes = {}
+    for open_, fixed in ((d, e) for dims in pairs for pair in dims for d, e in (pair, pair[::-1])):
+        if open_.dim_param and fixed.HasField("dim_value"):
+            sizes[open_.dim_param] = fixed.dim_value
     arrays = []
-    for tensor in _tensor_ports(_inputs(model)):
-        shape = tuple(d.dim_value if d.HasField("dim_value") else SIZE for d in tensor.shape.dim)
+    for tensor, dims in zip(sides[0], pairs):
+        shape = tuple(_size(d, e, sizes) for d, e in dims)
         dtype = _dtype(tensor.elem_type)
         arrays.append(np.asarray(report.random_array(rng, shape, dtype)))
     return arrays
+
+
+def _size(d, e, sizes):
+    """The size of a dimension that is `d` in one model and `e` in the other."""
+    fixed = next((side.dim_value for side in (d, e) if side.HasField("dim_value")), None)
+    named = next((sizes[side.dim_param] for side in (d, e) if side.dim_param in sizes), SIZE)
+    return named if fixed is None else fixed
 
 
 def _dtype(elem_type):

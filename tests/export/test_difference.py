@@ -19,11 +19,32 @@ CASES = {
     "another order": (BASE.replace("Mul (x, w)", "Mul (w, x)"), 0, ["y  agrees"]),
     "another operator": (BASE.replace("Tanh", "Sin"), 1, ["Sin: 0 -> 1", "Tanh: 1 -> 0", "y  DIFFERS"]),
     "another constant": (BASE.replace("{1, 2}", "{1, 3}"), 1, ["1 changed", "  w", "y  DIFFERS"]),
-    "another type": (BASE.replace("float[n, 2]", "float[2, 2]"), 1, ["input  x: f32[n,2] -> f32[2,2]"]),
+    "another type": (BASE.replace("float[n, 2]", "float[2, 2]"), 1, ["input  x: f32[n,2] -> f32[2,2]", "y  agrees"]),
     "another name": (
         BASE.replace("(float[n, 2] y)", "(float[n, 2] r)").replace("y =", "r ="),
         1,
-        ["y: f32[n,2] -> nothing"],
+        ["y: f32[n,2] -> nothing", "y -> r  agrees"],
+    ),
+    "other names and results": (
+        BASE.replace("y", "r").replace("x", "v").replace("n,", "rows,").replace("Tanh", "Sin"),
+        1,
+        ["input  x: f32[n,2] -> nothing", "input  v: nothing -> f32[rows,2]", "y -> r  DIFFERS"],
+    ),
+    "a size of its own": (BASE.replace("float[n, 2]", "float[5, 2]"), 1, ["x: f32[n,2] -> f32[5,2]", "y  agrees"]),
+    "other sizes": (
+        "net (float[n, 3] x) => (float[n, 3] y) { y = Tanh (x) }",
+        1,
+        ["input  x: f32[n,2] -> f32[n,3]", "Mul: 1 -> 0"],
+    ),
+    "two outputs": (
+        BASE.replace("=> (float[n, 2] y)", "=> (float[n, 2] y, float[n, 2] z)"),
+        1,
+        ["output  z: nothing -> f32[n,2]"],
+    ),
+    "no run": (
+        "net (float[n, 2] v) => (float[n, 2] y) { y = Unheard (v) }",
+        1,
+        ["input  v: nothing -> f32[n,2]", "Unheard: 0 -> 1"],
     ),
 }
 
