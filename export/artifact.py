@@ -376,6 +376,8 @@ def unseal(raw, verify=True):
     """
     raw = bytes(raw)
     model = parse(raw)
+    for message in model.metadata_props if verify else (model,):  # the digest is that of all other texts
+        check_texts(message)
     entries = {entry.key: entry.value for entry in model.metadata_props}
     form = entries.get("onax.format")
     if form is None:

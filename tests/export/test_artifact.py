@@ -1,6 +1,7 @@
 """Artefacts: trees as JSON, seals, refusals of damaged files, files written in one step."""
 
 import os
+import random
 import stat
 from collections import OrderedDict, defaultdict, namedtuple
 
@@ -21,6 +22,7 @@ from onax.export import (
     symbolic_shape,
 )
 from onax.lax import sin
+from onnx_nodes import mutated
 
 Point = namedtuple("Point", "x y")
 Registered = namedtuple("Registered", "a b")
@@ -143,6 +145,32 @@ def test_damaged_files(exported, tmp_path, damage):
     path.write_bytes(damage(bytes(exported.serialize())))
     with pytest.raises(ArtifactError, match=r"f\.onnx"):
         load(path)
+
+
+def test_texts_that_are_not_utf_8(exported):
+    """Protobuf hands such texts on as bytes."""
+    raw = bytes(exported.serialize())
+    for verify in (True, False):
+        with pytest.raises(ArtifactError, match="not UTF-8"):
+            deserialize(raw[:-1] + b"\xff", verify=verify)
+    for entry in exported.onnx_model.metadata_props:
+        changed = exported.onnx_model.SerializeToString().replace(entry.value.encode(), b"\xff" * len(entry.value))
+        with pytest.raises(ArtifactError):
+            deserialize(changed, verify=False)
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_random_damage(exported, count):
+    """All that leaves is ArtifactError, whether the digest is looked at or not."""
+    raw, generator, refused = bytes(exported.serialize()), random.Random(5), 0
+    for _ in range(count):
+        damaged = mutated(raw, generator)
+        for verify in (True, False):
+            try:
+                deserialize(damaged, verify=verify)
+            except ArtifactError:
+                refused += 1
+    assert refused > count
 
 
 def test_foreign_and_newer_files(exported, tmp_path):
