@@ -2,6 +2,7 @@
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.meshes import (
+    AbstractDevice,
     AbstractMesh,
     AxisType,
     Mesh,
@@ -18,6 +19,7 @@ from onax.lax._axis_types import auto_axes, explicit_axes
 from onax.lax._sharding import make_single_device_sharding, reshard
 
 __all__ = [
+    "AbstractDevice",
     "AbstractMesh",
     "AxisType",
     "Mesh",

@@ -1,4 +1,4 @@
-"""Long loops evaluated eagerly are compiled, and give what the interpreter gives."""
+"""Eager loops: long ones are compiled and give what the interpreter gives; results follow the device of operands."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ import onax as jax
 import onax.numpy as jnp
 from onax import lax
 from onax._control import eager_loops
+from onax._ground.devices import Device
 
 X = np.linspace(-1, 1, 8, dtype=np.float32)
 
@@ -59,3 +60,39 @@ def test_checks_see_compiled_loops():
     lax.fori_loop(0, 100, lambda i, c: (jax.debug.callback(lambda v: seen.append(int(v)), c), c + 1)[1], 0)
     jax.effects_barrier()
     assert seen == list(range(100))
+
+
+ON_A_DEVICE = {
+    "scan": lambda x: lax.scan(lambda c, a: (c + a, c), 0.0, x),
+    "map": lambda x: lax.map(jnp.sin, x),
+    "fori_loop": lambda x: lax.fori_loop(0, 3, lambda i, c: c + 1, x),
+    "while_loop": lambda x: lax.while_loop(lambda c: c[0] < 3, lambda c: c + 1, x),
+    "cond": lambda x: lax.cond(x[0] > 0, jnp.sin, jnp.cos, x),
+    "associative_scan": lambda x: lax.associative_scan(jnp.add, x),
+    "normal": lambda x: jax.random.normal(jax.device_put(jax.random.key(0), x.device), (2,)),
+}
+
+
+@pytest.mark.parametrize("name", ON_A_DEVICE)
+def test_results_follow_the_device_of_operands(name):
+    device = Device("cpu", 3)
+    for leaf in jax.tree.leaves(ON_A_DEVICE[name](jax.device_put(jnp.arange(3.0), device))):
+        assert leaf.devices() == {device} and leaf.committed
+
+
+OVER_DEVICES = {
+    "cond": lambda a, b: lax.cond(True, lambda: a, lambda: b),
+    "cond of an operand": lambda a, b: lax.cond(True, lambda x: x + a, lambda x: x + b, 1.0),
+    "cond of switch": lambda a, b: lax.switch(1, [lambda: a, lambda: b, lambda: a]),
+    "while": lambda a, b: lax.while_loop(lambda c: c[0] < 3, lambda c: c + b, a),
+    "scan": lambda a, b: lax.scan(lambda c, x: (c + b, x), a, a),
+}
+
+
+@pytest.mark.parametrize("name", OVER_DEVICES)
+def test_operands_on_different_devices_are_refused(name):
+    first, second = Device("cpu", 1), Device("cpu", 2)
+    a, b = jax.device_put(jnp.ones(3), first), jax.device_put(jnp.ones(3), second)
+    words = rf"Received incompatible devices for jitted computation. Got argument args\[\d\] of {name.split()[0]} with"
+    with pytest.raises(ValueError, match=words):
+        OVER_DEVICES[name](a, b)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onax._core.meshes import AxisType, Mesh, P, get_mesh, make_mesh
+from onax._core.meshes import AbstractDevice, AbstractMesh, AxisType, Mesh, P, get_mesh, make_mesh
 from onax._ground.devices import Device
 
 FOUR = [Device("cpu", i) for i in range(4)]
@@ -27,3 +27,21 @@ def test_mesh():
 
 def test_specs_compare_by_entries():
     assert P("x") != P("x", None) and P(["x", "y"]) == P(("x", "y")) and P("x") == ("x",)
+
+
+def test_abstract_meshes_know_the_kind_of_their_devices():
+    mesh = GRID.abstract_mesh
+    assert (
+        repr(mesh)
+        == str(mesh)
+        == ("AbstractMesh('x': 2, 'y': 2, axis_types=(Auto, Auto), device_kind=cpu, num_cores=None, platform=cpu)")
+    )
+    assert mesh.abstract_device == AbstractDevice("cpu", None, "cpu")
+    plain = AbstractMesh((2, 2), ("x", "y"))
+    assert plain == mesh and plain.abstract_device is None and plain.abstract_mesh is plain
+    assert repr(mesh.update(axis_names=("a", "b"))).startswith("AbstractMesh('a': 2, 'b': 2,")
+    assert mesh.update(axis_sizes=(4, 1)).abstract_device is mesh.abstract_device
+    assert plain.update_axis_types({"y": AxisType.Manual}).axis_types == (AxisType.Auto, AxisType.Manual)
+    for name in ("devices", "device_ids", "local_mesh"):
+        with pytest.raises(ValueError, match=f"AbstractMesh does not implement {name}"):
+            getattr(plain, name)

@@ -79,7 +79,7 @@ def test_tolerances_and_limits():
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        ((lambda y, t, name: y, 1.0, T, "text"), "must be arrays or scalars, but got 'text'"),
+        ((lambda y, t, name: y, 1.0, T, "text"), "must be arrays or scalars, but got text."),
         ((lambda y, t: y, 1.0, np.arange(3)), "t must be an array of floats"),
     ],
 )
@@ -95,3 +95,13 @@ def test_second_reverse_mode():
     np.testing.assert_allclose(jax.jacrev(of_rate)(2.0, 3.0, t), 3 * np.exp(-2.0), rtol=1e-6)
     np.testing.assert_allclose(jax.grad(of_rate, 1)(2.0, 3.0, t), -np.exp(-2.0), rtol=1e-6)
     np.testing.assert_allclose(jax.grad(of_rate, 2)(2.0, 3.0, t)[-1], 3 * np.exp(-2.0), rtol=1e-6)
+
+
+def test_a_limit_of_steps_ends_where_it_does_in_jax():
+    got = odeint(lambda y, t: jnp.sin(10 * t) - y, 1.0, jnp.linspace(0, 1, 4), mxstep=2, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(got, [1.0, 0.8918, 0.4836, 0.4793], atol=5e-5)  # JAX 0.10.2's
+
+
+def test_gradients_of_weak_starts_are_not_weak():
+    start = jax.grad(lambda y: odeint(lambda y, t: -y, y, jnp.array(T)).sum())(1.0)
+    assert start.dtype == np.float64 and not start.weak_type

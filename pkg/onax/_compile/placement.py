@@ -9,7 +9,7 @@ from onax._control.shard_map import has_separate_devices, shard_map_p
 from onax._core.jaxpr import jaxprs_in_params
 from onax._core.meshes import AbstractMesh
 from onax._core.redistribution import is_spanning
-from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding
+from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, incompatible_devices_error
 from onax._core.trace import Tracer, escaped_tracer_error
 from onax._ground import processes
 from onax._ground.config import config
@@ -33,23 +33,10 @@ def committed_device(leaves, name, arg_names):
             if first is None:
                 first = i
             elif leaf.device != leaves[first].device and leaf.devices() != leaves[first].devices():
-                raise _incompatible(leaves, first, i, name, arg_names())
+                raise incompatible_devices_error(leaves, first, i, name, arg_names())
     if first is None or leaves[first]._shards is not None:  # results on several devices are placed afterwards
         return None, False
     return leaves[first].device, True
-
-
-def _incompatible(leaves, first, second, name, arg_names):
-    texts = []
-    for i in (first, second):
-        leaf = leaves[i]
-        path = arg_names[i] if i < len(arg_names) else f"args[{i}]"
-        devices = sorted(leaf.devices(), key=lambda d: d.id)
-        texts.append(
-            f"argument {path} of {name} with shape {leaf.aval.str_short()} and with device ids "
-            f"{[d.id for d in devices]} on platform {devices[0].platform.upper()}"
-        )
-    return ValueError(f"Received incompatible devices for jitted computation. Got {texts[0]} and {texts[1]}")
 
 
 def has_shards(x):

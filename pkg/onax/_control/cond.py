@@ -12,6 +12,7 @@ import numpy as np
 
 from onax._control.batch_by_loop import batch_by_loop, must_loop_over_devices
 from onax._control.bodies import arrays_and_avals, check_branches, restore_weak_types, stage_body
+from onax._control.eager_loops import committed_device
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
@@ -198,6 +199,7 @@ def _share_constants(jaxprs, consts, order):
 
 
 def _impl(index, *operands, branches):
+    committed_device(cond_p, (index, *operands))
     branch = eliminate_dead_code(branches[int(index)])
     return restore_weak_types(eval_jaxpr(branch, branch.consts, *operands), branches[0].out_avals)
 

@@ -1,11 +1,13 @@
-"""Loops that are evaluated eagerly, and are long enough to be compiled."""
+"""Loops and branches that are evaluated eagerly: the device of their operands, and loops long enough to be compiled."""
 
 from onax._control.jit_call import jit_p
 from onax._core.axes import named_axes
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
+from onax._core.sharding import incompatible_devices_error
 from onax._core.trace import typeof
 from onax._ground.config import CHECK_TRACER_LEAKS, DEBUG_INFS, DEBUG_NANS, DISABLE_JIT, KEY_REUSE
 from onax._native import context
+from onax._native.array import ArrayImpl
 
 # Steps from which a loop is compiled: a step costs the interpreter 1 to 2 us an equation, its tape 30 us once.
 LONG = 64
@@ -29,3 +31,19 @@ def run_compiled(primitive, args, params, body):
         eqn = JaxprEqn(invars, outvars, primitive, params, body.effects)
         program = body.cache[key] = ClosedJaxpr(Jaxpr([], invars, outvars, [eqn], body.effects, body.debug_info))
     return jit_p.impl(*args, jaxpr=program, name=primitive.name)
+
+
+def committed_device(primitive, operands):
+    """The device to which operands are committed; None if none is.
+
+    An eager loop or branch is one program, as in JAX: operands that this branch does not read count too.
+    Raises ValueError if operands are committed to different devices.
+    """
+    first = device = None
+    for i, x in enumerate(operands):
+        if type(x) is ArrayImpl and x._committed and x._shards is None:
+            if first is None:
+                first, device = i, x.device
+            elif x.device != device:
+                raise incompatible_devices_error(operands, first, i, primitive.name)
+    return device

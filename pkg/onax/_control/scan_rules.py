@@ -11,7 +11,7 @@ import numpy as np
 
 from onax._control.bodies import restore_weak_types
 from onax._control.closed_call import closed_call_p
-from onax._control.eager_loops import LONG, may_be_compiled, run_compiled
+from onax._control.eager_loops import LONG, committed_device, may_be_compiled, run_compiled
 from onax._control.loops import fixed_point, hoist_invariants
 from onax._control.scan_bodies import derive_at_fixed_point, jvp_body, linear_body, stack_avals, transpose_body
 from onax._core import jaxpr as core
@@ -41,18 +41,20 @@ def _impl(*args, jaxpr, length, reverse, num_consts, num_carry, unroll):
     if type(length) is int and length >= LONG and may_be_compiled(jaxpr):
         params = {"jaxpr": jaxpr, "length": length, "reverse": reverse, "num_consts": num_consts}
         return run_compiled(scan_p, args, params | {"num_carry": num_carry, "unroll": unroll}, jaxpr)
+    device = committed_device(scan_p, args)
+    place = (device, device is not None)
     consts, carry, xs = split_list(args, [num_consts, num_carry])
     y_avals = jaxpr.out_avals[num_carry:]
     buffers = [np.empty((length, *a.shape), getattr(a.dtype, "storage", a.dtype)) for a in y_avals]
     rows = [(x._value, x.dtype, x.weak_type) for x in xs]
     for step in range(length - 1, -1, -1) if reverse else range(length):
-        slices = [make_array(np.asarray(value[step]), dtype, weak) for value, dtype, weak in rows]
+        slices = [make_array(np.asarray(value[step]), dtype, weak, *place) for value, dtype, weak in rows]
         outs = eval_jaxpr(jaxpr, jaxpr.consts, *consts, *carry, *slices)
         carry = outs[:num_carry]
         for buffer, y in zip(buffers, outs[num_carry:]):
             buffer[step] = y._value
     carry = restore_weak_types(carry, jaxpr.out_avals)
-    return [*carry, *(make_array(b, a.dtype, a.weak_type) for b, a in zip(buffers, y_avals))]
+    return [*carry, *(make_array(b, a.dtype, a.weak_type, *place) for b, a in zip(buffers, y_avals))]
 
 
 def _abstract_eval(*avals, jaxpr, length, num_carry, **_):

@@ -18,7 +18,7 @@ from onax._control.bodies import (
     restore_weak_types,
     stage_body,
 )
-from onax._control.eager_loops import LONG, may_be_compiled, run_compiled
+from onax._control.eager_loops import LONG, committed_device, may_be_compiled, run_compiled
 from onax._control.loops import fixed_point
 from onax._control.scan import scan_adapted
 from onax._core import jaxpr as core
@@ -230,6 +230,7 @@ def _fori_while_arg_names(body_fun, args):
 
 def _impl(*args, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
     """Interprets the body step by step; when the loop turns out to be long, the rest of it is compiled."""
+    committed_device(while_p, args)
     cond_consts, body_consts, carry = split_list(args, [cond_nconsts, body_nconsts])
     batched = bool(cond_jaxpr.out_avals[0].shape)
     steps = 0

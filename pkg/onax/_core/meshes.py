@@ -2,6 +2,7 @@
 
 from _thread import _local
 from collections import OrderedDict
+from dataclasses import dataclass
 from enum import Enum, auto
 
 import numpy as np
@@ -307,7 +308,11 @@ class Mesh(_Axes):
     @property
     def abstract_mesh(self):
         """The mesh without its devices."""
-        return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types)
+        device = None
+        if self.devices.size:
+            first = self.devices.flat[0]
+            device = AbstractDevice(first.device_kind, None, first.platform)
+        return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types, abstract_device=device)
 
     def update(self, devices=None, axis_names=None, axis_types=None):
         """A copy with some fields replaced."""
@@ -346,6 +351,39 @@ class Mesh(_Axes):
 
 
 @api_class
+@dataclass(frozen=True, slots=True, repr=False)
+class AbstractDevice:
+    """The kind of the devices of a mesh, without the devices.
+
+    Args:
+      device_kind: the model of the devices, a str.
+      num_cores: how many cores a device has, an int; None where it is one device.
+      platform: "cpu" or "cuda".
+
+    Examples:
+      >>> onax.sharding.AbstractDevice("cpu", None, "cpu")
+      AbstractDevice(device_kind=cpu, num_cores=None, platform=cpu)
+    """
+
+    device_kind: str
+    num_cores: int | None
+    platform: str
+
+    def __repr__(self):
+        return f"AbstractDevice({self._fields_text()})"
+
+    def _fields_text(self):
+        return f"device_kind={self.device_kind}, num_cores={self.num_cores}, platform={self.platform}"
+
+
+def _needs_devices(name):
+    def refuse(self, *_):
+        raise ValueError(f"AbstractMesh does not implement {name}")
+
+    return refuse
+
+
+@api_class
 class AbstractMesh(_Axes):
     """A grid of axes with names and sizes, without devices.
 
@@ -353,15 +391,18 @@ class AbstractMesh(_Axes):
       axis_sizes: a tuple of ints.
       axis_names: a tuple of names, as many.
       axis_types: an AxisType for each axis; default None, all automatic.
+      abstract_device: an AbstractDevice, the kind of the devices that the mesh was made of; default None.  It is
+        printed, and says nothing about the equality of meshes.
 
     Examples:
       >>> onax.sharding.AbstractMesh((2, 4), ("x", "y")).size
       8
     """
 
-    __slots__ = ("axis_names", "axis_sizes", "axis_types")
+    __slots__ = ("abstract_device", "axis_names", "axis_sizes", "axis_types")
 
-    def __init__(self, axis_sizes, axis_names, axis_types=None):
+    def __init__(self, axis_sizes, axis_names, axis_types=None, *, abstract_device=None):
+        self.abstract_device = abstract_device
         self.axis_names = _axis_names("AbstractMesh", axis_names)
         _hash_of("AbstractMesh", axis_sizes, self.axis_names)
         if not isinstance(axis_sizes, (tuple, str)):
@@ -381,8 +422,35 @@ class AbstractMesh(_Axes):
     def __hash__(self):
         return hash((self.axis_sizes, self.axis_names, self.axis_types))
 
+    abstract_mesh = property(lambda self: self)
+    devices = property(_needs_devices("devices"))
+    device_ids = property(_needs_devices("device_ids"))
+    is_multi_process = property(_needs_devices("is_multi_process"))
+    local_devices = property(_needs_devices("local_devices"))
+    local_mesh = property(_needs_devices("local_mesh"))
+    __enter__ = _needs_devices("__enter__")
+    __exit__ = _needs_devices("__exit__")
+
+    def update(self, axis_sizes=None, axis_names=None, axis_types=None, **kwargs):
+        """A copy with some fields replaced."""
+        return AbstractMesh(
+            self.axis_sizes if axis_sizes is None else axis_sizes,
+            self.axis_names if axis_names is None else axis_names,
+            self.axis_types if axis_types is None else axis_types,
+            **({"abstract_device": self.abstract_device} | kwargs),
+        )
+
+    def update_axis_types(self, name_to_type):
+        """A copy in which the axes that a dict names have its types."""
+        types = tuple(name_to_type.get(name, own) for name, own in zip(self.axis_names, self.axis_types))
+        return self.update(axis_types=types)
+
     def __repr__(self):
-        return str(self) if self.axis_names else "AbstractMesh((), axis_types=())"
+        axes = ", ".join(f"{name!r}: {n}" for name, n in self.shape_tuple) or "()"
+        device = f", {self.abstract_device._fields_text()}" if self.abstract_device is not None else ""
+        return f"AbstractMesh({axes}, axis_types={self.axis_types}{device})"
+
+    __str__ = __repr__
 
 
 _thread = _local()

@@ -27,6 +27,22 @@ class IndivisibleError(ValueError):
     """A sharding would split a dimension into unequal shards."""
 
 
+def incompatible_devices_error(values, first, second, program, names=()):
+    """Makes the error for two values of a list that are committed to different devices.
+
+    `program` is the name of the function or operation that takes them, `names` those of its arguments, as far as known.
+    """
+    texts = []
+    for i in (first, second):
+        value, name = values[i], names[i] if i < len(names) else f"args[{i}]"
+        devices = sorted(value.devices(), key=lambda d: d.id)
+        texts.append(
+            f"argument {name} of {program} with shape {value.aval.str_short()} and with device ids "
+            f"{[d.id for d in devices]} on platform {devices[0].platform.upper()}"
+        )
+    return ValueError(f"Received incompatible devices for jitted computation. Got {texts[0]} and {texts[1]}")
+
+
 class ShardingTypeError(Exception):
     """The sharding of a result over explicit axes cannot be told from those of the operands."""
 

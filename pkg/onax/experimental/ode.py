@@ -1,10 +1,10 @@
 """Initial value problems, under the name of jax.experimental.ode: an adaptive Runge-Kutta method with an adjoint.
 
-Method: Dormand and Prince, "A family of embedded Runge-Kutta formulae" (1980), order 5 with an error estimate of order
-4; values between steps by Shampine, "Some practical Runge-Kutta formulas" (1986); step sizes and the first step by
-Hairer, Norsett and Wanner, "Solving Ordinary Differential Equations I", II.4.  The gradient solves the adjoint problem
-backward in time (Pontryagin; Chen et al., "Neural ordinary differential equations", 2018): it keeps the solution at the
-given times, and no steps.
+Method: Dormand and Prince, "A family of embedded Runge-Kutta formulae" (1980), order 5; the error estimate of order 4
+and values between steps by Shampine, "Some practical Runge-Kutta formulas" (1986), as in JAX; step sizes and the first
+step by Hairer, Norsett and Wanner, "Solving Ordinary Differential Equations I", II.4.  The gradient solves the adjoint
+problem backward in time (Pontryagin; Chen et al., "Neural ordinary differential equations", 2018): it keeps the
+solution at the given times, and no steps.
 """
 
 import functools
@@ -34,9 +34,8 @@ _STAGES = np.array(
         [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
     ]
 )
-_ERROR = np.array(
-    [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40],
-)
+_FOURTH = np.array([1951 / 21600, 0, 22642 / 50085, 451 / 720, -12231 / 42400, 649 / 6300, 1 / 60])
+_ERROR = np.array([*_STAGES[-1], 0]) - _FOURTH
 _MIDDLE = 0.5 * np.array(
     [
         6025192743 / 30085553152,
@@ -80,14 +79,14 @@ def odeint(func, y0, t, *args, rtol=1.4e-8, atol=1.4e-8, mxstep=np.inf, hmax=np.
     """
     for leaf in tree_leaves(args):
         if not valid_jaxtype(leaf):
-            raise TypeError(f"The contents of odeint *args must be arrays or scalars, but got {leaf!r}")
+            raise TypeError(f"The contents of odeint *args must be arrays or scalars, but got {leaf}.")
     leaves, tree = tree_flatten(y0)
     arrays = [jnp.asarray(x) for x in leaves]
     arrays = [x if jnp.issubdtype(x.dtype, np.inexact) else x.astype(jnp.result_type(float)) for x in arrays]
     pack, unpack = _packing(arrays)
     t = jnp.asarray(t)
     if not jnp.issubdtype(t.dtype, np.floating):
-        raise TypeError(f"t must be an array of floats, but got {t!r}")
+        raise TypeError(f"t must be an array of floats, but got {t}.")
 
     def derivative(y, t, *args):
         return pack(map(jnp.asarray, tree_leaves(func(tree_unflatten(tree, unpack(y)), t, *args))))
@@ -106,7 +105,7 @@ def _packing(arrays):
     offsets = np.cumsum([x.size for x in arrays])[:-1]
 
     def pack(arrays):
-        return jnp.concatenate([jnp.ravel(x).astype(dtype) for x in arrays])
+        return jnp.concatenate([jnp.ravel(x if x.dtype == dtype else x.astype(dtype)) for x in arrays])
 
     def unpack(vector):
         parts = jnp.split(vector, offsets)
@@ -117,7 +116,8 @@ def _packing(arrays):
 
 def _cast(x, dtype):
     real = jnp.issubdtype(dtype, np.floating) and jnp.issubdtype(x.dtype, np.complexfloating)
-    return (x.real if real else x).astype(dtype)
+    x = x.real if real else x
+    return x if x.dtype == dtype else x.astype(dtype)
 
 
 # ---- one step ----

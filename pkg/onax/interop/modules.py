@@ -32,7 +32,8 @@ def list_attributes(module):
     """The names in a module of jax or jaxlib: its `__dir__`."""
     rows = {row.rpartition(".")[2] for row in table.rows() if row.rpartition(".")[0] == module.__name__}
     home = find_home(module.__name__)
-    return sorted({*vars(module), *rows, *(dir(importlib.import_module(home)) if home else ())} - {"*", "__getattr__"})
+    found = [name for name in dir(importlib.import_module(home)) if not is_dunder(name)] if home else []
+    return sorted({*vars(module), *rows, *found} - {"*", "__getattr__"})
 
 
 def _find_attribute(module, name):

@@ -157,7 +157,8 @@ def normal(key, shape=(), dtype=None, *, out_sharding=None):
     shape = _check_plain_shape("normal", shape)
     if canonical == np.float32 and _can_draw_by_kernel(key):
         words = key._value.reshape(1).view(np.uint32)
-        return make_array(fresh_normals(words[0], words[1], math.prod(shape)).reshape(shape))
+        numbers = fresh_normals(words[0], words[1], math.prod(shape)).reshape(shape)
+        return make_array(numbers, None, False, key._device, key._committed) if key._committed else make_array(numbers)
     return _normal(key, shape=shape, dtype=canonical)
 
 

@@ -16,7 +16,13 @@ from onax._core.explicit_axes import seen
 from onax._core.jaxpr import Literal
 from onax._core.meshes import AbstractMesh, PartitionSpec
 from onax._core.programs import Call, programs
-from onax._core.sharding import NamedSharding, divisible_sharding, insert_spec_entry, names_in
+from onax._core.sharding import (
+    NamedSharding,
+    divisible_sharding,
+    incompatible_devices_error,
+    insert_spec_entry,
+    names_in,
+)
 from onax._core.shards import shard_array
 from onax._core.slots import Slot
 from onax._core.trace import typeof
@@ -434,14 +440,5 @@ def check_devices(primitive, operands):
     first = next((i for i, x in enumerate(operands) if sharding_of(x) is not None), None)
     for i, x in enumerate(operands if first is not None else ()):  # None: a sharding that is not over a mesh
         if type(x) is ArrayImpl and x._committed and x.devices() != operands[first].devices():
-            texts = [_described(primitive, operands, j) for j in sorted((first, i))]
-            raise ValueError(f"Received incompatible devices for jitted computation. Got {texts[0]} and {texts[1]}")
-
-
-def _described(primitive, operands, i):
-    x, name = operands[i], "xyz"[i] if len(operands) <= 3 else f"args[{i}]"
-    devices = sorted(x.devices(), key=lambda d: d.id)
-    return (
-        f"argument {name} of {primitive.name} with shape {x.aval.str_short()} and with device ids "
-        f"{[d.id for d in devices]} on platform {devices[0].platform.upper()}"
-    )
+            names = "xyz" if len(operands) <= 3 else ()
+            raise incompatible_devices_error(operands, *sorted((first, i)), primitive.name, names)
