@@ -1,5 +1,7 @@
 """A loaded model is a function: called, jitted, differentiated, batched, exported again."""
 
+import inspect
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -224,3 +226,20 @@ def test_metadata():
     assert jax.onnx.load(message).metadata == told
     message.metadata_props.add(key="doc_string", value="an entry of the file")
     assert jax.onnx.load(message).metadata == {**told, "doc_string": "an entry of the file"}
+
+
+def test_signature():
+    """By it `jit` finds static arguments that are given in order, and exported files have the names of inputs."""
+    model = jax.onnx.load(model_of("Reshape", [floats(2, 6), constant(3, 4)]))
+    assert str(inspect.signature(model)) == "(params, /, x0, x1, *, key=None, training=False)"
+    x = floats(2, 6)
+    assert jax.jit(model, static_argnames=("x1",))(model.params, x, (4, 3)).shape == (4, 3)
+    again = jax.export.export(jax.jit(mlp_model := jax.onnx.load(mlp())))(mlp_model.params, floats(2, 3))
+    assert again.in_names[-1] == mlp_model.inputs[0].name
+    text = '<ir_version: 8, opset_import: ["" : 18]> g (float[3] NAME) => (float[3] y) { y = Neg (NAME) }'
+    for name in ("in", "params"):
+        odd = jax.onnx.load(parser.parse_model(text.replace("NAME", name)))
+        assert str(inspect.signature(odd)) == "(params, /, *args, **kwargs)"
+        assert jax.jit(odd)({}, **{name: np.ones(3, np.float32)}).tolist() == [-1, -1, -1]
+    keyed = jax.onnx.load(parser.parse_model(text.replace("NAME", "key")))
+    assert str(inspect.signature(keyed)) == "(params, /, key, *, training=False)"

@@ -2,11 +2,13 @@
 
 from collections import ChainMap
 from collections.abc import Mapping
+from keyword import iskeyword
 
 import numpy as np
 
 import onax.numpy as jnp
 from onax._core.trace import Tracer, ensure_compile_time_eval
+from onax._ground import lazy
 from onax._ground.config import enable_x64
 from onax._ground.errors import OperatorError
 from onax._ground.source import api_boundary
@@ -101,6 +103,8 @@ class Model:
         self.static_inputs = tuple(value.name for value in self.inputs if value.name in static)
         self._signature = GraphSignature.read(self.metadata, self.inputs, self.outputs)
         self.__name__ = file.graph.name or "onnx_model"
+        if self._signature is None:
+            self.__signature__ = _signature_of(self.inputs)
 
     def __repr__(self):
         shown = ", ".join(f"{value.name}: {_describe(value)}" for value in self.inputs)
@@ -196,6 +200,28 @@ class Model:
         if empty := [name for name in results if values[name] is None]:
             raise OperatorError(f"the output {empty[0]!r} is an optional value that is not there; results are arrays")
         return [jnp.asarray(as_numbers(values[name])) for name in results]
+
+
+def _signature_of(inputs):
+    """The signature of a model's call, by which `jit` and `export` find the names of arguments.
+
+    Inputs whose names are none that Python has for arguments are given in order, or in a dictionary with two stars.
+    """
+    kinds = lazy.inspect.Parameter
+    names = [value.name for value in inputs]
+    plain = all(name.isidentifier() and not iskeyword(name) for name in names) and "params" not in names
+    parameters = [kinds("params", kinds.POSITIONAL_ONLY)]
+    if plain:
+        rest = [value.optional for value in inputs]
+        first = rest.index(True) if True in rest else len(rest)
+        for i, name in enumerate(names):
+            default = None if i >= first else kinds.empty
+            parameters.append(kinds(name, kinds.POSITIONAL_OR_KEYWORD, default=default))
+        options = {"key": None, "training": False}
+        parameters += [kinds(n, kinds.KEYWORD_ONLY, default=d) for n, d in options.items() if n not in names]
+    else:
+        parameters += [kinds("args", kinds.VAR_POSITIONAL), kinds("kwargs", kinds.VAR_KEYWORD)]
+    return lazy.inspect.Signature(parameters)
 
 
 def _tied_names(names, constants):
