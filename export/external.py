@@ -114,12 +114,15 @@ def _parse_metadata(metadata):
 def find_second_file(folder, location, subfolders=False):
     """The path of a file with constants; ArtifactError unless it is in the model's folder (`subfolders`: or below)."""
     folder = os.path.realpath(folder)
-    names = location.split("/") if subfolders else [location]
-    if any(name in ("", ".", "..") or name != os.path.basename(name) or "\\" in name for name in names):
+    names = [name for name in location.split("/") if name != "."] if subfolders else [location]
+    if not names or any(name in ("", ".", "..") or name != os.path.basename(name) or "\\" in name for name in names):
         raise ArtifactError(f"the model names the file {location!r}: only files in the folder of the model are read")
-    data = os.path.join(folder, *names)
-    if os.path.realpath(data) != data:
-        raise ArtifactError(f"{location} is a link out of the model's folder: only files in that folder are read")
+    named = os.path.join(folder, *names)
+    data = os.path.realpath(named)
+    if data != named and not (subfolders and data.startswith(os.path.join(folder, ""))):
+        raise ArtifactError(
+            f"{location} is a link out of the model's folder: only files in that folder are read; copy the file there"
+        )
     if not os.path.isfile(data):
         raise ArtifactError(f"the model's constants are missing: {location} must be in the same folder")
     return data
@@ -139,8 +142,10 @@ def embed(model, path):
             offset, length = int(fields.get("offset", 0)), int(fields.get("length", -1))
         except ValueError as error:
             raise ArtifactError(f"the offset or length of {tensor.name} cannot be read") from error
+        if offset < 0 or length < -1:
+            raise ArtifactError(f"the offset or length of {tensor.name} is negative")
         with open(data, "rb") as file:
-            file.seek(max(offset, 0))
+            file.seek(offset)
             content = file.read(length)
         if length >= 0 and len(content) < length:
             raise ArtifactError(f"{fields['location']} is too short for {tensor.name}")

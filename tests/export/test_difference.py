@@ -4,6 +4,7 @@ import json
 import random
 
 import numpy as np
+import onnx
 import pytest
 from onnx import parser
 
@@ -118,6 +119,11 @@ def test_constants_in_second_files(tmp_path, capsys):
     with open(paths[2] + ".data", "r+b") as file:
         file.truncate(100)
     assert main(["diff", paths[1], paths[2]]) == 2 and "too short" in capsys.readouterr().err
+    model = onnx.load(paths[1], load_external_data=False)
+    for entry in model.graph.initializer[0].external_data:
+        entry.value = "-1" if entry.key == "offset" else entry.value
+    (tmp_path / "negative.onnx").write_bytes(model.SerializeToString())
+    assert main(["diff", paths[0], str(tmp_path / "negative.onnx")]) == 2 and "negative" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("count", [50, pytest.param(2_000, marks=pytest.mark.slow)])

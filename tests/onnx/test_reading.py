@@ -90,6 +90,17 @@ def test_external_data_is_mapped(tmp_path):
         jax.onnx.load(raw)
 
 
+def test_external_data_in_the_folder_or_below(tmp_path):
+    for location in ("./weights.bin", "below/weights.bin", "linked/weights.bin", "./linked.bin"):
+        w = external(tmp_path, location)
+        (tmp_path / "below").mkdir(exist_ok=True)
+        (tmp_path / "below/weights.bin").write_bytes(w.tobytes())
+        for name, target in (("linked", "below"), ("linked.bin", "weights.bin")):
+            if not (tmp_path / name).is_symlink():
+                (tmp_path / name).symlink_to(target)
+        assert np.array_equal(jax.onnx.load(tmp_path / "model.onnx").params["x1"], w)
+
+
 def resident():
     """The bytes of this process that lie in memory."""
     status = Path("/proc/self/status").read_text()
@@ -121,6 +132,10 @@ def test_weights_are_not_read_before_they_are_used(tmp_path):
     [
         ("../weights.bin", {}, "only files in the folder"),
         ("/etc/passwd", {}, "only files in the folder"),
+        ("", {}, "only files in the folder"),
+        (".", {}, "only files in the folder"),
+        ("below/../weights.bin", {}, "only files in the folder"),
+        ("out.bin", {}, "a link out of the model's folder"),
         ("other.bin", {}, "missing"),
         ("weights.bin", {"offset": 8}, "does not fit"),
         ("weights.bin", {"length": 8}, "does not fit"),
@@ -131,6 +146,7 @@ def test_external_data_elsewhere(tmp_path, location, fields, text):
     (tmp_path / "inner").mkdir()
     external(tmp_path / "inner", location, **fields)
     (tmp_path / "weights.bin").write_bytes(bytes(1200))
+    (tmp_path / "inner" / "out.bin").symlink_to("../weights.bin")
     with pytest.raises(ArtifactError, match=text):
         jax.onnx.load(tmp_path / "inner" / "model.onnx")
 
