@@ -111,12 +111,21 @@ def _parse_metadata(metadata):
         raise ArtifactError("the artefact does not name its second file (entry onax.external)") from error
 
 
+_SHOWN = 200  # characters of a location in a message
+
+
+def _is_file_name(name):
+    return name not in ("", ".", "..") and name == os.path.basename(name) and not {"\\", "\0"} & {*name}
+
+
 def find_second_file(folder, location, subfolders=False):
     """The path of a file with constants; ArtifactError unless it is in the model's folder (`subfolders`: or below)."""
     folder = os.path.realpath(folder)
     names = [name for name in location.split("/") if name != "."] if subfolders else [location]
-    if not names or any(name in ("", ".", "..") or name != os.path.basename(name) or "\\" in name for name in names):
-        raise ArtifactError(f"the model names the file {location!r}: only files in the folder of the model are read")
+    if not names or not all(map(_is_file_name, names)):
+        raise ArtifactError(
+            f"the model names the file {location[:_SHOWN]!r}: only files in the folder of the model are read"
+        )
     named = os.path.join(folder, *names)
     data = os.path.realpath(named)
     if data != named and not (subfolders and data.startswith(os.path.join(folder, ""))):
@@ -124,7 +133,7 @@ def find_second_file(folder, location, subfolders=False):
             f"{location} is a link out of the model's folder: only files in that folder are read; copy the file there"
         )
     if not os.path.isfile(data):
-        raise ArtifactError(f"the model's constants are missing: {location} must be in the same folder")
+        raise ArtifactError(f"the model's constants are missing: {location[:_SHOWN]} must be in the same folder")
     return data
 
 
@@ -144,11 +153,11 @@ def embed(model, path):
             raise ArtifactError(f"the offset or length of {tensor.name} cannot be read") from error
         if offset < 0 or length < -1:
             raise ArtifactError(f"the offset or length of {tensor.name} is negative")
+        if offset + max(length, 0) > os.path.getsize(data):
+            raise ArtifactError(f"{fields['location']} is too short for {tensor.name}")
         with open(data, "rb") as file:
             file.seek(offset)
             content = file.read(length)
-        if length >= 0 and len(content) < length:
-            raise ArtifactError(f"{fields['location']} is too short for {tensor.name}")
         del tensor.external_data[:]
         tensor.data_location = lazy.onnx.TensorProto.DEFAULT
         tensor.raw_data = content

@@ -119,11 +119,31 @@ def test_constants_in_second_files(tmp_path, capsys):
     with open(paths[2] + ".data", "r+b") as file:
         file.truncate(100)
     assert main(["diff", paths[1], paths[2]]) == 2 and "too short" in capsys.readouterr().err
-    model = onnx.load(paths[1], load_external_data=False)
-    for entry in model.graph.initializer[0].external_data:
-        entry.value = "-1" if entry.key == "offset" else entry.value
-    (tmp_path / "negative.onnx").write_bytes(model.SerializeToString())
-    assert main(["diff", paths[0], str(tmp_path / "negative.onnx")]) == 2 and "negative" in capsys.readouterr().err
+
+
+WRONG_PLACES = [
+    ("offset", "-1", "negative"),
+    ("offset", "9" * 30, "too short"),
+    ("length", "9" * 30, "too short"),
+    ("length", "x", "cannot be read"),
+    ("location", "a\0b", "only files in the folder"),
+    ("location", "a" * 5000, "missing"),
+]
+
+
+@pytest.mark.parametrize("key, value, said", WRONG_PLACES, ids=[f"{k} {v[:4]!r}" for k, v, _ in WRONG_PLACES])
+def test_constants_at_wrong_places(tmp_path, capsys, key, value, said):
+    tensor = onnx.TensorProto(name="w", data_type=1, dims=[2], data_location=onnx.TensorProto.EXTERNAL)
+    for name, text in {"location": "w.bin", key: value}.items():
+        tensor.external_data.add(key=name, value=text)
+    (tmp_path / "w.bin").write_bytes(bytes(8))
+    model = parser.parse_model(HEAD + BASE)
+    model.graph.initializer[0].CopyFrom(tensor)
+    path = tmp_path / "a.onnx"
+    path.write_bytes(model.SerializeToString())
+    assert main(["diff", str(path), str(path)]) == 2
+    err = capsys.readouterr().err
+    assert said in err and len(err) < 500
 
 
 @pytest.mark.parametrize("count", [50, pytest.param(2_000, marks=pytest.mark.slow)])
