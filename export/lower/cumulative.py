@@ -14,9 +14,9 @@ from onax._ground.errors import LoweringError
 from onax._prims import cumulative as prims
 from onax._prims import elementwise as ew
 from onax._prims.convert import convert
+from onax._prims.padding import pad
 from onax._prims.reductions import highest, lowest
 from onax._prims.shaping import rev, shape_of
-from onax._prims.slicing import pad
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, F64, HALVES, INT32, INT64
 from onax.export.lower.driver import lower_function

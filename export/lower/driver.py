@@ -17,8 +17,9 @@ from onax._ground import source
 from onax._ground.errors import LoweringError
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_leaves
+from onax._prims.creation import iota_p
 from onax._prims.elementwise_kernels import make_complex
-from onax._prims.shaping import broadcast_in_dim_p, iota_p
+from onax._prims.shaping import broadcast_in_dim_p
 from onax._transforms.staging import trace_to_jaxpr
 from onax.export import shapes
 from onax.export.graph import ops

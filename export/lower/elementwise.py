@@ -10,9 +10,12 @@ The other direction: `pkg/onax/onnx/elementwise.py`.
 import numpy as np
 
 from onax._prims import elementwise as prims
+from onax._prims import elementwise_bits as on_bits
 from onax._prims import elementwise_polynomial as polynomials
 from onax._prims.convert import cast as cast_array
+from onax._prims.elementwise_clamp import clamp_p
 from onax._prims.elementwise_high import mulhi_p, multiply_high
+from onax._prims.elementwise_pow import pow_p
 from onax._prims.elementwise_total import eq_to_p, le_to_p, lt_to_p, ordered_bits
 from onax.export.graph import ops
 from onax.export.graph.bounds import integer_range, known_elements
@@ -314,7 +317,7 @@ def _round(g, out, x, *, rounding_method):
 # ---- bits
 
 
-@lowers(prims.not_p)
+@lowers(on_bits.not_p)
 def _not(g, out, x):
     return g.node("Not" if x.dtype == BOOL else "BitwiseNot", x, out=out)
 
@@ -327,7 +330,7 @@ def _mask(g, x, mask):
     return ops.binary(g, "BitwiseAnd", x, ops.scalar(g, mask, x))
 
 
-@lowers(prims.population_count_p)
+@lowers(on_bits.population_count_p)
 def _population_count(g, out, x):
     """Counts bits in pairs, fours and bytes; a multiplication adds the bytes into the highest one."""
     size = x.dtype.itemsize
@@ -347,7 +350,7 @@ def _bit_length(x):
     return ((x.cast(F64) + 0.5).do("Log") * (1 / LN2)).do("Floor") + 1
 
 
-@lowers(prims.clz_p)
+@lowers(on_bits.clz_p)
 def _clz(g, out, x):
     size = x.dtype.itemsize
     v = Formula(g, ops.cast(g, x, UNSIGNED[size]))
@@ -367,9 +370,9 @@ def _binary_row(primitive, op_type, of_bool=None):
     lowers(primitive)(rule)
 
 
-_binary_row(prims.and_p, "BitwiseAnd", "And")
-_binary_row(prims.or_p, "BitwiseOr", "Or")
-_binary_row(prims.xor_p, "BitwiseXor", "Xor")
+_binary_row(on_bits.and_p, "BitwiseAnd", "And")
+_binary_row(on_bits.or_p, "BitwiseOr", "Or")
+_binary_row(on_bits.xor_p, "BitwiseXor", "Xor")
 
 
 def _cast_or_fold(g, x, dtype):
@@ -384,17 +387,17 @@ def _shift(g, out, x, y, direction):
     return ops.cast(g, g.node("BitShift", bits, amount, out=(out.shape, unsigned), direction=direction), out.dtype)
 
 
-@lowers(prims.shift_left_p)
+@lowers(on_bits.shift_left_p)
 def _shift_left(g, out, x, y):
     return _shift(g, out, x, y, "LEFT")
 
 
-@lowers(prims.shift_right_logical_p)
+@lowers(on_bits.shift_right_logical_p)
 def _shift_right_logical(g, out, x, y):
     return _shift(g, out, x, y, "RIGHT")
 
 
-@lowers(prims.shift_right_arithmetic_p)
+@lowers(on_bits.shift_right_arithmetic_p)
 def _shift_right_arithmetic(g, out, x, y):
     """Shifts in 64 bits after sign extension; of negative 64-bit numbers it shifts the complement."""
     size = x.dtype.itemsize
@@ -559,7 +562,7 @@ def power(x, exponent):
     return result
 
 
-@lowers(prims.pow_p)
+@lowers(pow_p)
 def _pow(g, out, x, y):
     if y.dtype == UNSIGNED[8]:  # exponents beyond int64 become a large even number
         y = ops.minimum(g, y, g.const(2**63 - 2, y.dtype))
@@ -680,7 +683,7 @@ def _clip_bound(x):
     return elements.reshape(())
 
 
-@lowers(prims.clamp_p)
+@lowers(clamp_p)
 def _clamp(g, out, lowest, x, highest):
     low, high = _clip_bound(lowest), _clip_bound(highest)
     if x.dtype == INT64:
@@ -713,10 +716,10 @@ prefer_when_large(
 )  # fmt: skip
 prefer_when_large(_FLOATS + _COMPLEX, prims.cosh_p, prims.sinh_p, prims.tan_p)
 prefer_when_large("float16 float64" + _COMPLEX, prims.cos_p, prims.sin_p)
-prefer_when_large("float32 float64", prims.atan2_p, prims.pow_p)
+prefer_when_large("float32 float64", prims.atan2_p, pow_p)
 prefer_when_large("float64", prims.acos_p, prims.asin_p, prims.atan_p, prims.log_p)
 prefer_when_large("float64" + _COMPLEX, prims.exp_p, prims.tanh_p)
 prefer_when_large(_COMPLEX, prims.abs_p, prims.div_p)
 prefer_when_large(_INTEGERS, prims.rem_p)
-prefer_when_large(_INTEGERS + " uint8 uint16 uint32 uint64", prims.clz_p, prims.population_count_p)
-prefer_when_large("uint8 uint16", prims.shift_left_p, prims.shift_right_logical_p)
+prefer_when_large(_INTEGERS + " uint8 uint16 uint32 uint64", on_bits.clz_p, on_bits.population_count_p)
+prefer_when_large("uint8 uint16", on_bits.shift_left_p, on_bits.shift_right_logical_p)

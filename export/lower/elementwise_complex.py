@@ -9,9 +9,11 @@ functions, both zeros of the other part count as positive; log, rsqrt and atanh 
 import numpy as np
 
 from onax._native.avals import ShapedArray
+from onax._prims import creation, indexing, shaping
 from onax._prims import elementwise as prims
-from onax._prims import indexing, shaping
 from onax._prims.convert import convert_element_type_p
+from onax._prims.elementwise_clamp import clamp_p
+from onax._prims.elementwise_pow import pow_p
 from onax.export.graph import ops
 from onax.export.graph.formula import Formula
 from onax.export.lower.convert import F64, convert
@@ -94,10 +96,10 @@ def _convert_element_type(g, out, z, **_):
     return x, _zeros(g, x)
 
 
-@lowers_components(shaping.iota_p)
+@lowers_components(creation.iota_p)
 def _iota(g, out, *sizes, **params):
     part = ShapedArray(out.shape, np.dtype(f"f{out.dtype.itemsize // 2}"))
-    x = lowering[shaping.iota_p](g, part, *sizes, **params)
+    x = lowering[creation.iota_p](g, part, *sizes, **params)
     return x, _zeros(g, x)
 
 
@@ -417,7 +419,7 @@ _function(prims.atan_p)(_rotate_argument(_atanh))
 # ---- functions of two numbers
 
 
-@lowers_components(prims.pow_p)
+@lowers_components(pow_p)
 def _pow(g, out, z, w):
     """exp(w log(z)); 1 where z is 1 or w is 0; where z is 0, 0 for positive w and NaN for others."""
     narrow = _is_narrow(z)
@@ -492,7 +494,7 @@ def _min(g, out, z, w):
     return _expand(g, minimum(_formulas(g, z), _formulas(g, w)), out)
 
 
-@lowers_components(prims.clamp_p)
+@lowers_components(clamp_p)
 def _clamp(g, out, lowest, z, highest):
     lowest, z, highest = (_formulas(g, v) for v in (lowest, z, highest))
     return _expand(g, minimum(maximum(lowest, z), highest), out)

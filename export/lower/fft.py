@@ -14,8 +14,9 @@ from onax._prims._matrices import matmul
 from onax._prims.convert import convert
 from onax._prims.elementwise import conj, mul, real
 from onax._prims.fft import FftType, fft_p, half_spectrum_size
+from onax._prims.padding import pad
 from onax._prims.shaping import broadcast_in_dim, moveaxis, reshape, rev, transpose
-from onax._prims.slicing import concatenate, pad, slice_in_dim, zero_scalar
+from onax._prims.slicing import concatenate, slice_in_dim, zero_scalar
 from onax.export.graph import ops
 from onax.export.lower import native
 from onax.export.lower.convert import refuse

@@ -11,10 +11,11 @@ from onax._core.evaluate import eval_jaxpr
 from onax._core.facts import ELEMENTWISE
 from onax._ground import dims
 from onax._ground.errors import LoweringError
+from onax._prims.creation import full
 from onax._prims.elementwise import gt, lt, select
 from onax._prims.indexing import scatter_add
 from onax._prims.reductions import reduce_max
-from onax._prims.shaping import full, reshape, shape_of
+from onax._prims.shaping import reshape, shape_of
 from onax._transforms.vmap import vmap
 from onax.export.lower.driver import lower_function
 

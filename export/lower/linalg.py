@@ -16,6 +16,7 @@ import numpy as np
 from onax._control.while_loop import fori_loop, while_loop
 from onax._ground import dtypes
 from onax._prims import elementwise as ew
+from onax._prims import elementwise_bits as on_bits
 from onax._prims import linalg, linalg_spectral
 from onax._prims._matrices import (
     adjoint,
@@ -28,8 +29,10 @@ from onax._prims._matrices import (
     triu,
 )
 from onax._prims.convert import convert
+from onax._prims.creation import broadcasted_iota, full_like
+from onax._prims.elementwise_clamp import clamp
 from onax._prims.reductions import argmax, reduce_max, reduce_or
-from onax._prims.shaping import broadcast_in_dim, broadcasted_iota, expand_dims, full_like, reduce_sum, reshape
+from onax._prims.shaping import broadcast_in_dim, expand_dims, reduce_sum, reshape
 from onax._prims.slicing import concatenate, dynamic_slice, dynamic_update_slice, slice_in_dim
 from onax._prims.sorting import sort
 from onax.export.lower import native
@@ -141,7 +144,7 @@ def _nan_where(bad, x):
 def _zero_nonfinite(x):
     """(x with zeros for matrices that have NaN or infinities, the mask of these): they would stop all rotations."""
     size = _magnitude(x)
-    bad = ew.bitwise_not(ew.lt(size, full_like(size, np.inf)))
+    bad = on_bits.bitwise_not(ew.lt(size, full_like(size, np.inf)))
     rank = len(x.shape)
     whole = broadcast_in_dim(reduce_or(bad, (rank - 2, rank - 1)), x.shape, tuple(range(rank - 2)))
     return _where(whole, _zeros(x), x), bad
@@ -177,7 +180,7 @@ def _cholesky(x):
     failed = broadcast_in_dim(failed, x.shape, batch)
     lower_triangle = ew.ge(row, column)
     nan = complex(np.nan, np.nan) if dtypes.is_complex(x.dtype) else np.nan
-    return _where(ew.bitwise_and(failed, lower_triangle), full_like(x, nan), factor)
+    return _where(on_bits.bitwise_and(failed, lower_triangle), full_like(x, nan), factor)
 
 
 _decompose_into_loops(linalg.cholesky_p, _cholesky)
@@ -244,8 +247,8 @@ def _lu(x):
         scaled = ew.div(of_column, _broadcast_like(pivot, of_column))
         under = ew.gt(row, j)
         reduced = ew.sub(a, _outer_product(scaled, row_p, a))
-        a = _where(ew.bitwise_and(under, ew.gt(column, j)), reduced, a)
-        a = _where(ew.bitwise_and(under, ew.eq(column, j)), _broadcast_like(scaled, a), a)
+        a = _where(on_bits.bitwise_and(under, ew.gt(column, j)), reduced, a)
+        a = _where(on_bits.bitwise_and(under, ew.eq(column, j)), _broadcast_like(scaled, a), a)
         return a, _put(pivots, p, j, -1), _swap(order, j, p, -1)
 
     return _loop(k, step, (x, full_like(indices, 0, shape=(*batch, k)), indices))
@@ -259,7 +262,7 @@ def _lu_pivots_to_permutation(pivots, *, permutation_size):
     indices = broadcasted_iota(I32, (*batch, permutation_size), len(batch))
 
     def step(j, order):
-        pivot = ew.clamp(np.int32(0), _take(pivots, j, -1), np.int32(permutation_size - 1))
+        pivot = clamp(np.int32(0), _take(pivots, j, -1), np.int32(permutation_size - 1))
         return _swap(order, j, pivot, -1)
 
     return _loop(k, step, indices)
@@ -283,7 +286,7 @@ def _householder_reflection(column, j):
     beta = ew.mul(sign, ew.sqrt(squares))
     idle = ew.eq(tail, _zeros(tail))
     if dtypes.is_complex(column.dtype):
-        idle = ew.bitwise_and(idle, ew.eq(ew.imag(alpha), _zeros(tail)))
+        idle = on_bits.bitwise_and(idle, ew.eq(ew.imag(alpha), _zeros(tail)))
     beta = convert(beta, column.dtype)
     safe = _where(idle, full_like(beta, 1), beta)
     tau = _where(idle, _zeros(beta), ew.div(ew.sub(beta, alpha), safe))
@@ -307,7 +310,7 @@ def _geqrf(x):
         a, taus = state
         v, tau, _ = _householder_reflection(_take(a, j, -1), j)
         reflected = _reflect(a, v, _conj(tau))
-        below_diagonal = ew.bitwise_and(ew.eq(column, j), ew.gt(row, j))
+        below_diagonal = on_bits.bitwise_and(ew.eq(column, j), ew.gt(row, j))
         done = ew.lt(column, j)
         a = _where(done, a, _where(below_diagonal, _broadcast_like(v, a), reflected))
         return a, _put(taus, reshape(tau, (*batch, 1)), j, -1)
@@ -447,7 +450,7 @@ def _tridiagonal_solve(dl, d, du, b, *, perturb_singular):
         spread = broadcast_in_dim(diag, shape, tuple(range(len(d.shape))))
         a = _where(ew.eq(ew.add(row, np.int32(shift)), column), spread, a)
     both, _, order = linalg.lu(a)
-    zero = ew.bitwise_and(ew.eq(row, column), ew.eq(both, _zeros(both)))
+    zero = on_bits.bitwise_and(ew.eq(row, column), ew.eq(both, _zeros(both)))
     if not perturb_singular:
         return _nan_where(zero, linalg.lu_solve(both, order, b))
     info, batch = dtypes.finfo(d.dtype), tuple(range(len(d.shape) - 1))
@@ -486,7 +489,7 @@ def _jacobi_rotations(a, partner):
     """
     a = symmetrize(a)
     row, column = _index_along(a.shape, -2), _index_along(a.shape, -1)
-    paired = ew.bitwise_and(
+    paired = on_bits.bitwise_and(
         ew.eq(column, _broadcast_like(reshape(partner, _column_shape(a)), column)), ew.ne(row, column)
     )
     own = _real(diagonal(a))
@@ -500,7 +503,7 @@ def _jacobi_rotations(a, partner):
     gap = ew.sub(other, own)
     none = ew.eq(size, _zeros(size))
     theta = ew.div(gap, ew.mul(_const(size, 2), _where(none, full_like(size, 1), size)))
-    up = ew.bitwise_or(ew.gt(gap, _zeros(gap)), ew.bitwise_and(ew.eq(gap, _zeros(gap)), first))
+    up = on_bits.bitwise_or(ew.gt(gap, _zeros(gap)), on_bits.bitwise_and(ew.eq(gap, _zeros(gap)), first))
     sign = _where(up, full_like(size, 1), full_like(size, -1))
     slope = ew.div(sign, ew.add(ew.abs(theta), ew.sqrt(ew.add(ew.mul(theta, theta), _const(size, 1)))))
     slope = _where(none, _zeros(slope), slope)
@@ -548,10 +551,10 @@ def _rotate_until_diagonal(x, of, apply, by_columns):
 
     def unfinished(state):
         k, x, _ = state
-        within = ew.bitwise_or(
+        within = on_bits.bitwise_or(
             ew.ne(ew.rem(k, np.int32(rounds)), np.int32(0)), ew.gt(_off_diagonal_size(of(x), by_columns), tiny)
         )
-        return ew.bitwise_and(within, ew.lt(k, np.int32(rounds * _SWEEPS)))
+        return on_bits.bitwise_and(within, ew.lt(k, np.int32(rounds * _SWEEPS)))
 
     def step(state):
         k, x, v = state

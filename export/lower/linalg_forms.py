@@ -13,12 +13,15 @@ import numpy as np
 from onax._control.while_loop import while_loop
 from onax._ground import dtypes
 from onax._prims import elementwise as ew
+from onax._prims import elementwise_bits as on_bits
 from onax._prims import linalg_spectral
 from onax._prims._matrices import adjoint, batched_eye, diagonal, matmul, matrix_transpose, tril, triu
 from onax._prims.convert import convert
+from onax._prims.creation import full_like
+from onax._prims.padding import pad
 from onax._prims.reductions import argmax, reduce_max, reduce_or
-from onax._prims.shaping import expand_dims, full_like, reduce_sum, reshape, rev
-from onax._prims.slicing import concatenate, dynamic_slice, pad, slice_in_dim, zero_scalar
+from onax._prims.shaping import expand_dims, reduce_sum, reshape, rev
+from onax._prims.slicing import concatenate, dynamic_slice, slice_in_dim, zero_scalar
 from onax.export.lower.linalg import (
     I32,
     _broadcast_like,
@@ -70,7 +73,7 @@ def _hessenberg(x):
         under = ew.add(j, np.int32(1))
         v, tau, _ = _scaled_reflection(_take(a, j, -1), under)
         reflected = _transform_similarly(a, v, tau)
-        below_subdiagonal = ew.bitwise_and(ew.eq(column, j), ew.gt(row, under))
+        below_subdiagonal = on_bits.bitwise_and(ew.eq(column, j), ew.gt(row, under))
         a = _where(ew.lt(column, j), a, _where(below_subdiagonal, _broadcast_like(v, a), reflected))
         return a, _put(taus, reshape(tau, (*batch, 1)), j, -1)
 
@@ -100,7 +103,7 @@ def _tridiagonal(x, *, lower):
         under = ew.add(j, np.int32(1))
         v, tau, beta = _scaled_reflection(_take(a, j, -1), under)
         column_j = _where(ew.gt(row, under), _broadcast_like(v, a), _broadcast_like(beta, a))
-        form = _where(ew.bitwise_and(ew.eq(column, j), ew.gt(row, j)), column_j, form)
+        form = _where(on_bits.bitwise_and(ew.eq(column, j), ew.gt(row, j)), column_j, form)
         beside = _put(beside, reshape(beta, (*batch, 1)), j, -1)
         return _transform_similarly(a, v, tau), form, beside, _put(taus, reshape(tau, (*batch, 1)), j, -1)
 
@@ -127,7 +130,7 @@ def _window(x, k, size, axis):
 def _element_at(x, i, j):
     """The element (i, j) of each matrix, 0 out of bounds; i and j have two trailing axes of length 1."""
     row, column = _index_along(x.shape, -2), _index_along(x.shape, -1)
-    here = ew.bitwise_and(ew.eq(row, _broadcast_like(i, row)), ew.eq(column, _broadcast_like(j, column)))
+    here = on_bits.bitwise_and(ew.eq(row, _broadcast_like(i, row)), ew.eq(column, _broadcast_like(j, column)))
     return _sum_along(_sum_along(_where(here, x, _zeros(x)), -1), -2)
 
 
@@ -167,14 +170,14 @@ def _deflate(h):
     row, column = _index_along(h.shape, -2), _index_along(h.shape, -1)
     below = ew.eq(row, _shift_index(column, 1))
     up = concatenate([full_like(slice_in_dim(linked, 0, 1, axis=-2), False), linked], rank - 2)
-    return _where(ew.bitwise_and(below, ew.bitwise_not(_broadcast_like(up, below))), _zeros(h), h), linked
+    return _where(on_bits.bitwise_and(below, on_bits.bitwise_not(_broadcast_like(up, below))), _zeros(h), h), linked
 
 
 def _active_links(linked, pairs_are_done):
     """The links of blocks that have not converged; real blocks of two rows have."""
     if not pairs_are_done:
         return linked
-    return ew.bitwise_and(linked, ew.bitwise_or(_shift_mask(linked, 1), _shift_mask(linked, -1)))
+    return on_bits.bitwise_and(linked, on_bits.bitwise_or(_shift_mask(linked, 1), _shift_mask(linked, -1)))
 
 
 def _iterate_qr_steps(h, z, sweep, pairs_are_done):
@@ -185,7 +188,7 @@ def _iterate_qr_steps(h, z, sweep, pairs_are_done):
     def unfinished(state):
         k, h, *_ = state
         work = _active_links(_deflate(h)[1], pairs_are_done)
-        return ew.bitwise_and(
+        return on_bits.bitwise_and(
             ew.lt(k, np.int32(_MOST_STEPS * max(n, 10))), reduce_or(work, tuple(range(len(work.shape))))
         )
 
@@ -194,7 +197,7 @@ def _iterate_qr_steps(h, z, sweep, pairs_are_done):
         h, linked = _deflate(h)
         high = _shift_index(_largest_index(_active_links(linked, pairs_are_done), -1), 1)
         index = _index_along(linked.shape, -2)
-        broken = ew.bitwise_and(ew.bitwise_not(linked), ew.lt(index, _broadcast_like(high, index)))
+        broken = on_bits.bitwise_and(on_bits.bitwise_not(linked), ew.lt(index, _broadcast_like(high, index)))
         low = _shift_index(_largest_index(broken, -1), 1)
         waited = _where(ew.eq(high, before), _shift_index(waited, 1), _zeros(waited))
         stuck = ew.eq(ew.rem(waited, np.int32(_STEPS_TO_EXCEPTIONAL_SHIFT + 1)), np.int32(_STEPS_TO_EXCEPTIONAL_SHIFT))
@@ -278,8 +281,8 @@ def _double_sweep(h, z, low, high, stuck):
         column = _window(_take(h, _shift_index(k, -1), -1), k, 3, -2)
         column = _where(_broadcast_like(ew.eq(low, k), column), first, column)
         within = ew.le(ew.add(index, k), _broadcast_like(high, index))
-        inside = ew.bitwise_and(ew.ge(k, low), ew.lt(k, high))
-        column = _where(ew.bitwise_and(within, _broadcast_like(inside, within)), column, _zeros(column))
+        inside = on_bits.bitwise_and(ew.ge(k, low), ew.lt(k, high))
+        column = _where(on_bits.bitwise_and(within, _broadcast_like(inside, within)), column, _zeros(column))
         return _apply_rotation(h, z, _reflector(column), k)
 
     h, z = _loop(n - 1, step, (h, z))
@@ -334,14 +337,16 @@ def _standardize_blocks(h, z):
         across = _stack_rows(cosine, sine), _stack_rows(ew.neg(sine), cosine)
         turn = _two_columns(*across)
         h, z = _apply_rotation(h, z, turn, k)
-        under = ew.bitwise_and(ew.eq(row, _shift_index(k, 1)), ew.eq(column, k))
+        under = on_bits.bitwise_and(ew.eq(row, _shift_index(k, 1)), ew.eq(column, k))
         b, c = _take(_take(h, k, -2), _shift_index(k, 1), -1), _take(_take(h, _shift_index(k, 1), -2), k, -1)
-        are_real = ew.bitwise_or(are_real, ew.ge(ew.mul(_sign(b), _sign(c)), _zeros(b)))
-        h = _where(ew.bitwise_and(under, _broadcast_like(are_real, under)), _zeros(h), h)
+        are_real = on_bits.bitwise_or(are_real, ew.ge(ew.mul(_sign(b), _sign(c)), _zeros(b)))
+        h = _where(on_bits.bitwise_and(under, _broadcast_like(are_real, under)), _zeros(h), h)
         mean = ew.mul(ew.add(_diagonal_element(h, k), _diagonal_element(h, _shift_index(k, 1))), _const(h, 0.5))
-        both = ew.bitwise_and(ew.eq(row, column), ew.bitwise_or(ew.eq(row, k), ew.eq(row, _shift_index(k, 1))))
-        pair = ew.bitwise_not(ew.bitwise_or(are_real, none))
-        return _where(ew.bitwise_and(both, _broadcast_like(pair, both)), _broadcast_like(mean, h), h), z
+        both = on_bits.bitwise_and(
+            ew.eq(row, column), on_bits.bitwise_or(ew.eq(row, k), ew.eq(row, _shift_index(k, 1)))
+        )
+        pair = on_bits.bitwise_not(on_bits.bitwise_or(are_real, none))
+        return _where(on_bits.bitwise_and(both, _broadcast_like(pair, both)), _broadcast_like(mean, h), h), z
 
     return _loop(n - 1, step, (h, z))
 
@@ -385,7 +390,7 @@ def _single_sweep(h, z, low, high, stuck):
         h, z = state
         column = _window(_take(h, _shift_index(k, -1), -1), k, 2, -2)
         column = _where(_broadcast_like(ew.eq(low, k), column), first, column)
-        inside = ew.bitwise_and(ew.ge(k, low), ew.lt(k, high))
+        inside = on_bits.bitwise_and(ew.ge(k, low), ew.lt(k, high))
         column = _where(_broadcast_like(inside, column), column, _zeros(column))
         return _apply_rotation(h, z, _reflector(column), k)
 
@@ -453,12 +458,15 @@ def _to_complex_triangular(t, z, dtype):
         high = ew.complex(_where(none, one, zero), _where(none, zero, ew.div(imaginary, length)))
         low = ew.complex(_where(none, zero, ew.div(c, length)), zero)
         turn = _two_columns(_stack_rows(high, low), _stack_rows(ew.neg(low), ew.conj(high)))
-        at = ew.bitwise_and(ew.eq(row, column), ew.eq(row, k)), ew.bitwise_and(ew.eq(row, column), ew.eq(row, k + 1))
+        at = (
+            on_bits.bitwise_and(ew.eq(row, column), ew.eq(row, k)),
+            on_bits.bitwise_and(ew.eq(row, column), ew.eq(row, k + 1)),
+        )
         value = ew.complex(_real(_diagonal_element(t, k)), imaginary)
         t, z = _apply_rotation(t, z, turn, k)
-        pair = _broadcast_like(ew.bitwise_not(none), at[0])
-        t = _where(ew.bitwise_and(at[0], pair), _broadcast_like(value, t), t)
-        return _where(ew.bitwise_and(at[1], pair), _broadcast_like(ew.conj(value), t), t), z
+        pair = _broadcast_like(on_bits.bitwise_not(none), at[0])
+        t = _where(on_bits.bitwise_and(at[0], pair), _broadcast_like(value, t), t)
+        return _where(on_bits.bitwise_and(at[1], pair), _broadcast_like(ew.conj(value), t), t), z
 
     t, z = _loop(n - 1, step, (t, z))
     return triu(t), z
@@ -500,7 +508,7 @@ def _normalize(v, of_real):
     top = _sum_along(_where(here, v, _zeros(v)), -2)
     phase = ew.div(ew.conj(top), convert(ew.mul(ew.abs(top), ew.sqrt(expand_dims(squares, (rank - 2,)))), v.dtype))
     v = ew.mul(v, _broadcast_like(phase, v))
-    plain = here if of_real is None else ew.bitwise_or(here, _broadcast_like(of_real, here))
+    plain = here if of_real is None else on_bits.bitwise_or(here, _broadcast_like(of_real, here))
     return _where(plain, convert(_real(v), v.dtype), v)
 
 

@@ -23,6 +23,7 @@ from onax._ground import dtypes
 from onax._ground.errors import LoweringError
 from onax._prims import convert as conversions
 from onax._prims import elementwise as e
+from onax._prims import elementwise_bits as on_bits
 from onax._prims import reductions, windows
 from onax._prims.indexing import gather_p
 from onax._transforms.staging import trace_to_jaxpr
@@ -138,14 +139,14 @@ def back(x, dtype):
 
 def _bits(x, dtype):
     """The bits of a narrow integer as an unsigned number, in its carrier."""
-    return e.bitwise_and(x, e.full_like(x, 2 ** dtypes.itemsize_bits(dtype) - 1))
+    return on_bits.bitwise_and(x, e.full_like(x, 2 ** dtypes.itemsize_bits(dtype) - 1))
 
 
 def _sign_extended(x, bits):
     """The signed numbers that the lower bits of x are."""
     sign = e.full_like(x, 2 ** (bits - 1))
-    low = e.bitwise_and(x, e.full_like(x, 2**bits - 1))
-    return e.sub(e.bitwise_xor(low, sign), sign)
+    low = on_bits.bitwise_and(x, e.full_like(x, 2**bits - 1))
+    return e.sub(on_bits.bitwise_xor(low, sign), sign)
 
 
 def _round_float(x, info, dtype):
@@ -217,34 +218,37 @@ _clamped(windows.reduce_window_max_p)
 _clamped(windows.reduce_window_min_p)
 
 
-@narrow.rule(e.shift_right_logical_p)
+@narrow.rule(on_bits.shift_right_logical_p)
 def _shift_right_logical(x, amount, *, narrow):
-    return back(e.shift_right_logical(_bits(x, narrow[1]), _bits(amount, narrow[1])), narrow[1])
+    return back(on_bits.shift_right_logical(_bits(x, narrow[1]), _bits(amount, narrow[1])), narrow[1])
 
 
-@narrow.rule(e.shift_right_arithmetic_p)
+@narrow.rule(on_bits.shift_right_arithmetic_p)
 def _shift_right_arithmetic(x, amount, *, narrow):
     dtype = narrow[1]
     bits = dtypes.itemsize_bits(dtype)
     signed = lambda value: conversions.convert(value, np.dtype(np.int8))
     x = _sign_extended(signed(x), bits)  # the uppermost bit is a sign, of unsigned numbers too
-    return back(conversions.convert(e.shift_right_arithmetic(x, signed(_bits(amount, dtype))), carrier(dtype)), dtype)
+    return back(
+        conversions.convert(on_bits.shift_right_arithmetic(x, signed(_bits(amount, dtype))), carrier(dtype)),
+        dtype,
+    )
 
 
-@narrow.rule(e.shift_left_p)
+@narrow.rule(on_bits.shift_left_p)
 def _shift_left(x, amount, *, narrow):
-    return back(e.shift_left(x, _bits(amount, narrow[1])), narrow[1])
+    return back(on_bits.shift_left(x, _bits(amount, narrow[1])), narrow[1])
 
 
-@narrow.rule(e.population_count_p)
+@narrow.rule(on_bits.population_count_p)
 def _population_count(x, *, narrow):
-    return back(e.population_count(_bits(x, narrow[1])), narrow[1])
+    return back(on_bits.population_count(_bits(x, narrow[1])), narrow[1])
 
 
-@narrow.rule(e.clz_p)
+@narrow.rule(on_bits.clz_p)
 def _clz(x, *, narrow):
     more = 8 - dtypes.itemsize_bits(narrow[1])
-    return back(e.sub(e.clz(_bits(x, narrow[1])), e.full_like(x, more)), narrow[1])
+    return back(e.sub(on_bits.clz(_bits(x, narrow[1])), e.full_like(x, more)), narrow[1])
 
 
 @narrow.rule(conversions.bitcast_convert_type_p)

@@ -15,10 +15,12 @@ from onax._ground import dims as dim_rules
 from onax._ground.errors import LoweringError
 from onax._prims import random as prims
 from onax._prims.convert import convert
-from onax._prims.elementwise import add, bitwise_and, bitwise_or, bitwise_xor, lt, mul, shift_left, shift_right_logical
+from onax._prims.creation import iota
+from onax._prims.elementwise import add, lt, mul
+from onax._prims.elementwise_bits import bitwise_and, bitwise_or, bitwise_xor, shift_left, shift_right_logical
 from onax._prims.random import U32, UNSIGNED, threefry2x32_p, unwrap_keys
 from onax._prims.random_generators import rbg_impl, threefry_impl, unsafe_rbg_impl
-from onax._prims.shaping import expand_dims, iota, reshape, shape_of, transpose
+from onax._prims.shaping import expand_dims, reshape, shape_of, transpose
 from onax._prims.slicing import concatenate, slice_in_dim
 from onax._transforms.vmap import vmap
 from onax.export.graph import ops

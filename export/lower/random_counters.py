@@ -4,11 +4,13 @@ from onax._core.trace import typeof
 from onax._ground import dims as dim_rules
 from onax._ground.errors import LoweringError
 from onax._prims.convert import convert
-from onax._prims.elementwise import add, bitwise_or, bitwise_xor, mul, shift_left, shift_right_logical
+from onax._prims.creation import iota
+from onax._prims.elementwise import add, mul
+from onax._prims.elementwise_bits import bitwise_or, bitwise_xor, shift_left, shift_right_logical
 from onax._prims.elementwise_high import mulhi
 from onax._prims.random_counters import GENERATORS, IMPLS, Arithmetic
 from onax._prims.random_generators import U32, UNSIGNED
-from onax._prims.shaping import broadcast_in_dim, broadcast_shapes, expand_dims, iota, reshape, shape_of
+from onax._prims.shaping import broadcast_in_dim, broadcast_shapes, expand_dims, reshape, shape_of
 from onax._prims.slicing import concatenate, slice_in_dim
 
 

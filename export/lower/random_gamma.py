@@ -12,25 +12,9 @@ from onax._ground import dtypes
 from onax._ground.errors import LoweringError
 from onax._prims import random as prims
 from onax._prims.convert import convert
-from onax._prims.elementwise import (
-    add,
-    bitwise_and,
-    bitwise_or,
-    div,
-    eq,
-    ge,
-    le,
-    log,
-    log1p,
-    max,
-    mul,
-    neg,
-    pow,
-    select_n,
-    shift_right_logical,
-    sqrt,
-    sub,
-)
+from onax._prims.elementwise import add, div, eq, ge, le, log, log1p, max, mul, neg, select_n, sqrt, sub
+from onax._prims.elementwise_bits import bitwise_and, bitwise_or, shift_right_logical
+from onax._prims.elementwise_pow import pow
 from onax._prims.random_generators import threefry_impl
 from onax._prims.reductions import reduce_or
 from onax._prims.shaping import broadcast_in_dim, reshape, shape_of

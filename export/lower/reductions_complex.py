@@ -4,7 +4,8 @@ from onax._ground import dims as dim_rules
 from onax._ground.errors import LoweringError
 from onax._prims import elementwise
 from onax._prims import reductions as prims
-from onax._prims.shaping import full, reshape, transpose
+from onax._prims.creation import full
+from onax._prims.shaping import reshape, transpose
 from onax._prims.slicing import concatenate, slice_in_dim
 from onax.export.lower.registry import Decomposition, lowers_components
 

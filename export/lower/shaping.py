@@ -6,17 +6,8 @@ The other direction: `pkg/onax/onnx/shaping.py`.
 import numpy as np
 
 from onax._ground import dims as dim_rules
-from onax._prims.shaping import (
-    broadcast_in_dim_p,
-    copy_p,
-    empty2_p,
-    iota_p,
-    reduce_sum_p,
-    reshape_p,
-    rev_p,
-    squeeze_p,
-    transpose_p,
-)
+from onax._prims.creation import copy_p, empty2_p, iota_p
+from onax._prims.shaping import broadcast_in_dim_p, reduce_sum_p, reshape_p, rev_p, squeeze_p, transpose_p
 from onax.export.graph import ops
 from onax.export.lower.components import constant
 from onax.export.lower.convert import F32, INT32, INT64, is_small_constant

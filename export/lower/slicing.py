@@ -11,15 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from onax._ground import dims as dim_rules
-from onax._prims.slicing import (
-    concatenate_p,
-    dim_as_value_p,
-    dynamic_slice_p,
-    dynamic_update_slice_p,
-    pad_p,
-    slice_p,
-    split_p,
-)
+from onax._prims.padding import pad_p
+from onax._prims.slicing import concatenate_p, dim_as_value_p, dynamic_slice_p, dynamic_update_slice_p, slice_p, split_p
 from onax.export.graph import ops
 from onax.export.graph.bounds import fits_32_bits, integer_range, is_within
 from onax.export.lower.convert import INT32, INT64, UNSIGNED

@@ -14,12 +14,15 @@ from onax._ground import dims, dtypes
 from onax._ground.errors import InconclusiveDimensionOperation, LoweringError
 from onax._prims import windows as prims
 from onax._prims.convert import cast, convert_element_type
-from onax._prims.elementwise import add, bitwise_not, bitwise_or, eq, select_n
+from onax._prims.creation import broadcasted_iota, full
+from onax._prims.elementwise import add, eq, select_n
 from onax._prims.elementwise import max as larger
 from onax._prims.elementwise import min as smaller
+from onax._prims.elementwise_bits import bitwise_not, bitwise_or
+from onax._prims.padding import pad
 from onax._prims.reductions import highest, lowest
-from onax._prims.shaping import broadcast_in_dim, broadcasted_iota, full, reshape, transpose
-from onax._prims.slicing import concatenate, pad, slice_in_dim, split
+from onax._prims.shaping import broadcast_in_dim, reshape, transpose
+from onax._prims.slicing import concatenate, slice_in_dim, split
 from onax._prims.slicing import slice as slice_of
 from onax._prims.windows_shapes import NARROW, combine_windows, window_offsets, windows_shape
 from onax.export.lower.driver import lower_function

@@ -25,7 +25,7 @@ from onax._core.programs import called_program, held_programs
 from onax._core.slots import Slot
 from onax._ground import lazy, source
 from onax._pages import render_page
-from onax._prims import reductions, shaping, slicing
+from onax._prims import creation, padding, reductions, shaping, slicing
 from onax._prims.conv import conv_general_dilated_p
 from onax._prims.cumulative import cumsum_p
 from onax._prims.dot import dot_general_p
@@ -56,7 +56,7 @@ groups.rule(jit_p, scan_p, while_p, cond_p, custom_jvp_call_p, custom_vjp_call_p
 groups.rule(dot_general_p, conv_general_dilated_p)("contraction")
 groups.rule(
     shaping.reshape_p, shaping.transpose_p, shaping.broadcast_in_dim_p, shaping.squeeze_p, shaping.rev_p,
-    shaping.iota_p, slicing.slice_p, slicing.concatenate_p, slicing.pad_p, slicing.split_p, slicing.dynamic_slice_p,
+    creation.iota_p, slicing.slice_p, slicing.concatenate_p, padding.pad_p, slicing.split_p, slicing.dynamic_slice_p,
     slicing.dynamic_update_slice_p, gather_p, scatter_p, stack_p, unstack_p,
 )("movement")  # fmt: skip
 groups.rule(

@@ -29,7 +29,7 @@ from onax._core.zeros import UndefinedPrimal, Zero
 from onax._ground.config import enable_x64
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
-from onax._prims.shaping import empty2_p
+from onax._prims.creation import empty2_p
 from onax._tape.build import build_tape
 from onax._transforms.abstract import make_jaxpr
 from tolerance import ULPS, assert_same_bits, assert_sum, assert_ulps, assert_within, finfo, is_float

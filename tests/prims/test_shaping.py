@@ -27,15 +27,7 @@ RESULTS = (
     ("collapse", lambda: lax.collapse(X, 0), X.reshape(6)),
     ("transpose", lambda: lax.transpose(X, (1, 0)), X.T),
     ("rev", lambda: lax.rev(X, (0, 1)), X[::-1, ::-1]),
-    ("full", lambda: lax.full((2,), 3, np.int8), np.full(2, 3, np.int8)),
-    ("empty", lambda: lax.empty((2,), np.int32), np.zeros(2, np.int32)),
     ("broadcast_like", lambda: lax.broadcast_like(X[0], X), np.stack([X[0], X[0]])),
-    ("full of -0", lambda: lax.full((2,), np.float32(-0.0)), np.full(2, -0.0, np.float32)),
-    ("full_like", lambda: lax.full_like(X, 2), np.full_like(X, 2)),
-    ("iota", lambda: lax.iota(np.int8, 300), np.arange(300).astype(np.int8)),
-    ("iota f16", lambda: lax.iota(np.float16, 2051), np.arange(2051).astype(np.float16)),
-    ("broadcasted_iota", lambda: lax.broadcasted_iota(np.int32, (2, 3), 1),
-     np.tile(np.arange(3, dtype=np.int32), (2, 1))),
     ("reduce_sum wraps", lambda: lax.reduce_sum(np.full(10, 100, np.int8), (0,)), np.int8(-24)),
     ("reduce_sum of float16", lambda: lax.reduce_sum(np.full(3000, 1, np.float16), (0,)), np.float16(3000)),
 )  # fmt: skip
@@ -55,13 +47,6 @@ def test_what_changes_nothing_returns_its_operand():
     assert lax.broadcast_in_dim(x, (2, 3), (0, 1)) is x
     assert lax.squeeze(x, ()) is x
     assert lax.expand_dims(x, ()) is x
-
-
-def test_weak_types_of_filled_arrays():
-    assert lax.full((2,), 1).weak_type and lax.full((2,), 1.0).weak_type
-    assert not lax.full((2,), True).weak_type and not lax.full((2,), 1, float).weak_type
-    assert not lax.full((2,), np.float32(1)).weak_type and not lax.full_like(X, 1).weak_type
-    assert lax.full_like(1, 2.5).weak_type and int(lax.full_like(1, 2.5)) == 2
 
 
 #     call, error, words

@@ -67,10 +67,6 @@ VALUES = (
     ("update_in_dim", lambda: lax.dynamic_update_slice_in_dim(V, np.float32([7]), 1, 0), [0, 7, 2, 3, 4, 5]),
     ("update_index", lambda: lax.dynamic_update_index_in_dim(V, 9.0, -1, 0), [0, 1, 2, 3, 4, 9]),
     ("concatenate", lambda: lax.concatenate([X, X[:1]], 0), np.concatenate([X, X[:1]])),
-    ("pad", lambda: lax.pad(V[:3], np.float32(9), [(1, 2, 1)]), [9, 0, 9, 1, 9, 2, 9, 9]),
-    ("crop", lambda: lax.pad(V, np.float32(9), [(-2, -1, 0)]), [2, 3, 4]),
-    ("crop holes", lambda: lax.pad(V[:3], np.float32(9), [(-1, -1, 2)]), [9, 9, 1, 9, 9]),
-    ("crop all", lambda: lax.pad(V[:2], np.float32(9), [(3, -4, 0)]), [9]),
 )
 
 
@@ -84,24 +80,6 @@ def test_split():
     a, b = lax.split(X, (2, 3), -1)
     same(a, X[:, :2])
     same(b, X[:, 2:])
-
-
-def test_pad_against_definition():
-    """Random configurations, element by element."""
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        n, low, high, gap = rng.integers(0, 5), *rng.integers(-4, 5, 2), rng.integers(0, 3)
-        x = np.arange(1, n + 1, dtype=np.float32)
-        full = np.zeros(max(0, n + gap * (n - 1)) if n else 0, np.float32)
-        full[:: gap + 1] = x
-        size = len(full) + low + high
-        if size < 0:
-            continue
-        want = np.zeros(size, np.float32)
-        for i, value in enumerate(full):
-            if 0 <= i + low < size:
-                want[i + low] = value
-        same(lax.pad(x, np.float32(0), [(low, high, gap)]), want)
 
 
 # ---- errors ----

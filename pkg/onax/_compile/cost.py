@@ -16,6 +16,7 @@ from onax._prims import elementwise, elementwise_polynomial, special
 from onax._prims.conv import conv_general_dilated_p
 from onax._prims.convert import convert_element_type_p
 from onax._prims.dot import dot_general_p
+from onax._prims.elementwise_pow import pow_p
 from onax._prims.sorting import sort_p
 from onax._tape.regions import fuse
 
@@ -65,7 +66,7 @@ def _results(eqn):
     elementwise.rsqrt_p,
     elementwise.cbrt_p,
     elementwise.atan2_p,
-    elementwise.pow_p,
+    pow_p,
     special.erf_p,
 )
 def _transcendental(eqn):

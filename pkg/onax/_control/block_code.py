@@ -17,11 +17,14 @@ from onax._core.rules import add_any_p
 from onax._core.slots import Slot
 from onax._ground.dtypes import finfo
 from onax._native.tape import BLOCK_OPERATIONS, TYPES
+from onax._prims import creation, reductions, shaping, special
 from onax._prims import elementwise as e
+from onax._prims import elementwise_bits as on_bits
 from onax._prims import elementwise_polynomial as polynomials
-from onax._prims import reductions, shaping, special
 from onax._prims.convert import bitcast_convert_type_p, convert_element_type_p, reduce_precision_p
+from onax._prims.elementwise_clamp import clamp_p
 from onax._prims.elementwise_high import mulhi_p
+from onax._prims.elementwise_pow import pow_p
 from onax._prims.elementwise_total import eq_to_p, le_to_p, lt_to_p
 from onax._prims.slicing import slice_p
 
@@ -159,15 +162,15 @@ row(e.sign_p, "sign")
 row(e.floor_p, "floor")
 row(e.ceil_p, "ceil")
 row(e.is_finite_p, "is_finite")
-row(e.not_p, "not")
-row(e.population_count_p, "population_count")
-row(e.clz_p, "clz")
-row(e.and_p, "and")
-row(e.or_p, "or")
-row(e.xor_p, "xor")
-row(e.shift_left_p, "shift_left")
-row(e.shift_right_logical_p, "shift_right_logical")
-row(e.shift_right_arithmetic_p, "shift_right_arithmetic")
+row(on_bits.not_p, "not")
+row(on_bits.population_count_p, "population_count")
+row(on_bits.clz_p, "clz")
+row(on_bits.and_p, "and")
+row(on_bits.or_p, "or")
+row(on_bits.xor_p, "xor")
+row(on_bits.shift_left_p, "shift_left")
+row(on_bits.shift_right_logical_p, "shift_right_logical")
+row(on_bits.shift_right_arithmetic_p, "shift_right_arithmetic")
 row(e.add_p, "add")
 row(add_any_p, "add")
 row(e.sub_p, "sub")
@@ -193,7 +196,7 @@ row(e.ge_p, "le", swapped=True)
 # ---- rules
 
 
-@codes.rule(e.stop_gradient_p, shaping.copy_p)
+@codes.rule(e.stop_gradient_p, creation.copy_p)
 def _same(code, out, x, **_):
     return x
 
@@ -332,7 +335,7 @@ def _round(code, out, x, *, rounding_method):
     return code.emit("rint" if int(rounding_method) == 1 else "round", x)
 
 
-@codes.rule(e.clamp_p)
+@codes.rule(clamp_p)
 def _clamp(code, out, low, x, high):
     return code.emit("min", code.emit("max", low, x), high)
 
@@ -367,7 +370,7 @@ def _integer_pow(code, out, x, *, y):
     return power if y > 0 else code.emit("div", code.constant(1, out), power)
 
 
-@codes.rule(e.pow_p)
+@codes.rule(pow_p)
 def _pow(code, out, x, y):
     """An integer exponent is exact in float64.  Of -inf the root is inf, as a power."""
     if code.dtypes[x] != code.dtypes[y]:
@@ -452,4 +455,4 @@ def _iota(eqn):
     return tuple([int(i == axis and d != 1) for i, d in enumerate(shape)])
 
 
-counters.set(shaping.iota_p, _iota)
+counters.set(creation.iota_p, _iota)

@@ -26,8 +26,10 @@ from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims.convert import convert_element_type
-from onax._prims.elementwise import clamp, eq, ne, select_n, stop_gradient
-from onax._prims.shaping import bdim_at_front, broadcast_in_dim, empty_like_aval
+from onax._prims.creation import empty_like_aval
+from onax._prims.elementwise import eq, ne, select_n, stop_gradient
+from onax._prims.elementwise_clamp import clamp
+from onax._prims.shaping import bdim_at_front, broadcast_in_dim
 from onax._transforms.batching import batch_jaxpr
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.key_reuse import analyze_cond, key_lineage

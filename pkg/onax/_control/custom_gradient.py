@@ -14,7 +14,7 @@ from onax._core.zeros import SymbolicZero, UndefinedPrimal, Zero, is_undefined_p
 from onax._ground import dtypes
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
-from onax._prims.shaping import instantiate_zeros
+from onax._prims.creation import instantiate_zeros
 from onax._transforms.abstract import CheckedFlatFunction
 from onax._transforms.batching import BatchTracer, batch_jaxpr, move_mapped_axis
 from onax._transforms.flatten import check_callable, debug_info

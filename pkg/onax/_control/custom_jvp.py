@@ -10,7 +10,8 @@ from onax._ground import source
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_unflatten
-from onax._prims.shaping import bdim_at_front, instantiate_zeros
+from onax._prims.creation import instantiate_zeros
+from onax._prims.shaping import bdim_at_front
 from onax._transforms.batching import batch_flat, batch_jaxpr
 from onax._transforms.flatten import fun_name
 from onax._transforms.jvp import call_custom_jvp

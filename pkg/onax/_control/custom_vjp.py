@@ -18,8 +18,9 @@ from onax._ground.dtypes import float0
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
+from onax._prims.creation import instantiate_zeros
 from onax._prims.reductions import reduce_sum
-from onax._prims.shaping import bdim_at_front, instantiate_zeros, moveaxis
+from onax._prims.shaping import bdim_at_front, moveaxis
 from onax._transforms.batching import batch_flat, batch_jaxpr
 from onax._transforms.flatten import fun_name
 

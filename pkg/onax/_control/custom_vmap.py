@@ -13,7 +13,8 @@ from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._core.zeros import Zero, drop_zeros, insert_zeros, nonzero_flags
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
-from onax._prims.shaping import bdim_at_front, instantiate_zeros, moveaxis
+from onax._prims.creation import instantiate_zeros
+from onax._prims.shaping import bdim_at_front, moveaxis
 from onax._transforms.batching import batch_flat, batch_jaxpr
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name, fun_signature
 from onax._transforms.jvp import jvp_flat, jvp_jaxpr

@@ -6,8 +6,9 @@ from onax._control.shard_map import ManualRegion
 from onax._core.evaluate import eval_jaxpr
 from onax._core.sharding import names_in
 from onax._prims.collectives import all_gather_p, index_along, pbroadcast_p
+from onax._prims.creation import full_like
 from onax._prims.elementwise import mul
-from onax._prims.shaping import full_like, shape_of
+from onax._prims.shaping import shape_of
 from onax._prims.slicing import dynamic_slice
 from onax._transforms.staging import derive_jaxpr
 

@@ -4,7 +4,7 @@ from onax._core.trace import as_array
 from onax._core.zeros import Zero
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_unflatten
-from onax._prims.shaping import instantiate_zeros
+from onax._prims.creation import instantiate_zeros
 
 
 def optimization_barrier(operand, /):

@@ -22,9 +22,12 @@ from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims import elementwise
+from onax._prims import elementwise_bits as on_bits
+from onax._prims.creation import full
+from onax._prims.padding import pad
 from onax._prims.reductions import highest, lowest, reduce_and, reduce_max, reduce_min, reduce_or, reduce_prod
-from onax._prims.shaping import full, reduce_sum, reshape, rev, transpose
-from onax._prims.slicing import concatenate, pad, slice_in_dim
+from onax._prims.shaping import reduce_sum, reshape, rev, transpose
+from onax._prims.slicing import concatenate, slice_in_dim
 from onax._transforms.abstract import CheckedFlatFunction
 from onax._transforms.batching import batch_flat, batch_jaxpr, move_mapped_axis
 from onax._transforms.flatten import debug_info
@@ -36,8 +39,8 @@ _MONOIDS = {
     elementwise.mul: (reduce_prod, lambda dtype: 1),
     elementwise.max: (reduce_max, lowest),
     elementwise.min: (reduce_min, highest),
-    elementwise.bitwise_and: (reduce_and, lambda dtype: -1),
-    elementwise.bitwise_or: (reduce_or, lambda dtype: 0),
+    on_bits.bitwise_and: (reduce_and, lambda dtype: -1),
+    on_bits.bitwise_or: (reduce_or, lambda dtype: 0),
 }
 
 
@@ -276,7 +279,7 @@ def _interleave(even, odd, axis):
     longer = typeof(even).shape[axis] - typeof(odd).shape[axis]
     gaps = lambda low, high: [(low, high, 1) if d == axis else (0, 0, 0) for d in range(typeof(even).ndim)]
     both = pad(even, _zero_scalar(dtype), gaps(0, 1 - longer)), pad(odd, _zero_scalar(dtype), gaps(1, longer))
-    return elementwise.bitwise_or(*both) if dtype == np.bool_ else elementwise.add(*both)
+    return on_bits.bitwise_or(*both) if dtype == np.bool_ else elementwise.add(*both)
 
 
 def _zero_scalar(dtype):

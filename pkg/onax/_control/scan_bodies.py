@@ -8,7 +8,7 @@ from onax._core import jaxpr as core
 from onax._core.lists import merge_lists, reject, select, split_list
 from onax._core.rewrite import close, used_inputs
 from onax._core.zeros import UndefinedPrimal, Zero
-from onax._prims.shaping import instantiate_zeros
+from onax._prims.creation import instantiate_zeros
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.staging import derive_jaxpr
 from onax._transforms.transpose import backward_pass

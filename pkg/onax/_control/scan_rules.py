@@ -23,7 +23,7 @@ from onax._core.trace import find_cur_trace, typeof
 from onax._core.zeros import Zero, drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
 from onax._native.array import make_array
 from onax._native.dispatch import NEVER, Primitive
-from onax._prims.shaping import instantiate_zeros
+from onax._prims.creation import instantiate_zeros
 from onax._transforms.batching import batch_jaxpr, move_mapped_axis
 from onax._transforms.key_reuse import analyze_scan, key_lineage
 from onax._transforms.linearize import linearize_jaxpr

@@ -35,8 +35,9 @@ from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_leaves, tree_structure, tree_unflatten
 from onax._prims.collectives import psum_p, sum_varying_p
+from onax._prims.creation import full_like
 from onax._prims.elementwise import div
-from onax._prims.shaping import broadcast_bdim, expand_dims, full_like, moveaxis, reshape, shape_of, squeeze, transpose
+from onax._prims.shaping import broadcast_bdim, expand_dims, moveaxis, reshape, shape_of, squeeze, transpose
 from onax._prims.slicing import index_in_dim
 from onax._transforms.batching import batch_flat, batch_jaxpr
 from onax._transforms.flatten import (

@@ -19,9 +19,10 @@ from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground.dtypes import float0
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
+from onax._prims.creation import instantiate_zeros
 from onax._prims.dot import dot_general_p
 from onax._prims.elementwise import add_any, neg
-from onax._prims.shaping import instantiate_zeros, reduce_sum_p
+from onax._prims.shaping import reduce_sum_p
 from onax._transforms.autodiff import linearize
 from onax._transforms.batching import batch_jaxpr, move_mapped_axis
 from onax._transforms.flatten import check_callable

@@ -35,9 +35,10 @@ from onax._native import context
 from onax._native.array import make_array
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
+from onax._prims.creation import instantiate_zeros
 from onax._prims.elementwise import add, lt, select_n
 from onax._prims.reductions import reduce_or
-from onax._prims.shaping import broadcast_in_dim, instantiate_zeros, moveaxis
+from onax._prims.shaping import broadcast_in_dim, moveaxis
 from onax._transforms.batching import batch_jaxpr, move_mapped_axis
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr

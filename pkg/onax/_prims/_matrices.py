@@ -4,16 +4,11 @@ import numpy as np
 
 from onax._ground import dtypes
 from onax._prims.convert import convert
+from onax._prims.creation import broadcasted_iota, full_like
 from onax._prims.dot import Precision, dot_general_p
 from onax._prims.elementwise import add, conj, div, eq, ge, select
 from onax._prims.elementwise_rows import const
-from onax._prims.shaping import (
-    broadcast_in_dim,
-    broadcasted_iota,
-    full_like,
-    reduce_sum,
-    transpose,
-)
+from onax._prims.shaping import broadcast_in_dim, reduce_sum, transpose
 
 _INDEX = np.dtype(np.int32)
 

@@ -25,21 +25,11 @@ from onax._core.zeros import Zero
 from onax._ground.dtypes import canonicalize_dtype
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
+from onax._prims.creation import full_like, iota, zeros_like_aval
 from onax._prims.elementwise import add, eq, mul, select_n
 from onax._prims.indexing import index_take
 from onax._prims.reductions import reduce_max, reduce_min
-from onax._prims.shaping import (
-    broadcast_bdim,
-    broadcast_in_dim,
-    full_like,
-    iota,
-    moveaxis,
-    reduce_sum,
-    reshape,
-    shape_of,
-    transpose,
-    zeros_like_aval,
-)
+from onax._prims.shaping import broadcast_bdim, broadcast_in_dim, moveaxis, reduce_sum, reshape, shape_of, transpose
 from onax._prims.slicing import concatenate
 from onax._prims.stacking import stack
 

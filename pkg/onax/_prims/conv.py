@@ -25,9 +25,10 @@ from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.conv_kernels import convolve
 from onax._prims.convert import convert
+from onax._prims.creation import full
 from onax._prims.dot import Precision, _work_dtype, canonical_precision
 from onax._prims.placement import sharding_of_cotangent, with_out_sharding
-from onax._prims.shaping import broadcast_in_dim, full, reshape, rev, shape_of, transpose
+from onax._prims.shaping import broadcast_in_dim, reshape, rev, shape_of, transpose
 from onax._prims.windows_shapes import adjoint_padding, dilated_shape, padtype_to_pads
 
 # ---- dimension numbers ----

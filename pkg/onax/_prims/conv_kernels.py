@@ -13,7 +13,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from onax._ground import dims
 from onax._prims.convert import cast
-from onax._prims.slicing import dilate_and_pad
+from onax._prims.padding import dilate_and_pad
 
 # Bytes of windows written out at a time; a larger batch is taken in chunks.  Measured with 8 f32 images of 64 x 56 x
 # 56, a 3 x 3 kernel and one thread: 22 ms in chunks, 41 ms as a whole; half or double this size takes 12 to 25 %

@@ -17,9 +17,11 @@ from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import elementwise as ew
 from onax._prims.convert import cast
+from onax._prims.creation import instantiate_zeros
 from onax._prims.elementwise_rows import const, kept
-from onax._prims.shaping import check_number_dtype, instantiate_zeros, rev, shape_of
-from onax._prims.slicing import concatenate, pad, slice_in_dim, zero_scalar
+from onax._prims.padding import pad
+from onax._prims.shaping import check_number_dtype, rev, shape_of
+from onax._prims.slicing import concatenate, slice_in_dim, zero_scalar
 
 # JAX adds floats one by one in tiles of this many elements, then the tiles' sums in tiles again; this fixes the
 # rounding.

@@ -23,17 +23,12 @@ from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import dot as plain
 from onax._prims.convert import convert, convert_element_type
+from onax._prims.creation import broadcasted_iota, full_like
 from onax._prims.cumulative import cumsum
-from onax._prims.elementwise import add, bitwise_and, ge, lt, select_n, sub
+from onax._prims.elementwise import add, ge, lt, select_n, sub
+from onax._prims.elementwise_bits import bitwise_and
 from onax._prims.placement import with_out_sharding
-from onax._prims.shaping import (
-    bdim_at_front,
-    broadcast_in_dim,
-    broadcasted_iota,
-    full_like,
-    moveaxis,
-    transpose,
-)
+from onax._prims.shaping import bdim_at_front, broadcast_in_dim, moveaxis, transpose
 
 
 class RaggedDotDimensionNumbers:

@@ -31,10 +31,10 @@ from onax._prims import elementwise_complex as on_complex
 from onax._prims import elementwise_kernels as kernels
 from onax._prims._batch_rules import defvectorized
 from onax._prims.convert import convert
+from onax._prims.creation import full_like, instantiate_zeros, zeros_like_aval
 from onax._prims.elementwise_kernels import by_kind
 from onax._prims.elementwise_rows import (
     binary,
-    broadcasting_shape,
     check_dtype,
     check_same_dtypes,
     const,
@@ -43,18 +43,7 @@ from onax._prims.elementwise_rows import (
     to_real,
     unary,
 )
-from onax._prims.shaping import (
-    bdim_at_front,
-    broadcast_bdim,
-    broadcast_in_dim,
-    full_like,
-    instantiate_zeros,
-    moveaxis,
-    reduce_sum,
-    reshape,
-    shape_of,
-    zeros_like_aval,
-)
+from onax._prims.shaping import bdim_at_front, broadcast_bdim, broadcast_in_dim, moveaxis, reduce_sum, reshape, shape_of
 
 # ---- trigonometric and hyperbolic ----
 
@@ -252,46 +241,6 @@ imag, imag_p = unary(
 deflinear(real_p, lambda ct, x: [complex(ct, np.zeros((), dtypes.dtype(ct)))])
 deflinear(imag_p, lambda ct, x: [complex(full_like(ct, 0), neg(ct))])
 
-# ---- bits ----
-
-bitwise_not, not_p = unary(
-    "not", by_kind(integer=np.invert, bool=np.invert), public="bitwise_not",
-    doc="Returns x with every bit changed. | 5 -> -6",
-)  # fmt: skip
-population_count, population_count_p = unary(
-    "population_count", kernels.bit_count(kernels.population_count),
-    doc="Returns the number of bits set in x. | 7 -> 3",
-)  # fmt: skip
-clz, clz_p = unary(
-    "clz", kernels.bit_count(kernels.leading_zeros),
-    doc="Returns the number of zero bits before the first bit set in x. | 1 -> 31",
-)  # fmt: skip
-bitwise_and, and_p = binary(
-    "and", by_kind(integer=np.bitwise_and, bool=np.bitwise_and), public="bitwise_and",
-    doc="Returns the bits set in both x and y. | 6, 3 -> 2",
-)  # fmt: skip
-bitwise_or, or_p = binary(
-    "or", by_kind(integer=np.bitwise_or, bool=np.bitwise_or), public="bitwise_or",
-    doc="Returns the bits set in x or y. | 6, 3 -> 7",
-)  # fmt: skip
-bitwise_xor, xor_p = binary(
-    "xor", by_kind(integer=np.bitwise_xor, bool=np.bitwise_xor), public="bitwise_xor",
-    doc="Returns the bits set in one of x and y. | 6, 3 -> 5",
-)  # fmt: skip
-shift_left, shift_left_p = binary(
-    "shift_left", kernels.shift(np.left_shift, np.left_shift), numpy_name="left_shift",
-    doc="Returns x with its bits moved left by y; 0 when y is not a valid shift. | 1, 3 -> 8",
-)  # fmt: skip
-shift_right_logical, shift_right_logical_p = binary(
-    "shift_right_logical", kernels.shift(kernels.shift_right_logical, np.right_shift), numpy_name="right_shift",
-    doc="Returns x with its bits moved right by y, zeros coming in; 0 when y is no valid shift. | 8, 2 -> 2",
-)  # fmt: skip
-shift_right_arithmetic, shift_right_arithmetic_p = binary(
-    "shift_right_arithmetic", kernels.shift(np.right_shift, kernels.shift_right_arithmetic_unsigned),
-    numpy_name="right_shift",
-    doc="Returns x with its bits moved right by y, copies of the first bit coming in. | -8, 2 -> -2",
-)  # fmt: skip
-
 # ---- arithmetic ----
 
 
@@ -307,7 +256,7 @@ def unbroadcast(x, ct):
     return reshape(reduce_sum(ct, axes), shape)
 
 
-def _broadcast_tangent(x, shape):
+def broadcast_tangent(x, shape):
     """Broadcasts a tangent to the shape of the result; axes of length 1 are squeezed first, as in JAX's programs."""
     x_shape = shape_of(x)
     if x_shape == shape:
@@ -327,7 +276,7 @@ def _def_sum_rules(p, second):
         if type(x_dot) is Zero and type(y_dot) is Zero:
             return out, tangent_zero(out)
         part = x_dot if type(y_dot) is Zero else second(y_dot)
-        return out, _broadcast_tangent(part, shape_of(out))
+        return out, broadcast_tangent(part, shape_of(out))
 
     def transpose(ct, x, y):
         if type(ct) is Zero:
@@ -405,7 +354,7 @@ def _truncated_quotient(x, y):
 rem, rem_p = binary(
     "rem",
     kernels.division(np.fmod, kernels.remainder_integer, kernels.remainder_integer),
-    lambda g, z, x, y: _broadcast_tangent(g, shape_of(z)),
+    lambda g, z, x, y: broadcast_tangent(g, shape_of(z)),
     lambda g, z, x, y: mul(neg(g), _truncated_quotient(x, y)),
     doc="Returns the remainder of x over y, with x's sign (unlike NumPy's); over an integer 0 it is x. | -7, 3 -> -1",
 )
@@ -475,57 +424,6 @@ def _complex_transpose(ct, x, y):
 complex_p.jvp, complex_p.transpose = _complex_jvp, _complex_transpose
 
 # ---- powers ----
-
-_pow_kernel = kernels.power_kernel()
-
-
-def _pow_abstract(x, y):
-    shape = broadcasting_shape("pow", (x, y))
-    check_dtype("pow", _pow_kernel, x.dtype, 0)
-    if not dtypes.issubdtype(y.dtype, np.number):
-        raise TypeError(
-            f"pow does not accept dtype {y.dtype} at position 1. Accepted dtypes at position 1 are subtypes of "
-            "integer, floating, complexfloating."
-        )
-    if dtypes.is_inexact(y.dtype) and x.dtype != y.dtype:
-        raise TypeError(
-            "the first argument to pow must have an inexact dtype (float or complex), and the second argument must "
-            f"have an inexact or integer dtype, and two inexact dtypes must match, but got {x.dtype} and {y.dtype} "
-            "respectively."
-        )
-    return ShapedArray(shape, x.dtype, x.weak_type and y.weak_type)
-
-
-def _pow_tangent_x(g, z, x, y):
-    if dtypes.is_inexact(typeof(y).dtype):
-        x, y = convert(x, x.dtype), convert(y, y.dtype)
-        return mul(g, mul(y, pow(x, sub(y, full_like(y, 1)))))
-    y = _broadcast_tangent(convert(y, x.dtype), shape_of(z))  # the exponent 0 has derivative 0, also at x = 0
-    zero = eq(y, const(y, 0))
-    nothing = full_like(y, 0)
-    safe = select(eq(y, const(y, 0)), full_like(y, 1), y)
-    return mul(g, select(zero, nothing, mul(safe, pow(x, sub(y, full_like(y, 1))))))
-
-
-def _pow_tangent_y(g, z, x, y):
-    return convert(mul(g, mul(log(select(eq(x, const(x, 0)), full_like(x, 1), x)), z)), y.dtype)
-
-
-pow_p = Primitive(
-    "pow", kernel=_pow_kernel.simplest(), abstract_eval=_pow_abstract, facts=frozenset({ELEMENTWISE, MAKES_NAN})
-)
-defjvp(pow_p, _pow_tangent_x, _pow_tangent_y)
-defvectorized(pow_p)
-
-
-def pow(x, y):
-    """x to the power y.
-
-    x is floating or complex; y has its dtype or is an integer, of one shape (lengths of 1 and rank 0 fit any);
-    TypeError otherwise.
-    """
-    return pow_p.bind(x, y)
-
 
 _integer_pow_kernel = by_kind(**dict.fromkeys(_NUMBER_KINDS, kernels.integer_pow))
 
@@ -655,11 +553,11 @@ def _select_batch(axis_data, operands, dims):
         return select_n_p.bind(*operands), dim
     cases = [bdim_at_front(x, d, size) for x, d in zip(operands[1:], dims[1:])]
     if not scalar:
-        which = _broadcast_leading(bdim_at_front(which, which_dim, size), shape_of(cases[0]))
+        which = broadcast_leading(bdim_at_front(which, which_dim, size), shape_of(cases[0]))
     return select_n_p.bind(which, *cases), 0
 
 
-def _broadcast_leading(x, shape):
+def broadcast_leading(x, shape):
     """Broadcasts x, whose axes are the leading ones, to the shape."""
     have = shape_of(x)
     return x if len(have) == len(shape) else broadcast_in_dim(x, shape, tuple(range(len(have))))
@@ -691,59 +589,6 @@ def select_n(which, *cases):
 def select(pred, on_true, on_false):
     """on_true where pred, else on_false; like NumPy's `where` without broadcasting or promotion."""
     return select_n_p.bind(pred, on_false, on_true)
-
-
-# ---- clamp ----
-
-
-def _clamp_abstract(lowest, x, highest):
-    for name, bound in (("min", lowest), ("max", highest)):
-        if bound.shape and not dimensions.equal_shapes(bound.shape, x.shape):
-            raise TypeError(
-                f"clamp requires {name}.shape == operand.shape or {name}.shape == (), got "
-                f"{name}.shape={bound.shape}, operand.shape={x.shape}."
-            )
-    check_same_dtypes("clamp", (lowest, x, highest))
-    return ShapedArray(x.shape, x.dtype, lowest.weak_type and x.weak_type and highest.weak_type)
-
-
-def _where(mask, g, z):
-    return select(mask, _broadcast_tangent(g, shape_of(z)), full_like(z, 0))
-
-
-clamp_p = Primitive("clamp", kernel=kernels.clamp, abstract_eval=_clamp_abstract, facts=frozenset({ELEMENTWISE}))
-defjvp(
-    clamp_p,
-    lambda g, z, a, x, b: _where(bitwise_and(gt(a, x), lt(a, b)), g, z),
-    lambda g, z, a, x, b: _where(bitwise_and(gt(x, a), lt(x, b)), g, z),
-    lambda g, z, a, x, b: _where(lt(b, x), g, z),
-)
-
-
-def _clamp_batch(axis_data, operands, dims):
-    shapes = [shape_of(x) for x in operands]
-    if all(d is None and not s for d, s in zip(dims[::2], shapes[::2])):
-        return clamp_p.bind(*operands), dims[1]
-    if dims[1] is not None and all(d == dims[1] and s == shapes[1] for d, s in zip(dims, shapes)):
-        return clamp_p.bind(*operands), dims[1]
-    x = bdim_at_front(operands[1], dims[1], axis_data.size)
-    shape = shape_of(x)
-    low, high = (
-        _broadcast_leading(o if d is None and not s else bdim_at_front(o, d, axis_data.size), shape)
-        for o, d, s in zip(operands[::2], dims[::2], shapes[::2])
-    )
-    return clamp_p.bind(low, x, high), 0
-
-
-clamp_p.batch = _clamp_batch
-
-
-def clamp(min, x, max):
-    """x limited to [min, max]: the smaller of max and the larger of min and x; NaN if any is NaN.
-
-    The limits are scalars or have x's shape; all have one dtype.  Raises TypeError otherwise.
-    """
-    return clamp_p.bind(min, x, max)
 
 
 # ---- add_any and stop_gradient ----

@@ -3,18 +3,11 @@
 import numpy as np
 
 from onax._prims.convert import convert
-from onax._prims.elementwise import (
-    add,
-    bitwise_and,
-    lt,
-    mul,
-    shift_right_arithmetic,
-    shift_right_logical,
-    sub,
-)
+from onax._prims.creation import full_like
+from onax._prims.elementwise import add, lt, mul, sub
+from onax._prims.elementwise_bits import bitwise_and, shift_right_arithmetic, shift_right_logical
 from onax._prims.elementwise_kernels import NARROW_INTEGERS, by_kind
 from onax._prims.elementwise_rows import binary, const
-from onax._prims.shaping import full_like
 
 _U64 = np.dtype(np.uint64)
 _HALF = 32

@@ -14,10 +14,11 @@ from onax._native.dispatch import Primitive
 from onax._prims import elementwise_complex as on_complex
 from onax._prims._batch_rules import defvectorized
 from onax._prims.convert import convert
+from onax._prims.creation import full_like
 from onax._prims.elementwise import add, complex, div, imag, log, mul, real, sub, unbroadcast
 from onax._prims.elementwise_kernels import by_kind
 from onax._prims.elementwise_rows import broadcasting_shape, check_dtype, check_same_dtypes, const, unary
-from onax._prims.shaping import broadcast_in_dim, full_like, shape_of
+from onax._prims.shaping import broadcast_in_dim, shape_of
 
 LOG2_E = 1.4426950408889634  # 1 / log(2)
 _NUMBERS = ("integer", "floating", "complexfloating")

@@ -7,7 +7,7 @@ import numpy as np
 
 from onax._ground import dtypes
 from onax._prims.convert import bitcast_convert_type
-from onax._prims.elementwise import bitwise_xor, shift_right_arithmetic, shift_right_logical
+from onax._prims.elementwise_bits import bitwise_xor, shift_right_arithmetic, shift_right_logical
 from onax._prims.elementwise_kernels import by_kind
 from onax._prims.elementwise_rows import binary, const, to_bool
 

@@ -27,6 +27,7 @@ from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import FIRST, Primitive
 from onax._prims import indexing_kernels as kernels
+from onax._prims.creation import broadcasted_iota, full, full_like, instantiate_zeros, zeros_like_aval
 from onax._prims.elementwise import (
     add,
     add_p,
@@ -59,16 +60,11 @@ from onax._prims.indexing_records import (
 from onax._prims.shaping import (
     bdim_at_front,
     broadcast_in_dim,
-    broadcasted_iota,
     canonical_shape,
     expand_dims,
-    full,
-    full_like,
-    instantiate_zeros,
     moveaxis,
     reshape,
     shape_of,
-    zeros_like_aval,
 )
 from onax._prims.slicing import concatenate, dynamic_slice_p, dynamic_update_slice_p
 

@@ -37,8 +37,9 @@ from onax._prims.linalg_rules import (
     operand,
     weak_as_operands,
 )
+from onax._prims.padding import pad
 from onax._prims.shaping import bdim_at_front, broadcast_in_dim, expand_dims, moveaxis, reshape, shape_of
-from onax._prims.slicing import concatenate, pad, slice_in_dim, zero_scalar
+from onax._prims.slicing import concatenate, slice_in_dim, zero_scalar
 
 INT32 = np.dtype(np.int32)
 

@@ -16,6 +16,7 @@ from onax._native.dispatch import Primitive
 from onax._prims import linalg_kernels as kernels
 from onax._prims._matrices import adjoint, as_columns, batched_eye, diagonal, matmul, symmetrize, to_inexact
 from onax._prims.convert import convert
+from onax._prims.creation import broadcasted_iota
 from onax._prims.elementwise import abs as abs_
 from onax._prims.elementwise import add, complex, conj, div, eq, imag, integer_pow, mul, neg, real, sub
 from onax._prims.elementwise_rows import const
@@ -28,17 +29,10 @@ from onax._prims.linalg_rules import (
     operand,
     weak_as_operands,
 )
+from onax._prims.padding import pad
 from onax._prims.reductions import argmax
-from onax._prims.shaping import (
-    bdim_at_front,
-    broadcast_in_dim,
-    broadcasted_iota,
-    moveaxis,
-    reduce_sum,
-    reshape,
-    shape_of,
-)
-from onax._prims.slicing import pad, slice_in_dim, zero_scalar
+from onax._prims.shaping import bdim_at_front, broadcast_in_dim, moveaxis, reduce_sum, reshape, shape_of
+from onax._prims.slicing import slice_in_dim, zero_scalar
 
 
 def _broadcast_rows_and_columns(v, like):

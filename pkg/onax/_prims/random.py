@@ -17,10 +17,11 @@ from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._prims import random_kernels
 from onax._prims._batch_rules import defvectorized
+from onax._prims.creation import full_like
 from onax._prims.elementwise import div, eq, exp, mul, select_n
 from onax._prims.elementwise_rows import broadcasting_shape
 from onax._prims.random_generators import U32, UNSIGNED, key_dtype, threefry_impl
-from onax._prims.shaping import bdim_at_front, full_like, moveaxis
+from onax._prims.shaping import bdim_at_front, moveaxis
 from onax._prims.special import random_gamma_grad
 
 

@@ -17,14 +17,14 @@ from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._prims._batch_rules import defreducer
 from onax._prims.convert import cast, compute_dtype, convert
+from onax._prims.creation import full, instantiate_zeros
 from onax._prims.elementwise import div, eq, mul
 from onax._prims.elementwise_rows import kept
+from onax._prims.padding import pad
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import (
     check_axes,
     check_number_dtype,
-    full,
-    instantiate_zeros,
     reduce_sum,
     reduced_shape,
     reduction_axes,
@@ -32,7 +32,7 @@ from onax._prims.shaping import (
     shape_of,
     squeeze,
 )
-from onax._prims.slicing import pad, slice_in_dim
+from onax._prims.slicing import slice_in_dim
 
 
 def _size(x, axes):

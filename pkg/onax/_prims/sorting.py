@@ -18,10 +18,10 @@ from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._native.tape import TYPES, instruction_tape
 from onax._prims.convert import cast
+from onax._prims.creation import broadcasted_iota
 from onax._prims.indexing import GatherDimensionNumbers, GatherScatterMode, gather
 from onax._prims.shaping import (
     broadcast_in_dim,
-    broadcasted_iota,
     canonical_axis,
     canonical_shape,
     expand_dims,

@@ -14,8 +14,9 @@ from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import sorting
+from onax._prims.creation import full_like
 from onax._prims.elementwise import ne, neg, select_n
-from onax._prims.shaping import canonical_axis, full_like, reshape, shape_of
+from onax._prims.shaping import canonical_axis, reshape, shape_of
 
 
 def _result_size(size, rank, k, recall_target, aggregate_to_topk, override):

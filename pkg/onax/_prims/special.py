@@ -17,6 +17,7 @@ from onax._native.avals import ShapedArray
 from onax._native.dispatch import ALL, Primitive
 from onax._prims import special_kernels as kernels
 from onax._prims._batch_rules import defvectorized
+from onax._prims.creation import full_like
 from onax._prims.elementwise import (
     abs,
     add,
@@ -41,7 +42,7 @@ from onax._prims.elementwise_rows import (
     const,
     unary,
 )
-from onax._prims.shaping import broadcast_shapes, full_like
+from onax._prims.shaping import broadcast_shapes
 
 
 def _erf_kernel(x):

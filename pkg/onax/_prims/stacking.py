@@ -15,7 +15,8 @@ from onax._ground import dims
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
-from onax._prims.shaping import bdim_at_front, canonical_axis, instantiate_zeros, moveaxis, reduce_sum, reshape
+from onax._prims.creation import instantiate_zeros
+from onax._prims.shaping import bdim_at_front, canonical_axis, moveaxis, reduce_sum, reshape
 
 # ---- stack ----
 

@@ -20,9 +20,10 @@ from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.convert import cast, compute_dtype
 from onax._prims.elementwise import ge_p, le_p
+from onax._prims.padding import dilate_and_pad, pad
 from onax._prims.reductions import highest, lowest
 from onax._prims.shaping import bdim_at_front, shape_of
-from onax._prims.slicing import dilate_and_pad, pad, slice_p, zero_scalar
+from onax._prims.slicing import slice_p, zero_scalar
 from onax._prims.windows_shapes import adjoint_padding, combine_windows, slice_bounds, window_offsets, windows_shape
 
 # ---- checks ----

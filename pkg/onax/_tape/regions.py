@@ -30,8 +30,8 @@ from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from onax._core.lists import insert_bounded
 from onax._ground import dims
 from onax._native.tape import TYPES
-from onax._prims.elementwise import pow_p
-from onax._prims.shaping import iota_p
+from onax._prims.creation import iota_p
+from onax._prims.elementwise_pow import pow_p
 from onax._prims.slicing import slice_p
 from onax._tape.half_reductions import reduce_halves
 from onax._tape.index_expressions import absorb_index_arithmetic

@@ -3,15 +3,8 @@
 import numpy as np
 
 from onax._control.fused import dense_strides
-from onax._prims.shaping import (
-    broadcast_in_dim_p,
-    copy_p,
-    iota_p,
-    reshape_p,
-    rev_p,
-    squeeze_p,
-    transpose_p,
-)
+from onax._prims.creation import copy_p, iota_p
+from onax._prims.shaping import broadcast_in_dim_p, reshape_p, rev_p, squeeze_p, transpose_p
 from onax._tape.copies import copied, is_in_order
 from onax._tape.dot import write_permuted
 from onax._tape.rules import tape, type_number

@@ -3,15 +3,8 @@
 from math import prod
 
 from onax._control.fused import dense_strides
-from onax._prims.slicing import (
-    concatenate_p,
-    dynamic_slice_p,
-    dynamic_update_slice_p,
-    pad_p,
-    padded_ranges,
-    slice_p,
-    split_p,
-)
+from onax._prims.padding import pad_p, padded_ranges
+from onax._prims.slicing import concatenate_p, dynamic_slice_p, dynamic_update_slice_p, slice_p, split_p
 from onax._tape.copies import copied, copy, readable_origin
 from onax._tape.rules import tape
 

@@ -20,7 +20,7 @@ from onax._ground import dtypes, source
 from onax._native.array import make_array
 from onax._native.tree import register_pytree_node, tree_flatten, tree_structure, tree_unflatten
 from onax._prims.collectives import match_varying
-from onax._prims.shaping import instantiate_zeros
+from onax._prims.creation import instantiate_zeros
 from onax._transforms.abstract import abstractify
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name
 from onax._transforms.jvp import jvp_flat

@@ -11,8 +11,9 @@ from onax._ground import dims, dtypes, source
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.convert import convert_element_type, convert_element_type_p
+from onax._prims.creation import broadcasted_iota, zeros_like_aval
 from onax._prims.elementwise import add, eq, real
-from onax._prims.shaping import broadcasted_iota, reshape, zeros_like_aval
+from onax._prims.shaping import reshape
 from onax._prims.slicing import split
 from onax._transforms.autodiff import (
     Argnums,

@@ -15,7 +15,7 @@ from onax._core.zeros import SymbolicZero, Zero
 from onax._ground.dtypes import float0
 from onax._native.array import Array
 from onax._native.source_info import user_location
-from onax._prims.shaping import instantiate_zeros
+from onax._prims.creation import instantiate_zeros
 from onax._transforms.staging import derive_jaxpr
 
 

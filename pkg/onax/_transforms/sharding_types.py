@@ -17,6 +17,7 @@ from onax._core.sharding import NamedSharding, ShardingTypeError, names_in
 from onax._core.slots import Slot
 from onax._native.avals import ShapedArray
 from onax._prims.conv import conv_general_dilated_p
+from onax._prims.creation import copy_p
 from onax._prims.cumulative import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
 from onax._prims.dot import dot_general_p
 from onax._prims.fft import fft_p
@@ -49,6 +50,7 @@ from onax._prims.linalg_spectral import (
     tridiagonal_p,
     tridiagonal_solve_p,
 )
+from onax._prims.padding import pad_p
 from onax._prims.placement import device_put_p, sharding_constraint_p
 from onax._prims.reductions import (
     argmax_p,
@@ -60,8 +62,8 @@ from onax._prims.reductions import (
     reduce_prod_p,
     reduce_xor_p,
 )
-from onax._prims.shaping import broadcast_in_dim_p, copy_p, reduce_sum_p, reshape_p, rev_p, squeeze_p, transpose_p
-from onax._prims.slicing import concatenate_p, dynamic_slice_p, dynamic_update_slice_p, pad_p, slice_p, split_p
+from onax._prims.shaping import broadcast_in_dim_p, reduce_sum_p, reshape_p, rev_p, squeeze_p, transpose_p
+from onax._prims.slicing import concatenate_p, dynamic_slice_p, dynamic_update_slice_p, slice_p, split_p
 from onax._prims.sorting import sort_p, top_k_p
 from onax._prims.stacking import stack_p, tile_p, unstack_p
 from onax._prims.windows import reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p

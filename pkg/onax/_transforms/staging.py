@@ -14,8 +14,8 @@ from onax._ground.config import is_strict
 from onax._native.array import Array, ArrayImpl
 from onax._native.dispatch import evaluate
 from onax._prims.convert import convert_element_type_p
+from onax._prims.creation import instantiate_zeros
 from onax._prims.refs import get_p, new_ref_p, swap_p
-from onax._prims.shaping import instantiate_zeros
 from onax._transforms.sharding_types import typed_results
 
 

@@ -39,11 +39,13 @@ from onax._native.array import Array
 from onax._native.tree import register_pytree_node, tree_flatten, tree_unflatten
 from onax._prims.checks import check_p, last_failure
 from onax._prims.convert import convert_element_type
-from onax._prims.elementwise import bitwise_not, bitwise_or, div_p, eq, gt, lt, ne, select_n, stop_gradient
+from onax._prims.creation import full
+from onax._prims.elementwise import div_p, eq, gt, lt, ne, select_n, stop_gradient
+from onax._prims.elementwise_bits import bitwise_not, bitwise_or
 from onax._prims.indexing import gather_p, scatter_add_p, scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p
 from onax._prims.indexing_records import window_sizes
 from onax._prims.reductions import argmax, reduce_or
-from onax._prims.shaping import full, reshape
+from onax._prims.shaping import reshape
 from onax._prims.slicing import concatenate, dynamic_slice, dynamic_slice_p, dynamic_update_slice_p
 from onax._transforms.abstract import CheckedFlatFunction
 from onax._transforms.flatten import debug_info

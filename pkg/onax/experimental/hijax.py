@@ -9,7 +9,7 @@ from onax._core.refs import AbstractRef
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._native.avals import AbstractValue, ShapedArray
 from onax._native.dispatch import Primitive
-from onax._prims.shaping import instantiate_zeros
+from onax._prims.creation import instantiate_zeros
 
 MESSAGE = "onax has no types of values besides arrays (hijax)"
 

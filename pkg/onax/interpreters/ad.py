@@ -8,7 +8,7 @@ from onax._core import rules
 from onax._core.rules import add_any_p as add_jaxvals_p
 from onax._core.rules import add_tangents
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
-from onax._prims.shaping import instantiate_zeros
+from onax._prims.creation import instantiate_zeros
 from onax._transforms import transpose
 from onax._transforms.jvp import JVPTrace, JVPTracer, jvp_jaxpr
 from onax.interpreters._views import RuleView, check_primitive

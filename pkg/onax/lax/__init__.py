@@ -50,6 +50,7 @@ from onax._prims.convert import (
     reduce_precision,
     reduce_precision_p,
 )
+from onax._prims.creation import broadcasted_iota, copy_p, iota, iota_p
 from onax._prims.cumulative import (
     cumlogsumexp,
     cumlogsumexp_p,
@@ -82,7 +83,6 @@ from onax._prims.elementwise import (
     acosh_p,
     add,
     add_p,
-    and_p,
     asin,
     asin_p,
     asinh,
@@ -93,18 +93,10 @@ from onax._prims.elementwise import (
     atan_p,
     atanh,
     atanh_p,
-    bitwise_and,
-    bitwise_not,
-    bitwise_or,
-    bitwise_xor,
     cbrt,
     cbrt_p,
     ceil,
     ceil_p,
-    clamp,
-    clamp_p,
-    clz,
-    clz_p,
     complex,
     complex_p,
     conj,
@@ -157,12 +149,6 @@ from onax._prims.elementwise import (
     neg_p,
     nextafter,
     nextafter_p,
-    not_p,
-    or_p,
-    population_count,
-    population_count_p,
-    pow,
-    pow_p,
     real,
     real_p,
     reciprocal,
@@ -175,12 +161,6 @@ from onax._prims.elementwise import (
     select,
     select_n,
     select_n_p,
-    shift_left,
-    shift_left_p,
-    shift_right_arithmetic,
-    shift_right_arithmetic_p,
-    shift_right_logical,
-    shift_right_logical_p,
     sign,
     sign_p,
     sin,
@@ -199,8 +179,28 @@ from onax._prims.elementwise import (
     tan_p,
     tanh,
     tanh_p,
+)
+from onax._prims.elementwise_bits import (
+    and_p,
+    bitwise_and,
+    bitwise_not,
+    bitwise_or,
+    bitwise_xor,
+    clz,
+    clz_p,
+    not_p,
+    or_p,
+    population_count,
+    population_count_p,
+    shift_left,
+    shift_left_p,
+    shift_right_arithmetic,
+    shift_right_arithmetic_p,
+    shift_right_logical,
+    shift_right_logical_p,
     xor_p,
 )
+from onax._prims.elementwise_clamp import clamp, clamp_p
 from onax._prims.elementwise_high import mulhi, mulhi_p
 from onax._prims.elementwise_polynomial import (
     log2,
@@ -210,6 +210,7 @@ from onax._prims.elementwise_polynomial import (
     polynomial,
     polynomial_p,
 )
+from onax._prims.elementwise_pow import pow, pow_p
 from onax._prims.elementwise_rows import AccuracyMode, Tolerance
 from onax._prims.elementwise_total import eq_to_p, le_to_p, lt_to_p
 from onax._prims.fft import FftType, fft_p
@@ -233,6 +234,7 @@ from onax._prims.indexing import (
     scatter_sub,
     scatter_sub_p,
 )
+from onax._prims.padding import pad, pad_p
 from onax._prims.placement import device_put_p, sharding_constraint_p
 from onax._prims.reductions import (
     argmax,
@@ -258,12 +260,8 @@ from onax._prims.shaping import (
     broadcast_in_dim_p,
     broadcast_shapes,
     broadcast_to_rank,
-    broadcasted_iota,
     collapse,
-    copy_p,
     expand_dims,
-    iota,
-    iota_p,
     reduce_sum,
     reduce_sum_p,
     reshape,
@@ -284,8 +282,6 @@ from onax._prims.slicing import (
     dynamic_update_slice,
     dynamic_update_slice_p,
     index_in_dim,
-    pad,
-    pad_p,
     slice,
     slice_in_dim,
     slice_p,

@@ -5,7 +5,7 @@ import numpy as np
 from onax._core.trace import as_array
 from onax._ground import dims, dtypes
 from onax._native.array import ArrayImpl
-from onax._prims import shaping
+from onax._prims import creation, shaping
 from onax._prims.convert import convert_element_type
 from onax._prims.slicing import concatenate
 from onax._transforms.transfer import device_put
@@ -43,7 +43,7 @@ def full(shape, fill_value, dtype=None, *, sharding=None):
       Array([[7., 7.],
              [7., 7.]], dtype=float32, weak_type=True)
     """
-    return place_on_device(shaping.full(shape, fill_value, dtype), sharding)
+    return place_on_device(creation.full(shape, fill_value, dtype), sharding)
 
 
 def full_like(x, fill_value, dtype=None, shape=None, sharding=None):
@@ -64,7 +64,7 @@ def full_like(x, fill_value, dtype=None, shape=None, sharding=None):
       Array([7., 7.], dtype=float32)
     """
     like = _sharding_like(x, shape, dtype) if sharding is None else sharding
-    return place_on_device(shaping.full_like(x, fill_value, dtype, shape), like)
+    return place_on_device(creation.full_like(x, fill_value, dtype, shape), like)
 
 
 def empty(shape, dtype, *, out_sharding=None):
@@ -82,7 +82,7 @@ def empty(shape, dtype, *, out_sharding=None):
       >>> lax.empty((2,), jnp.int32)
       Array([0, 0], dtype=int32)
     """
-    return place_on_device(shaping.full(shape, 0, dtype), out_sharding)
+    return place_on_device(creation.full(shape, 0, dtype), out_sharding)
 
 
 def broadcast_like(arr, like_arr):
@@ -126,7 +126,7 @@ def shape_as_value(shape):
     wide = any(dims.is_constant(d) and d > np.iinfo(np.int32).max for d in shape)
     dtype = dtypes.canonicalize_dtype(np.int64 if wide else np.int32)
     if not shape:
-        return shaping.full((0,), 0, dtype)
+        return creation.full((0,), 0, dtype)
     if dims.is_constant_shape(shape):
         return np.asarray(shape, dtype)
     return concatenate([shaping.reshape(convert_element_type(as_array(d), dtype), (1,)) for d in shape], 0)

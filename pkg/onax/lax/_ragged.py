@@ -5,9 +5,11 @@ import numpy as np
 from onax._core.derived import DerivedPrimitive
 from onax._core.trace import as_array
 from onax._prims.convert import convert_element_type
-from onax._prims.elementwise import add, bitwise_and, ge, lt, select_n, sub
+from onax._prims.creation import full, iota
+from onax._prims.elementwise import add, ge, lt, select_n, sub
+from onax._prims.elementwise_bits import bitwise_and
 from onax._prims.indexing import GatherDimensionNumbers, GatherScatterMode, gather
-from onax._prims.shaping import broadcast_in_dim, full, iota, reshape
+from onax._prims.shaping import broadcast_in_dim, reshape
 from onax.lax._collectives import all_gather, axis_index
 
 

@@ -2,8 +2,8 @@
 
 from onax._core.trace import Tracer, as_array
 from onax._native.avals import ShapedArray
+from onax._prims.creation import full
 from onax._prims.indexing import GatherScatterMode, scatter_p
-from onax._prims.shaping import full
 from onax._transforms.staging import trace_to_jaxpr
 
 

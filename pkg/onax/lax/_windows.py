@@ -7,9 +7,10 @@ from onax._ground import dims
 from onax._native.api_boundary import unwrap
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims import elementwise
+from onax._prims.creation import full
+from onax._prims.padding import pad
 from onax._prims.reductions import highest, lowest
-from onax._prims.shaping import full, reshape
-from onax._prims.slicing import pad
+from onax._prims.shaping import reshape
 from onax._prims.slicing import slice as slice_of
 from onax._prims.windows import check_window, reduce_window_bind
 from onax._prims.windows_shapes import dilated_shape, padtype_to_pads, slice_bounds, window_offsets

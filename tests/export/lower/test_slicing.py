@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from lowering_runner import OPSETS, operators, run_kernel, run_lowering
+from onax._prims import padding
 from onax._prims import slicing as prims
 from tolerance import assert_same_bits
 
@@ -67,13 +68,13 @@ PADS = [
 @pytest.mark.parametrize("config", PADS)
 def test_pads(config):
     for dtype in DTYPES:
-        _check(prims.pad_p, [_numbers((3, 4), dtype), np.asarray(1, dtype)], {"padding_config": config}, dtype)
+        _check(padding.pad_p, [_numbers((3, 4), dtype), np.asarray(1, dtype)], {"padding_config": config}, dtype)
 
 
 def test_pads_of_nothing_and_of_scalars():
     one = np.float32(1)
-    _check(prims.pad_p, [np.zeros((0, 4), np.float32), one], {"padding_config": ((1, 2, 1), (0, 0, 0))})
-    _check(prims.pad_p, [one, one], {"padding_config": ()})
+    _check(padding.pad_p, [np.zeros((0, 4), np.float32), one], {"padding_config": ((1, 2, 1), (0, 0, 0))})
+    _check(padding.pad_p, [one, one], {"padding_config": ()})
 
 
 SLICES = [((0, 1), (3, 4), (2, 2)), ((1, 1), (1, 4), None), ((0, 0), (3, 4), None), ((1, 0), (3, 4), None)]

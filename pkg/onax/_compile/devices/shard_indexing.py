@@ -16,9 +16,12 @@ from onax._core.trace import typeof
 from onax._ground import dtypes
 from onax._prims.collectives import index_along, ppermute_p
 from onax._prims.convert import convert_element_type
+from onax._prims.creation import broadcasted_iota, full_like
 from onax._prims.cumulative import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
-from onax._prims.elementwise import add, bitwise_and, bitwise_or, clamp, eq, ge, lt, mul, ne, select_n, sub
+from onax._prims.elementwise import add, eq, ge, lt, mul, ne, select_n, sub
 from onax._prims.elementwise import min as lesser
+from onax._prims.elementwise_bits import bitwise_and, bitwise_or
+from onax._prims.elementwise_clamp import clamp
 from onax._prims.indexing import (
     gather,
     gather_p,
@@ -30,13 +33,13 @@ from onax._prims.indexing import (
     scatter_sub_p,
 )
 from onax._prims.indexing_records import GatherDimensionNumbers, GatherScatterMode
-from onax._prims.shaping import broadcast_in_dim, broadcasted_iota, expand_dims, full_like, rev_p, shape_of, squeeze
+from onax._prims.padding import pad_p
+from onax._prims.shaping import broadcast_in_dim, expand_dims, rev_p, shape_of, squeeze
 from onax._prims.slicing import (
     concatenate,
     concatenate_p,
     dynamic_slice_p,
     dynamic_update_slice_p,
-    pad_p,
     slice_in_dim,
     slice_p,
     split_p,

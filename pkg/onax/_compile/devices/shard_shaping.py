@@ -15,6 +15,7 @@ from onax._core.programs import replace_programs
 from onax._core.rewrite import map_equations
 from onax._core.sharding import NamedSharding
 from onax._prims.collectives import all_gather_p, pbroadcast_p, pmax_p, pmin_p, pvary_p
+from onax._prims.creation import copy_p
 from onax._prims.placement import device_put_p, fit_sharding, sharding_constraint_p
 from onax._prims.reductions import (
     argmax_p,
@@ -26,14 +27,7 @@ from onax._prims.reductions import (
     reduce_prod_p,
     reduce_xor_p,
 )
-from onax._prims.shaping import (
-    broadcast_in_dim_p,
-    copy_p,
-    reduce_sum_p,
-    reshape_p,
-    squeeze_p,
-    transpose_p,
-)
+from onax._prims.shaping import broadcast_in_dim_p, reduce_sum_p, reshape_p, squeeze_p, transpose_p
 from onax._prims.stacking import stack_p, tile_p, unstack_p
 
 # ---- operations that keep dimensions

@@ -6,8 +6,9 @@ the one before it and from the one after it, `with_halo` exchanges them.
 
 from onax._compile.devices.spmd import shard
 from onax._prims.collectives import index_along, ppermute_p
+from onax._prims.creation import full_like
 from onax._prims.elementwise import eq, select_n
-from onax._prims.shaping import broadcast_in_dim, full_like, shape_of
+from onax._prims.shaping import broadcast_in_dim, shape_of
 from onax._prims.slicing import concatenate, slice_in_dim
 from onax._prims.windows import (
     highest,

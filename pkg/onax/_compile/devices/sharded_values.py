@@ -14,8 +14,9 @@ from onax._core.meshes import PartitionSpec
 from onax._core.sharding import NamedSharding, divisible_sharding, names_in
 from onax._ground.source import here
 from onax._prims.collectives import all_gather_p, all_to_all_p, index_along, ppermute_p, psum_p, reduce_scatter_p
+from onax._prims.creation import full_like
 from onax._prims.elementwise import mul
-from onax._prims.shaping import full_like, shape_of
+from onax._prims.shaping import shape_of
 from onax._prims.slicing import dynamic_slice
 
 

@@ -24,8 +24,10 @@ from onax._core.sharding import NamedSharding
 from onax._core.slots import Slot
 from onax._prims.collectives import index_along
 from onax._prims.convert import convert_element_type
+from onax._prims.creation import broadcasted_iota, copy_p, full_like, iota_p
 from onax._prims.dot import dot_general_p
-from onax._prims.elementwise import add, bitwise_or, bitwise_xor, mul, shift_left
+from onax._prims.elementwise import add, mul
+from onax._prims.elementwise_bits import bitwise_or, bitwise_xor, shift_left
 from onax._prims.placement import sharding_constraint_p
 from onax._prims.random import UNSIGNED, random_bits_p, threefry2x32_p, unwrap_keys
 from onax._prims.random_generators import threefry_impl
@@ -33,10 +35,6 @@ from onax._prims.reductions import reduce_max_p, reduce_min_p
 from onax._prims.shaping import (
     broadcast_in_dim,
     broadcast_in_dim_p,
-    broadcasted_iota,
-    copy_p,
-    full_like,
-    iota_p,
     reduce_sum_p,
     reshape_p,
     squeeze,
