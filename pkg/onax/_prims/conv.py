@@ -1,7 +1,6 @@
 """conv_general_dilated, which sums products of windows with a kernel, and the public functions that call it.
 
-Dimension numbers give, for each operand and the result, the positions of the batch, feature and spatial axes: (batch,
-feature, space...) for lhs and the result, (output feature, input feature, space...) for rhs.  Window i of a spatial
+Dimension numbers (`conv_dimensions.py`) say which axes are batch, features and space.  Window i of a spatial
 axis starts at i * stride in the dilated and padded operand; the kernel is not flipped.  Narrow floats are multiplied
 and summed in float32 and rounded once; integers wrap.
 
@@ -11,7 +10,6 @@ the strides; the one with respect to rhs exchanges batch and features, and featu
 
 import math
 import operator
-from collections import namedtuple
 
 import numpy as np
 
@@ -23,6 +21,12 @@ from onax._ground import dims, dtypes
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
+from onax._prims.conv_dimensions import (
+    ConvDimensionNumbers,
+    conv_dimension_numbers,
+    conv_general_permutations,
+    permute_shape,
+)
 from onax._prims.conv_kernels import convolve
 from onax._prims.convert import convert
 from onax._prims.creation import full
@@ -30,84 +34,6 @@ from onax._prims.dot import Precision, _work_dtype, canonical_precision
 from onax._prims.placement import sharding_of_cotangent, with_out_sharding
 from onax._prims.shaping import broadcast_in_dim, reshape, rev, shape_of, transpose
 from onax._prims.windows_shapes import adjoint_padding, dilated_shape, padtype_to_pads
-
-# ---- dimension numbers ----
-
-
-class ConvDimensionNumbers(namedtuple("ConvDimensionNumbers", ("lhs_spec", "rhs_spec", "out_spec"))):
-    """Positions of the batch, feature and spatial axes in the operands and the result of a convolution.
-
-    lhs_spec and out_spec: (batch axis, feature axis, spatial axes...); rhs_spec: (output feature axis, input feature
-    axis, spatial axes...).
-    """
-
-    __slots__ = ()
-
-
-_MARKS = (("N", "C"), ("O", "I"), ("N", "C"))
-
-
-def conv_general_permutations(dimension_numbers):
-    """The three axis orders that strings like ("NHWC", "HWIO", "NHWC") mean; the second fixes the order of spatial
-    axes.
-
-    Raises TypeError for characters that are missing, repeated or not the same in all three.
-    """
-    specs = tuple(dimension_numbers) if isinstance(dimension_numbers, (tuple, list)) else ()
-    if len(specs) != 3 or not all(isinstance(spec, str) for spec in specs):
-        raise TypeError(f"conv_general_permutations takes three strings, got {dimension_numbers!r}")
-    for i, marks in enumerate(_MARKS):
-        spec = dimension_numbers[i]
-        if any(spec.count(m) != 1 for m in marks):
-            raise TypeError(
-                f"convolution dimension_numbers[{i}] must contain the characters '{marks[0]}' and '{marks[1]}' exactly "
-                f"once, got {spec}."
-            )
-        if len(set(spec)) != len(spec):
-            raise TypeError(f"convolution dimension_numbers[{i}] cannot have duplicate characters, got {spec}.")
-    spatial = [set(spec) - set(marks) for spec, marks in zip(dimension_numbers, _MARKS)]
-    if spatial[0] != spatial[1] or spatial[1] != spatial[2]:
-        raise TypeError(
-            "convolution dimension_numbers elements must each have the same set of spatial characters, got "
-            f"{dimension_numbers}."
-        )
-    order = [c for c in dimension_numbers[1] if c not in "OI"]
-    return tuple(tuple(map(spec.index, (*marks, *order))) for spec, marks in zip(dimension_numbers, _MARKS))
-
-
-def conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers):
-    """The ConvDimensionNumbers of a triple of strings; None means that batch, features and space come in this order.
-
-    Raises TypeError when ranks differ or the strings do not fit.
-    """
-    if isinstance(dimension_numbers, ConvDimensionNumbers):
-        return dimension_numbers
-    if len(lhs_shape) != len(rhs_shape):
-        raise TypeError(
-            f"convolution requires lhs and rhs ndim to be equal, got {len(lhs_shape)} and {len(rhs_shape)}."
-        )
-    if dimension_numbers is None:
-        axes = tuple(range(len(lhs_shape)))
-        return ConvDimensionNumbers(axes, axes, axes)
-    if not isinstance(dimension_numbers, (list, tuple)):
-        raise TypeError(f"convolution dimension_numbers must be tuple/list or None, got {type(dimension_numbers)}.")
-    if len(dimension_numbers) != 3:
-        raise TypeError(f"convolution dimension_numbers list/tuple must be length 3, got {len(dimension_numbers)}.")
-    if not all(isinstance(spec, str) for spec in dimension_numbers):
-        kinds = tuple(map(type, dimension_numbers))
-        raise TypeError(f"convolution dimension_numbers elements must be strings, got {kinds}.")
-    for i, spec in enumerate(dimension_numbers):
-        if len(spec) != len(lhs_shape):
-            raise TypeError(
-                f"convolution dimension_numbers[{i}] must have len equal to the ndim of lhs and rhs, got {len(spec)} "
-                f"for lhs and rhs shapes {lhs_shape} and {rhs_shape}."
-            )
-    return ConvDimensionNumbers(*conv_general_permutations(dimension_numbers))
-
-
-def _permute_shape(shape, spec):
-    return tuple(shape[i] for i in spec)
-
 
 # ---- shape and dtype ----
 
@@ -177,13 +103,31 @@ def _shape(lhs_shape, rhs_shape, params):
                 f"conv_general_dilated {what} must have one element for each of the {rank} spatial dimensions, got "
                 f"{params[what]}."
             )
-    lhs = dilated_shape(_permute_shape(lhs_shape, numbers.lhs_spec), params["lhs_dilation"])
-    rhs = dilated_shape(_permute_shape(rhs_shape, numbers.rhs_spec), params["rhs_dilation"])
+    lhs = dilated_shape(permute_shape(lhs_shape, numbers.lhs_spec), params["lhs_dilation"])
+    rhs = dilated_shape(permute_shape(rhs_shape, numbers.rhs_spec), params["rhs_dilation"])
     return conv_shape_tuple(lhs, rhs, strides, padding, batches)
 
 
 def conv_shape_tuple(lhs_shape, rhs_shape, strides, pads, batch_group_count=1):
-    """The shape of the result for operands whose axes are batch (or output feature), feature, space, in this order."""
+    """Returns the shape of the result of a convolution with axes in the order batch, features, space.
+
+    Args:
+      lhs_shape: (batch, features, *space).
+      rhs_shape: (output features, input features, *window).
+      strides: for each spatial axis the distance of windows, a positive int.
+      pads: "SAME", "SAME_LOWER", "VALID", or for each spatial axis a pair (low, high).
+      batch_group_count: into how many groups the batch is divided.
+
+    Returns:
+      Tuple of ints.
+
+    Raises:
+      TypeError: shapes or parameters do not fit.
+
+    Examples:
+      >>> lax.conv_shape_tuple((1, 3, 8, 8), (4, 3, 3, 3), (1, 1), "VALID")
+      (1, 4, 6, 6)
+    """
     if isinstance(pads, str):
         pads = padtype_to_pads(lhs_shape[2:], rhs_shape[2:], strides, pads)
     if len(pads) != len(lhs_shape) - 2:
@@ -201,21 +145,55 @@ def conv_shape_tuple(lhs_shape, rhs_shape, strides, pads, batch_group_count=1):
 
 
 def conv_general_shape_tuple(lhs_shape, rhs_shape, window_strides, padding, dimension_numbers):
-    """The result's shape, in the layout that three strings give."""
+    """Returns the shape of the result of a convolution with the axes that three strings name.
+
+    Args:
+      lhs_shape: the shape of the left operand.
+      rhs_shape: the shape of the kernel.
+      window_strides: for each spatial axis the distance of windows, a positive int.
+      padding: "SAME", "SAME_LOWER", "VALID", or for each spatial axis a pair (low, high).
+      dimension_numbers: three strings such as ("NHWC", "HWIO", "NHWC").
+
+    Returns:
+      Tuple of ints.
+
+    Raises:
+      TypeError: shapes or parameters do not fit.
+
+    Examples:
+      >>> lax.conv_general_shape_tuple((1, 8, 8, 3), (3, 3, 3, 4), (2, 2), "SAME", ("NHWC", "HWIO", "NHWC"))
+      (1, 4, 4, 4)
+    """
     lhs_spec, rhs_spec, out_spec = conv_general_permutations(dimension_numbers)
     out = conv_shape_tuple(
-        _permute_shape(lhs_shape, lhs_spec), _permute_shape(rhs_shape, rhs_spec), window_strides, padding
+        permute_shape(lhs_shape, lhs_spec), permute_shape(rhs_shape, rhs_spec), window_strides, padding
     )
     return _shape_in_layout(out, out_spec)
 
 
 def conv_transpose_shape_tuple(lhs_shape, rhs_shape, window_strides, padding, dimension_numbers):
-    """The shape that `conv_transpose` gives, in the layout that three strings give.
+    """Returns the shape of the result of `conv_transpose` with the axes that three strings name.
 
-    padding: "SAME", "VALID" or one pair for each spatial axis.
+    Args:
+      lhs_shape: the shape of the left operand.
+      rhs_shape: the shape of the kernel.
+      window_strides: for each spatial axis the stride of the convolution that is undone, a positive int.
+      padding: "SAME", "VALID", or for each spatial axis a pair (low, high).
+      dimension_numbers: three strings such as ("NHWC", "HWIO", "NHWC").
+
+    Returns:
+      Tuple of ints.
+
+    Raises:
+      TypeError: shapes or parameters do not fit.
+
+    Examples:
+      >>> numbers = ("NHWC", "HWIO", "NHWC")
+      >>> lax.conv_transpose_shape_tuple((1, 4, 4, 3), (3, 3, 3, 2), (2, 2), "SAME", numbers)
+      (1, 8, 8, 2)
     """
     lhs_spec, rhs_spec, out_spec = conv_general_permutations(dimension_numbers)
-    lhs, rhs = _permute_shape(lhs_shape, lhs_spec), _permute_shape(rhs_shape, rhs_spec)
+    lhs, rhs = permute_shape(lhs_shape, lhs_spec), permute_shape(rhs_shape, rhs_spec)
     space = []
     for i, (n, k, stride) in enumerate(zip(lhs[2:], rhs[2:], window_strides)):
         if isinstance(padding, str):
@@ -302,10 +280,10 @@ def _lhs_cotangent(ct, lhs, rhs, *, dimension_numbers, padding, lhs_dilation, rh
     """Convolves the cotangent with the reversed kernel, whose input and output features are exchanged."""
     lhs_spec, rhs_spec, out_spec = dimension_numbers
     pads = adjoint_padding(
-        _permute_shape(lhs.aval.shape, lhs_spec[2:]),
-        _permute_shape(shape_of(rhs), rhs_spec[2:]),
+        permute_shape(lhs.aval.shape, lhs_spec[2:]),
+        permute_shape(shape_of(rhs), rhs_spec[2:]),
         window_strides,
-        _permute_shape(shape_of(ct), out_spec[2:]),
+        permute_shape(shape_of(ct), out_spec[2:]),
         padding,
         lhs_dilation,
         rhs_dilation,
@@ -338,8 +316,8 @@ def _rhs_cotangent(ct, lhs, rhs, *, dimension_numbers, padding, lhs_dilation, rh
     if dims.definitely_empty(shape_of(ct)):
         return Zero(rhs.aval)
     lhs_spec, rhs_spec, out_spec = dimension_numbers
-    in_shape, window = _permute_shape(shape_of(lhs), lhs_spec[2:]), _permute_shape(rhs.aval.shape, rhs_spec[2:])
-    count = _permute_shape(shape_of(ct), out_spec[2:])
+    in_shape, window = permute_shape(shape_of(lhs), lhs_spec[2:]), permute_shape(rhs.aval.shape, rhs_spec[2:])
+    count = permute_shape(shape_of(ct), out_spec[2:])
     pads = []
     for n, w, m, (low, _), base, gap, stride in zip(
         in_shape, window, count, padding, lhs_dilation, rhs_dilation, window_strides
@@ -465,14 +443,36 @@ def conv_general_dilated(
     preferred_element_type=None,
     out_sharding=None,
 ):
-    """The convolution of lhs with the kernel rhs, both of rank n + 2, over n spatial axes (the kernel is not flipped).
+    """Returns the convolution of an array with a kernel, over n spatial axes; the kernel is not flipped.
 
-    dimension_numbers: three strings such as ("NHWC", "HWIO", "NHWC"), a ConvDimensionNumbers, or None for batch,
-    features, space in this order.  window_strides, lhs_dilation and rhs_dilation have one positive integer for each
-    spatial axis; padding is "SAME", "SAME_LOWER", "VALID" or (low, high) pairs; negative padding removes elements.
-    feature_group_count splits the input features into groups, batch_group_count the batch; each group is convolved with
-    its own part of the output features only.  The result has the operands' dtype, or preferred_element_type.  precision
-    makes no difference on a CPU.  Raises TypeError or ValueError for shapes, dtypes and parameters that do not fit.
+    Args:
+      lhs: array of rank n + 2, of floating, complex or integer dtype.
+      rhs: the kernel, of rank n + 2 and the same dtype.
+      window_strides: for each spatial axis the distance of windows, a positive int.
+      padding: "SAME", "SAME_LOWER", "VALID", or for each spatial axis a pair (low, high); negative numbers remove
+        elements.
+      lhs_dilation: for each spatial axis the distance at which elements of lhs are put, a positive int; default: 1.
+      rhs_dilation: the same of the kernel's elements.
+      dimension_numbers: three strings such as ("NHWC", "HWIO", "NHWC") for lhs, rhs and result, a
+        ConvDimensionNumbers, or None for batch, features, space (kernel: output features, input features, window).
+      feature_group_count: into how many groups the input features are divided; each is convolved with its own part of
+        the output features only.
+      batch_group_count: into how many groups the batch is divided, in the same way.
+      precision: a `lax.Precision`, its name, or a pair of them; it makes no difference on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the operands.
+      out_sharding: a sharding for the result; default: decided by the operands.
+
+    Returns:
+      Array with axes in the order of `dimension_numbers`.
+
+    Raises:
+      TypeError: shapes, dtypes or parameters do not fit.
+      ValueError: numbers of groups do not divide features or batch, or the padding is unknown.
+
+    Examples:
+      >>> x, w = jnp.ones((1, 8, 8, 3)), jnp.ones((3, 3, 3, 4))
+      >>> lax.conv_general_dilated(x, w, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")).shape
+      (1, 4, 4, 4)
     """
     if out_sharding is not None:
         options = {"precision": precision, "preferred_element_type": preferred_element_type}
@@ -493,10 +493,8 @@ def conv_general_dilated(
     if rhs_dilation is None:
         rhs_dilation = (1,) * (rhs.ndim - 2)
     if isinstance(padding, str):
-        window = map(dims.dilate_dim, _permute_shape(rhs.shape, numbers.rhs_spec[2:]), rhs_dilation)
-        padding = padtype_to_pads(
-            _permute_shape(lhs.shape, numbers.lhs_spec[2:]), list(window), window_strides, padding
-        )
+        window = map(dims.dilate_dim, permute_shape(rhs.shape, numbers.rhs_spec[2:]), rhs_dilation)
+        padding = padtype_to_pads(permute_shape(lhs.shape, numbers.lhs_spec[2:]), list(window), window_strides, padding)
     else:
         padding = _explicit_padding(padding)
     if preferred_element_type is not None:
@@ -518,8 +516,27 @@ def conv_general_dilated(
 
 
 def conv(lhs, rhs, window_strides, padding, precision=None, preferred_element_type=None):
-    """`conv_general_dilated` without dilation, for axes in the order batch, features, space (kernel: output, input,
-    space)."""
+    """Returns a convolution with axes in the order batch, features, space, without dilation.
+
+    Args:
+      lhs: array of shape (batch, features, *space), of floating, complex or integer dtype.
+      rhs: the kernel, an array of shape (output features, input features, *window) and the same dtype.
+      window_strides: for each spatial axis the distance of windows, a positive int.
+      padding: "SAME", "SAME_LOWER", "VALID", or for each spatial axis a pair (low, high); negative numbers remove
+        elements.
+      precision: a `lax.Precision`, its name, or a pair of them; it makes no difference on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the operands.
+
+    Returns:
+      Array of shape (batch, output features, *space).
+
+    Raises:
+      TypeError: shapes, dtypes or parameters do not fit.
+
+    Examples:
+      >>> lax.conv(jnp.ones((1, 1, 4, 4)), jnp.ones((2, 1, 3, 3)), (1, 1), "VALID").shape
+      (1, 2, 2, 2)
+    """
     return conv_general_dilated(
         lhs, rhs, window_strides, padding, precision=precision, preferred_element_type=preferred_element_type
     )
@@ -528,7 +545,30 @@ def conv(lhs, rhs, window_strides, padding, precision=None, preferred_element_ty
 def conv_with_general_padding(
     lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, precision=None, preferred_element_type=None
 ):
-    """`conv_general_dilated` for axes in the order batch, features, space and a kernel of output, input, space."""
+    """Returns a convolution with axes in the order batch, features, space.
+
+    Args:
+      lhs: array of shape (batch, features, *space), of floating, complex or integer dtype.
+      rhs: the kernel, an array of shape (output features, input features, *window) and the same dtype.
+      window_strides: for each spatial axis the distance of windows, a positive int.
+      padding: "SAME", "SAME_LOWER", "VALID", or for each spatial axis a pair (low, high); negative numbers remove
+        elements.
+      lhs_dilation: for each spatial axis the distance at which elements of lhs are put; None means 1.
+      rhs_dilation: the same of the kernel's elements.
+      precision: a `lax.Precision`, its name, or a pair of them; it makes no difference on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the operands.
+
+    Returns:
+      Array of shape (batch, output features, *space).
+
+    Raises:
+      TypeError: shapes, dtypes or parameters do not fit.
+
+    Examples:
+      >>> x, w = jnp.ones((1, 1, 5)), jnp.ones((1, 1, 2))
+      >>> lax.conv_with_general_padding(x, w, (1,), [(1, 0)], None, (3,)).shape
+      (1, 1, 3)
+    """
     return conv_general_dilated(
         lhs,
         rhs,
@@ -578,14 +618,32 @@ def conv_transpose(
     preferred_element_type=None,
     use_consistent_padding=False,
 ):
-    """The transposed convolution: lhs is dilated by the strides, which undoes the change of sizes of
-    `conv_general_dilated`.
+    """Returns a transposed convolution: the strides put zeros between elements, which undoes the change of sizes.
 
-    dimension_numbers default to features last ("NHWC", "HWIO", "NHWC").  "SAME" and "VALID" are the padding of the
-    convolution that is undone; pairs pad the dilated input, or with use_consistent_padding are the padding of the
-    convolution that is undone.  transpose_kernel reverses the kernel and exchanges its features, which makes the result
-    the gradient of a convolution.
-    Raises ValueError for more than three spatial axes without dimension_numbers, or another padding.
+    Args:
+      lhs: array of rank n + 2, of floating, complex or integer dtype.
+      rhs: the kernel, of rank n + 2 and the same dtype.
+      strides: for each spatial axis the stride of the convolution that is undone, a positive int.
+      padding: "SAME" or "VALID", the padding of the convolution that is undone, or for each spatial axis a pair (low,
+        high), which pads lhs after zeros are put into it.
+      rhs_dilation: for each spatial axis the distance at which elements of the kernel are put; default: 1.
+      dimension_numbers: as of `conv_general_dilated`; default: features last, ("NHWC", "HWIO", "NHWC") in two
+        dimensions.
+      transpose_kernel: whether the kernel is reversed and its features exchanged, so that the result is the gradient
+        of a convolution with that kernel.
+      precision: a `lax.Precision`, its name, or a pair of them; it makes no difference on a CPU.
+      preferred_element_type: the dtype of the result and of the sums; default: that of the operands.
+      use_consistent_padding: whether pairs, too, are the padding of the convolution that is undone.
+
+    Returns:
+      Array with axes in the order of `dimension_numbers`.
+
+    Raises:
+      ValueError: there are more than three spatial axes without `dimension_numbers`, or the padding is another one.
+
+    Examples:
+      >>> lax.conv_transpose(jnp.ones((1, 4, 4, 3)), jnp.ones((3, 3, 3, 2)), (2, 2), "SAME").shape
+      (1, 8, 8, 2)
     """
     lhs, rhs = _operand(lhs), _operand(rhs)
     rank = lhs.ndim
@@ -600,7 +658,7 @@ def conv_transpose(
         rhs_dilation = (1,) * (rank - 2)
     pads = padding
     if use_consistent_padding or padding in ("SAME", "VALID"):
-        widths = map(dims.dilate_dim, _permute_shape(rhs.shape, numbers.rhs_spec[2:]), rhs_dilation)
+        widths = map(dims.dilate_dim, permute_shape(rhs.shape, numbers.rhs_spec[2:]), rhs_dilation)
         each = [padding] * len(strides) if isinstance(padding, str) else padding
         pads = tuple(map(_conv_transpose_padding, widths, strides, each))
     if transpose_kernel:
@@ -633,10 +691,29 @@ def conv_general_dilated_patches(
     precision=None,
     preferred_element_type=None,
 ):
-    """The windows that a convolution of this filter shape would read, flattened into the feature axis.
+    """Returns the windows that a convolution would read, each flattened into the feature axis.
 
-    The feature axis of the result runs over input features, then over the positions in the window in the order of the
-    second of dimension_numbers.  Other parameters and errors as of `conv_general_dilated`.
+    Args:
+      lhs: array of rank n + 2, of floating, complex or integer dtype.
+      filter_shape: the shape of the window, n positive ints.
+      window_strides: for each spatial axis the distance of windows, a positive int.
+      padding: "SAME", "SAME_LOWER", "VALID", or for each spatial axis a pair (low, high).
+      lhs_dilation: for each spatial axis the distance at which elements of lhs are put, a positive int; default: 1.
+      rhs_dilation: the same of the window's elements.
+      dimension_numbers: as of `conv_general_dilated`; its second entry fixes the order of positions within a window.
+      precision: a `lax.Precision` or its name; it makes no difference on a CPU.
+      preferred_element_type: the dtype of the result; default: that of lhs.
+
+    Returns:
+      Array like the result of a convolution; its features are the input features, for each the positions in the window.
+
+    Raises:
+      TypeError, ValueError: parameters do not fit.
+
+    Examples:
+      >>> lax.conv_general_dilated_patches(jnp.arange(4.0).reshape(1, 1, 4), (2,), (1,), "VALID")[0]
+      Array([[0., 1., 2.],
+             [1., 2., 3.]], dtype=float32)
     """
     lhs, window = _operand(lhs), tuple(map(operator.index, filter_shape))
     numbers = conv_dimension_numbers(lhs.shape, (1, 1, *window), dimension_numbers)

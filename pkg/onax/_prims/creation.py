@@ -58,9 +58,25 @@ defjvp_zero(iota_p)
 
 
 def broadcasted_iota(dtype, shape, dimension, *, out_sharding=None):
-    """An array of the given shape whose elements are their index along axis `dimension`.
+    """Returns an array whose elements are their index along one axis.
 
-    Raises TypeError for bool, ValueError for an axis out of bounds.
+    Args:
+      dtype: the dtype of the result: integer, floating or complex.
+      shape: the shape of the result.
+      dimension: the axis that is counted, from 0.
+      out_sharding: a sharding for the result; default: one device.
+
+    Returns:
+      Array of shape `shape`; where a number does not fit, integers wrap.
+
+    Raises:
+      TypeError: the dtype is bool, or a size is negative.
+      ValueError: `dimension` is out of bounds.
+
+    Examples:
+      >>> lax.broadcasted_iota(np.int32, (2, 3), 1)
+      Array([[0, 1, 2],
+             [0, 1, 2]], dtype=int32)
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, broadcasted_iota, dtype, shape, dimension)
@@ -72,7 +88,22 @@ def broadcasted_iota(dtype, shape, dimension, *, out_sharding=None):
 
 
 def iota(dtype, size):
-    """The numbers 0, 1, ..., size - 1."""
+    """Returns the numbers 0, 1, ..., size - 1.
+
+    Args:
+      dtype: the dtype of the result: integer, floating or complex; integers wrap.
+      size: how many numbers, a nonnegative int.
+
+    Returns:
+      Array of shape (size,).
+
+    Raises:
+      TypeError: the dtype is bool, or the size is negative.
+
+    Examples:
+      >>> lax.iota(np.float32, 3)
+      Array([0., 1., 2.], dtype=float32)
+    """
     return broadcasted_iota(dtype, (size,), 0)
 
 

@@ -49,8 +49,19 @@ class Precision(enum.Enum):
 class DotAlgorithm(NamedTuple):
     """How hardware that offers a choice multiplies and sums; on a CPU all algorithms mean the same.
 
-    The operands are rounded to `lhs_precision_type` and `rhs_precision_type` and split into so many components, sums
-    have the `accumulation_type`, and `num_primitive_operations` products of components are summed.
+    Args:
+      lhs_precision_type: the dtype to which the left operand is rounded.
+      rhs_precision_type: the dtype to which the right operand is rounded.
+      accumulation_type: the dtype of the sums.
+      lhs_component_count: into how many numbers of its dtype each number of the left operand is split.
+      rhs_component_count: the same of the right operand.
+      num_primitive_operations: how many products of components are summed for one product.
+      allow_imprecise_accumulation: whether sums may have fewer bits than `accumulation_type`.
+
+    Examples:
+      >>> algorithm = lax.DotAlgorithm(np.float32, np.float32, np.float32)
+      >>> float(lax.dot(jnp.ones(3), jnp.ones(3), precision=algorithm))
+      3.0
     """
 
     lhs_precision_type: Any

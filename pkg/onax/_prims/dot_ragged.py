@@ -32,11 +32,18 @@ from onax._prims.shaping import bdim_at_front, broadcast_in_dim, moveaxis, trans
 
 
 class RaggedDotDimensionNumbers:
-    """Axes of a ragged product.
+    """The roles of axes in a product whose operands are divided into groups.
 
-    dot_dimension_numbers    as for `dot_general`: ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch))
-    lhs_ragged_dimensions    the one axis of lhs that is divided into groups
-    rhs_group_dimensions     the axis of rhs with one element for each group, if the ragged axis is free; else none
+    Args:
+      dot_dimension_numbers: as for `dot_general`: ((contracted axes of lhs, of rhs), (batch axes of lhs, of rhs)).
+      lhs_ragged_dimensions: the one axis of lhs that is divided into groups, as a sequence.
+      rhs_group_dimensions: the axis of rhs with one element for each group, as a sequence; none if the divided axis is
+        contracted or a batch axis.
+
+    Examples:
+      >>> numbers = lax.RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), [0], [0])
+      >>> lax.ragged_dot_general(jnp.ones((4, 3)), jnp.ones((2, 3, 5)), jnp.array([3, 1]), numbers).shape
+      (4, 5)
     """
 
     __slots__ = ("dot_dimension_numbers", "lhs_ragged_dimensions", "rhs_group_dimensions")

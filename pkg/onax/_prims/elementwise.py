@@ -202,9 +202,24 @@ round_p = make_unary("round", by_kind(floating=kernels.round_float))
 
 
 def round(x, rounding_method=RoundingMethod.AWAY_FROM_ZERO):
-    """The integer nearest to x, as a float; halves go away from zero (NumPy's go to even) unless asked otherwise.
+    """Returns the nearest whole number of each element.
 
-    Raises TypeError unless x is floating, ValueError for an unknown method.
+    Differs from NumPy in halves, which go away from zero unless asked otherwise.
+
+    Args:
+      x: array of floats.
+      rounding_method: a `lax.RoundingMethod`: AWAY_FROM_ZERO (default) or TO_NEAREST_EVEN, for halves.
+
+    Returns:
+      Array like `x`.
+
+    Raises:
+      TypeError: the dtype is another one.
+      ValueError: the method is unknown.
+
+    Examples:
+      >>> lax.round(jnp.array([0.5, 1.5, -2.5]))
+      Array([ 1.,  2., -3.], dtype=float32)
     """
     return round_p.bind(x, rounding_method=RoundingMethod(rounding_method))
 
@@ -226,7 +241,21 @@ deflinear(
 
 
 def conj(x):
-    """The complex conjugate of x; a real x (float32, float64) becomes complex."""
+    """Returns the complex conjugate of each element.
+
+    Args:
+      x: array of floating or complex dtype; a real one (float32, float64) becomes complex.
+
+    Returns:
+      Array of complex dtype and the shape of `x`.
+
+    Raises:
+      TypeError: the dtype is another one.
+
+    Examples:
+      >>> lax.conj(jnp.array([1 + 2j]))
+      Array([1.-2.j], dtype=complex64)
+    """
     return conj_p.bind(x, input_dtype=typeof(x).dtype)
 
 
@@ -317,10 +346,24 @@ defbilinear(
 
 
 def mul(x, y, *, out_dtype=None):
-    """The product of x and y; integers wrap.  With `out_dtype` both are converted to it first.
+    """Returns the product of two arrays, element by element.
 
-    x and y have one dtype (integer, floating, complex) and one shape, lengths of 1 and rank 0 fitting any; TypeError
-    otherwise: nothing is promoted, unlike in NumPy.
+    Unlike in NumPy nothing is promoted.
+
+    Args:
+      x: array of integer, floating or complex dtype; integers wrap.
+      y: array of the same dtype, and of the same shape but for axes of length 1; either may be a scalar.
+      out_dtype: the dtype to which both are converted first; default: their own.
+
+    Returns:
+      Array.
+
+    Raises:
+      TypeError: dtypes or shapes do not fit.
+
+    Examples:
+      >>> lax.mul(jnp.array([1, 2]), jnp.array([3, 4]))
+      Array([3, 8], dtype=int32)
     """
     if out_dtype is not None:
         out_dtype = dtypes.canonicalize_dtype(out_dtype)
@@ -394,7 +437,22 @@ nextafter_p.jvp = None  # as in JAX: differentiating it is an error, not zero
 
 
 def nextafter(x1, x2):
-    """The float next to x1 in the direction of x2; x2 itself when they are equal."""
+    """Returns the float next to x1 in the direction of x2; x2 itself where they are equal.
+
+    Args:
+      x1: array of floats.
+      x2: array of the same dtype, and of the same shape but for axes of length 1; either may be a scalar.
+
+    Returns:
+      Array.
+
+    Raises:
+      TypeError: dtypes or shapes do not fit.
+
+    Examples:
+      >>> float(lax.nextafter(np.float32(1), np.float32(2)) - 1)
+      1.1920928955078125e-07
+    """
     return nextafter_p.bind(x1, x2)
 
 
@@ -452,7 +510,22 @@ defvectorized(integer_pow_p)
 
 
 def integer_pow(x, y):
-    """x to the power y, a Python integer; integers wrap.  TypeError for an integer x and y < 0."""
+    """Returns each element to the power of a known integer.
+
+    Args:
+      x: array of integer, floating or complex dtype; integers wrap.
+      y: an int, or a float without fraction.
+
+    Returns:
+      Array like `x`.
+
+    Raises:
+      TypeError: x is an array of integers and y is negative.
+
+    Examples:
+      >>> lax.integer_pow(jnp.array([2.0, -3.0]), 3)
+      Array([  8., -27.], dtype=float32)
+    """
     y = int(y) if isinstance(y, float) and y.is_integer() else operator.index(y)
     if y < 0 and not (isinstance(x, Array) and dtypes.is_inexact(x.dtype)):
         _integer_pow_abstract(typeof(x), y=y)
@@ -460,7 +533,21 @@ def integer_pow(x, y):
 
 
 def reciprocal(x):
-    """1 / x for floating and complex x."""
+    """Returns 1 / x, element by element.
+
+    Args:
+      x: array of floating or complex dtype.
+
+    Returns:
+      Array like `x`.
+
+    Raises:
+      TypeError: the dtype is another one.
+
+    Examples:
+      >>> lax.reciprocal(jnp.array([2.0, 4.0]))
+      Array([0.5 , 0.25], dtype=float32)
+    """
     return integer_pow(x, -1)
 
 
@@ -576,10 +663,23 @@ select_n_p = Primitive(
 
 
 def select_n(which, *cases):
-    """The elements of cases[which]: `which` is bool (two cases) or integer, scalar or of the cases' shape.
+    """Returns for each element that of one of several arrays, which an index chooses.
 
-    An index out of range is clamped.  Raises TypeError when the cases differ in shape or dtype, ValueError when there
-    are none.
+    Args:
+      which: array of bool (with two cases: False chooses the first) or of integers, a scalar or of the shape of the
+        cases; an index out of range is clamped.
+      *cases: arrays of one dtype and shape.
+
+    Returns:
+      Array like a case.
+
+    Raises:
+      TypeError: dtypes or shapes do not fit.
+      ValueError: there are no cases.
+
+    Examples:
+      >>> lax.select_n(jnp.array([2, 0]), jnp.array([1, 2]), jnp.array([3, 4]), jnp.array([5, 6]))
+      Array([5, 2], dtype=int32)
     """
     if not cases:
         raise ValueError("select_n() must have at least one case")
@@ -587,7 +687,25 @@ def select_n(which, *cases):
 
 
 def select(pred, on_true, on_false):
-    """on_true where pred, else on_false; like NumPy's `where` without broadcasting or promotion."""
+    """Returns the elements of one array where a condition holds, and those of another where it does not.
+
+    Unlike NumPy's `where` it neither broadcasts nor promotes.
+
+    Args:
+      pred: array of bool, a scalar or of the shape of the cases.
+      on_true: array of any dtype.
+      on_false: array of the same dtype and shape.
+
+    Returns:
+      Array like `on_true`.
+
+    Raises:
+      TypeError: dtypes or shapes do not fit.
+
+    Examples:
+      >>> lax.select(jnp.array([True, False]), jnp.array([1, 2]), jnp.array([3, 4]))
+      Array([1, 4], dtype=int32)
+    """
     return select_n_p.bind(pred, on_false, on_true)
 
 
@@ -621,5 +739,16 @@ defvectorized(stop_gradient_p)
 
 
 def stop_gradient(x):
-    """x (a tree of arrays), treated as constant by differentiation."""
+    """Returns its argument, which differentiation takes for a constant.
+
+    Args:
+      x: a tree of arrays.
+
+    Returns:
+      The tree.
+
+    Examples:
+      >>> onax.grad(lambda x: x * lax.stop_gradient(x))(3.0)
+      Array(3., dtype=float32, weak_type=True)
+    """
     return tree_map(stop_gradient_p.bind, x)

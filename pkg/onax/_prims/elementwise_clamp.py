@@ -56,8 +56,24 @@ clamp_p.batch = _clamp_batch
 
 
 def clamp(min, x, max):
-    """x limited to [min, max]: the smaller of max and the larger of min and x; NaN if any is NaN.
+    """Returns numbers limited to a range: the smaller of `max` and the larger of `min` and `x`.
 
-    The limits are scalars or have x's shape; all have one dtype.  Raises TypeError otherwise.
+    NaN in any operand gives NaN; where `min` is above `max` the result is `max`.  The derivative is 1 for what is the
+    result, and 0 for all where a number equals its limit.
+
+    Args:
+      min: scalar, or array of the shape of `x`.
+      x: array of integers or floats.
+      max: scalar, or array of the shape of `x`.
+
+    Returns:
+      Array like `x`.
+
+    Raises:
+      TypeError: the operands differ in dtype, or a limit has another shape.
+
+    Examples:
+      >>> lax.clamp(0.0, jnp.array([-1.0, 0.5, 3.0]), 1.0)
+      Array([0. , 0.5, 1. ], dtype=float32)
     """
     return clamp_p.bind(min, x, max)

@@ -59,9 +59,20 @@ defvectorized(pow_p)
 
 
 def pow(x, y):
-    """x to the power y.
+    """Returns x to the power y, element by element.
 
-    x is floating or complex; y has its dtype or is an integer, of one shape (lengths of 1 and rank 0 fit any);
-    TypeError otherwise.
+    Args:
+      x: array of floating or complex dtype.
+      y: array of the dtype of `x`, or of integers; of the same shape but for axes of length 1; either may be a scalar.
+
+    Returns:
+      Array of the dtype of `x`; NaN for a negative x and a y with a fraction.
+
+    Raises:
+      TypeError: dtypes or shapes do not fit.
+
+    Examples:
+      >>> lax.pow(jnp.array([4.0, 9.0]), 0.5)
+      Array([2., 3.], dtype=float32)
     """
     return pow_p.bind(x, y)

@@ -30,7 +30,20 @@ class AccuracyMode(enum.Enum):
 
 
 class Tolerance:
-    """The largest error that a caller allows: absolute, relative, and in units in the last place."""
+    """The largest error that a caller allows a function of numbers, as its parameter `accuracy`.
+
+    Args:
+      atol: the absolute error, a nonnegative number.
+      rtol: the relative error, a nonnegative number.
+      ulps: the error in units in the last place, a nonnegative int.
+
+    Raises:
+      ValueError: a bound is negative, or none is above zero.
+
+    Examples:
+      >>> float(lax.exp(1.0, accuracy=lax.Tolerance(rtol=1e-5)))
+      2.7182819843292236
+    """
 
     __slots__ = ("atol", "rtol", "ulps")
 

@@ -20,11 +20,18 @@ class GatherDimensionNumbers(
 ):
     """The roles of axes in a gather.
 
-    offset_dims                  axes of the result that are axes of the windows
-    collapsed_slice_dims         operand axes, one wide in a window, that the result lacks
-    start_index_map              operand axis of each component of an index vector
-    operand_batching_dims        operand axes that go along with ...
-    start_indices_batching_dims  ... these axes of the indices
+    Args:
+      offset_dims: axes of the result that are axes of the windows.
+      collapsed_slice_dims: operand axes, one wide in a window, that the result lacks.
+      start_index_map: the operand axis of each component of an index vector.
+      operand_batching_dims: operand axes that go along with axes of the indices.
+      start_indices_batching_dims: these axes of the indices.
+
+    Examples:
+      >>> rows = lax.GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,))
+      >>> lax.gather(jnp.arange(6).reshape(3, 2), jnp.array([[2], [0]]), rows, slice_sizes=(1, 2))
+      Array([[4, 5],
+             [0, 1]], dtype=int32)
     """
 
     __slots__ = ()
@@ -50,11 +57,17 @@ class ScatterDimensionNumbers(
 ):
     """The roles of axes in a scatter.
 
-    update_window_dims             axes of the updates that are axes of the windows
-    inserted_window_dims           operand axes, one wide in a window, that the updates lack
-    scatter_dims_to_operand_dims   operand axis of each component of an index vector
-    operand_batching_dims          operand axes that go along with ...
-    scatter_indices_batching_dims  ... these axes of the indices
+    Args:
+      update_window_dims: axes of the updates that are axes of the windows.
+      inserted_window_dims: operand axes, one wide in a window, that the updates lack.
+      scatter_dims_to_operand_dims: the operand axis of each component of an index vector.
+      operand_batching_dims: operand axes that go along with axes of the indices.
+      scatter_indices_batching_dims: these axes of the indices.
+
+    Examples:
+      >>> elements = lax.ScatterDimensionNumbers((), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,))
+      >>> lax.scatter_add(jnp.zeros(3), jnp.array([[1], [1]]), jnp.ones(2), elements)
+      Array([0., 2., 0.], dtype=float32)
     """
 
     __slots__ = ()

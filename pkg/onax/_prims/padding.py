@@ -131,10 +131,24 @@ pad_p = Primitive(
 
 
 def pad(operand, padding_value, padding_config):
-    """operand with `padding_value`, a scalar of its dtype, before, after and between its elements.
+    """Returns an array with elements added before, after and between its own.
 
-    padding_config holds (low, high, interior) for each axis; negative low or high remove elements.  Raises TypeError
-    when the dtypes differ, ValueError for a padding_config that does not fit.
+    Args:
+      operand: array of any dtype.
+      padding_value: what is added, a scalar of the same dtype.
+      padding_config: for each axis (low, high, interior): how many elements are added before the first, after the
+        last, and between any two; negative low or high remove elements.
+
+    Returns:
+      Array.
+
+    Raises:
+      TypeError: the dtypes differ.
+      ValueError: `padding_config` has another length, or leaves less than nothing.
+
+    Examples:
+      >>> lax.pad(jnp.array([1, 2]), 0, [(1, 2, 1)])
+      Array([0, 1, 0, 2, 0, 0], dtype=int32)
     """
     if not isinstance(operand, Array):
         operand = as_array(operand)

@@ -71,7 +71,21 @@ def check_sequence(name, values):
 
 
 def broadcast_shapes(*shapes):
-    """The shape that NumPy's rules of broadcasting give for the shapes; ValueError when there is none."""
+    """Returns the shape to which NumPy's rules broadcast some shapes.
+
+    Args:
+      *shapes: sequences of nonnegative ints, or of symbolic dimensions.
+
+    Returns:
+      Tuple.
+
+    Raises:
+      ValueError: the shapes do not fit one another.
+
+    Examples:
+      >>> lax.broadcast_shapes((3, 1), (4,), (1, 1, 1))
+      (1, 3, 4)
+    """
     if len(shapes) == 1:
         return _check_static_sizes(canonical_shape(shapes[0]))
     shapes = [canonical_shape(check_sequence("broadcast_shapes", s)) for s in shapes]
@@ -175,10 +189,27 @@ deflinear(broadcast_in_dim_p, _broadcast_transpose)
 
 
 def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None):
-    """operand repeated to fill `shape`: its axis i becomes axis `broadcast_dimensions[i]` of the result.
+    """Returns an array repeated to fill a shape; its axis i becomes axis `broadcast_dimensions[i]` of the result.
 
-    An operand axis has length 1 or the length of the result's axis.  Raises TypeError when the lengths do not fit, or
-    broadcast_dimensions is not strictly increasing.  Unlike in NumPy, axes are not aligned automatically.
+    Unlike in NumPy, axes are not aligned automatically.
+
+    Args:
+      operand: array of any dtype.
+      shape: the shape of the result.
+      broadcast_dimensions: for each axis of `operand` its position in the result, in increasing order.  An axis of the
+        operand has length 1, and is repeated, or the length of the result's axis.
+      out_sharding: a sharding for the result; default: decided by the operand.
+
+    Returns:
+      Array of shape `shape`.
+
+    Raises:
+      TypeError: lengths do not fit, or `broadcast_dimensions` is not strictly increasing.
+
+    Examples:
+      >>> lax.broadcast_in_dim(jnp.array([1, 2]), (2, 3), (0,))
+      Array([[1, 1, 1],
+             [2, 2, 2]], dtype=int32)
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, broadcast_in_dim, operand, shape, broadcast_dimensions)
@@ -192,7 +223,24 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None)
 
 
 def broadcast(operand, sizes, *, out_sharding=None):
-    """operand repeated along new leading axes of the given sizes."""
+    """Returns an array repeated along new leading axes.
+
+    Args:
+      operand: array of any dtype.
+      sizes: the lengths of the new axes, nonnegative ints.
+      out_sharding: a sharding for the result; default: decided by the operand.
+
+    Returns:
+      Array of shape (*sizes, *operand.shape).
+
+    Raises:
+      TypeError: a size is negative or no int.
+
+    Examples:
+      >>> lax.broadcast(jnp.array([1, 2]), (2,))
+      Array([[1, 2],
+             [1, 2]], dtype=int32)
+    """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, broadcast, operand, sizes)
     sizes, shape = canonical_shape(check_sequence("broadcast", sizes)), shape_of(operand)
@@ -210,7 +258,19 @@ def broadcast_typed(x, aval, dims=()):
 
 
 def broadcast_to_rank(x, rank):
-    """Adds leading axes of length 1 until x has at least `rank` axes."""
+    """Returns an array with as many leading axes of length 1 as it lacks for a rank.
+
+    Args:
+      x: array of any dtype.
+      rank: the least number of axes of the result.
+
+    Returns:
+      Array of shape (1, ..., 1, *x.shape), or x if it has as many axes.
+
+    Examples:
+      >>> lax.broadcast_to_rank(jnp.ones(2), 3).shape
+      (1, 1, 2)
+    """
     shape, rank = shape_of(x), operator.index(rank)
     missing = rank - len(shape)
     if missing <= 0:
@@ -220,9 +280,21 @@ def broadcast_to_rank(x, rank):
 
 
 def expand_dims(array, dimensions):
-    """array with axes of length 1 inserted; `dimensions` are their positions in the result.
+    """Returns an array with axes of length 1 inserted.
 
-    Raises ValueError for a position that is out of bounds or repeated.
+    Args:
+      array: array of any dtype.
+      dimensions: the positions of the new axes in the result; negative ones count from its end.
+
+    Returns:
+      Array.
+
+    Raises:
+      ValueError: a position is out of bounds or repeated.
+
+    Examples:
+      >>> lax.expand_dims(jnp.ones((2, 3)), (0, -1)).shape
+      (1, 2, 3, 1)
     """
     shape = shape_of(array)
     rank = len(shape) + len(check_sequence("expand_dims", dimensions))
@@ -289,10 +361,25 @@ def _not_an_array(name, x):
 
 
 def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
-    """The elements of operand, in row-major order, in the shape `new_sizes`.
+    """Returns the elements of an array, in row-major order, in another shape.
 
-    With `dimensions`, a permutation, the axes are first transposed.  Raises TypeError when the number of elements
-    differs; unlike in NumPy, -1 is not inferred.
+    Args:
+      operand: array of any dtype.
+      new_sizes: the shape of the result; unlike in NumPy, -1 is not inferred.
+      dimensions: a permutation of the axes, in which they are brought first; default: their order.
+      out_sharding: a sharding for the result; default: decided by the operand.
+
+    Returns:
+      Array of shape `new_sizes`.
+
+    Raises:
+      TypeError: the number of elements differs, a size is negative, or `dimensions` is no permutation.
+
+    Examples:
+      >>> lax.reshape(jnp.arange(6), (3, 2))
+      Array([[0, 1],
+             [2, 3],
+             [4, 5]], dtype=int32)
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, reshape, operand, new_sizes, dimensions)
@@ -314,7 +401,23 @@ def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
 
 
 def collapse(operand, start_dimension, stop_dimension=None):
-    """operand with the axes from start to stop (exclusive) merged into one; raises ValueError for a bad range."""
+    """Returns an array with adjacent axes merged into one.
+
+    Args:
+      operand: array of any dtype.
+      start_dimension: the first axis that is merged; a negative one counts from the end.
+      stop_dimension: the axis behind the last one that is merged; default: all that follow.
+
+    Returns:
+      Array of as many elements, in the same order.
+
+    Raises:
+      ValueError: the range is out of bounds, or it ends before it begins.
+
+    Examples:
+      >>> lax.collapse(jnp.ones((2, 3, 4)), 0, 2).shape
+      (6, 4)
+    """
     shape = shape_of(operand)
     lo, hi, _ = slice(start_dimension, stop_dimension).indices(len(shape))
     if hi < lo:
@@ -363,9 +466,21 @@ deflinear(transpose_p, lambda ct, x, *, permutation: [transpose(ct, _inverse(per
 
 
 def transpose(operand, permutation):
-    """operand with its axes reordered: axis i of the result is axis `permutation[i]` of operand.
+    """Returns an array with its axes in another order.
 
-    Raises TypeError unless permutation names each axis once, counted from the front.
+    Args:
+      operand: array of any dtype.
+      permutation: for each axis of the result the axis of `operand` that it is, counted from 0.
+
+    Returns:
+      Array.
+
+    Raises:
+      TypeError: `permutation` does not name each axis once.
+
+    Examples:
+      >>> lax.transpose(jnp.ones((2, 3, 4)), (2, 0, 1)).shape
+      (4, 2, 3)
     """
     permutation = tuple(operator.index(p) for p in permutation)
     if isinstance(operand, Array) and permutation == tuple(range(operand.ndim)):
@@ -409,9 +524,21 @@ deflinear(squeeze_p, lambda ct, x, *, dimensions: [expand_dims(ct, dimensions)])
 
 
 def squeeze(array, dimensions):
-    """array without the axes `dimensions`, each of length 1.
+    """Returns an array without some of its axes of length 1.
 
-    Raises ValueError for an axis of another length, out of bounds, or named twice.
+    Args:
+      array: array of any dtype.
+      dimensions: the axes that go, as a sequence of ints; negative ones count from the end.
+
+    Returns:
+      Array.
+
+    Raises:
+      ValueError: an axis has another length, is out of bounds, or is named twice.
+
+    Examples:
+      >>> lax.squeeze(jnp.ones((1, 3, 1)), (0,)).shape
+      (3, 1)
     """
     try:
         rank = len(shape_of(array))
@@ -457,9 +584,22 @@ deflinear(rev_p, lambda ct, x, *, dimensions: [rev(ct, dimensions)])
 
 
 def rev(operand, dimensions):
-    """operand with the order of elements reversed along the axes `dimensions`.
+    """Returns an array with the order of its elements reversed along some axes.
 
-    Raises TypeError for axes that repeat or are out of bounds.
+    Args:
+      operand: array of any dtype.
+      dimensions: the axes, as a sequence of ints counted from 0.
+
+    Returns:
+      Array like `operand`.
+
+    Raises:
+      TypeError: an axis is out of bounds or repeated.
+
+    Examples:
+      >>> lax.rev(jnp.array([[1, 2], [3, 4]]), (1,))
+      Array([[2, 1],
+             [4, 3]], dtype=int32)
     """
     dimensions = _indices(dimensions)
     _rev_abstract(typeof(operand), dimensions=dimensions)
@@ -532,10 +672,25 @@ deflinear(reduce_sum_p, _reduce_sum_transpose)
 
 
 def reduce_sum(operand, axes, *, out_sharding=None):
-    """The sum of operand over the axes, in operand's dtype (integers wrap; NumPy would widen them).
+    """Returns the sum of the elements over some axes.
 
-    bfloat16 and float16 are summed in float32.  Raises ValueError for axes that repeat or are out of bounds,
-    TypeError for bool.
+    Differs from NumPy's sum in the dtype, which is that of the operand: small integers wrap.
+
+    Args:
+      operand: array of integer, floating or complex dtype; float16 and bfloat16 are added in float32.
+      axes: the axes that are summed, as a sequence of ints counted from 0.
+      out_sharding: a sharding for the result; default: decided by the operand.
+
+    Returns:
+      Array without these axes.
+
+    Raises:
+      TypeError: the dtype is bool.
+      ValueError: an axis is out of bounds or repeated.
+
+    Examples:
+      >>> lax.reduce_sum(jnp.ones((2, 3)), (0,))
+      Array([2., 2., 2.], dtype=float32)
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, reduce_sum, operand, axes)

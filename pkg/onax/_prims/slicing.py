@@ -114,11 +114,26 @@ deflinear_first(slice_p)
 
 
 def slice(operand, start_indices, limit_indices, strides=None):
-    """The part of operand from `start_indices` to `limit_indices` (exclusive), every `strides`-th element.
+    """Returns the part of an array between known indices.
 
-    All three hold one nonnegative integer for each axis.  Raises TypeError when their lengths or bounds do not fit;
-    unlike Python's slices, none of them is clamped or counted from the end.  As in JAX, an eager slice without strides
-    is a `dynamic_slice`: it moves into bounds where a start is negative.
+    Unlike Python's slices, none of the indices is clamped or counted from the end.  As in JAX, an eager slice without
+    strides is a `dynamic_slice`: it moves into bounds where a start is negative.
+
+    Args:
+      operand: array of any dtype.
+      start_indices: for each axis the first index, a nonnegative int.
+      limit_indices: for each axis the index behind the last one.
+      strides: for each axis the distance of the indices, a positive int; default: 1.
+
+    Returns:
+      Array.
+
+    Raises:
+      TypeError: lengths or bounds do not fit.
+
+    Examples:
+      >>> lax.slice(jnp.arange(10), (2,), (9,), (3,))
+      Array([2, 5, 8], dtype=int32)
     """
     params = {
         "start_indices": _integers("start_indices", start_indices),
@@ -328,12 +343,27 @@ dynamic_slice_p.jvp = _dynamic_slice_jvp
 
 
 def dynamic_slice(operand, start_indices, slice_sizes, *, allow_negative_indices=True):
-    """A window of operand, of shape `slice_sizes`, that begins at `start_indices`, which may be traced values.
+    """Returns a window of an array that begins at indices which may be traced values.
 
-    start_indices is an integer array of shape (rank,) or a sequence of integer scalars of one dtype.  Negative ones
-    count from the end (if `allow_negative_indices`, one bool or one for each axis); a window that would leave the
-    operand is moved back inside.  Raises TypeError for sizes larger than the operand or indices that are not integers,
-    ValueError for a wrong number of indices.
+    A window that would leave the array is moved back inside.
+
+    Args:
+      operand: array of any dtype.
+      start_indices: where the window begins: a sequence of integer scalars of one dtype, one for each axis, or an
+        integer array of shape (rank,).
+      slice_sizes: the shape of the window, known ints.
+      allow_negative_indices: whether negative indices count from the end; a bool, or one for each axis.
+
+    Returns:
+      Array of shape `slice_sizes`.
+
+    Raises:
+      TypeError: a size is larger than the axis, or indices are no integers of one dtype.
+      ValueError: there is another number of indices.
+
+    Examples:
+      >>> lax.dynamic_slice(jnp.arange(6), (4,), (3,))
+      Array([3, 4, 5], dtype=int32)
     """
     starts = _start_indices(operand, start_indices, allow_negative_indices)
     return dynamic_slice_p.bind(operand, *starts, slice_sizes=canonical_shape(slice_sizes))
@@ -412,10 +442,26 @@ dynamic_update_slice_p = Primitive(
 
 
 def dynamic_update_slice(operand, update, start_indices, *, allow_negative_indices=True):
-    """operand with the window that begins at `start_indices` replaced by `update`, of the same rank and dtype.
+    """Returns an array with a window replaced that begins at indices which may be traced values.
 
-    Indices are taken as in `dynamic_slice`.  Raises TypeError when ranks or dtypes differ or update is larger than
-    operand, ValueError for a wrong number of indices.
+    A window that would leave the array is moved back inside.
+
+    Args:
+      operand: array of any dtype.
+      update: the new elements, an array of the same dtype and rank, no larger than `operand`.
+      start_indices: where the window begins, as in `dynamic_slice`.
+      allow_negative_indices: whether negative indices count from the end; a bool, or one for each axis.
+
+    Returns:
+      Array like `operand`.
+
+    Raises:
+      TypeError: dtypes or ranks differ, `update` is larger, or indices are no integers of one dtype.
+      ValueError: there is another number of indices.
+
+    Examples:
+      >>> lax.dynamic_update_slice(jnp.arange(6), jnp.array([9, 9]), (2,))
+      Array([0, 1, 9, 9, 4, 5], dtype=int32)
     """
     starts = _start_indices(operand, start_indices, allow_negative_indices)
     return dynamic_update_slice_p.bind(operand, update, *starts)
@@ -492,9 +538,25 @@ concatenate_p = Primitive(
 
 
 def concatenate(operands, dimension):
-    """The operands one after the other along axis `dimension`.
+    """Returns arrays joined along an existing axis.
 
-    They agree in dtype, rank and all other axes; TypeError otherwise, ValueError for no operands.
+    Unlike NumPy's it promotes nothing: all arrays have one dtype.
+
+    Args:
+      operands: a sequence of arrays of one dtype and rank, equal in all other axes; or one array, whose first axis is
+        taken apart.
+      dimension: the axis along which they are joined, counted from 0.
+
+    Returns:
+      Array.
+
+    Raises:
+      TypeError: dtypes, ranks or other axes differ.
+      ValueError: there are no operands, or `dimension` is out of bounds.
+
+    Examples:
+      >>> lax.concatenate([jnp.array([1, 2]), jnp.array([3])], 0)
+      Array([1, 2, 3], dtype=int32)
     """
     if isinstance(operands, Array):
         operands = [index_in_dim(operands, i, keepdims=False) for i in range(operands.shape[0])]
@@ -564,9 +626,22 @@ split_p = Primitive(
 
 
 def split(operand, sizes, axis=0):
-    """The consecutive parts of operand that have the given sizes along an axis, as a list.
+    """Returns the consecutive parts of an array along an axis.
 
-    Raises ValueError unless the sizes are nonnegative and add up to the axis.
+    Args:
+      operand: array of any dtype.
+      sizes: the lengths of the parts, nonnegative ints whose sum is the length of the axis.
+      axis: the axis that is divided; a negative one counts from the end.
+
+    Returns:
+      List of arrays.
+
+    Raises:
+      ValueError: a size is negative, or they do not add up to the length of the axis.
+
+    Examples:
+      >>> lax.split(jnp.arange(5), (2, 3))
+      [Array([0, 1], dtype=int32), Array([2, 3, 4], dtype=int32)]
     """
     if not isinstance(operand, Array):
         operand = as_array(operand)
@@ -578,7 +653,26 @@ def split(operand, sizes, axis=0):
 
 
 def slice_in_dim(operand, start_index, limit_index, stride=1, axis=0):
-    """`operand[start:limit:stride]` along one axis; bounds may be None or negative as in Python, with stride > 0."""
+    """Returns `operand[start:limit:stride]` along one axis.
+
+    Args:
+      operand: array of any dtype.
+      start_index: the first index, or None for the beginning; a negative one counts from the end.
+      limit_index: the index behind the last one, or None for the end; a negative one counts from the end.
+      stride: the distance of the indices, a positive int.
+      axis: the axis that is sliced.
+
+    Returns:
+      Array.
+
+    Raises:
+      TypeError: bounds do not fit.
+
+    Examples:
+      >>> lax.slice_in_dim(jnp.arange(6).reshape(2, 3), 1, None, axis=1)
+      Array([[1, 2],
+             [4, 5]], dtype=int32)
+    """
     shape = shape_of(operand)
     axis = canonical_axis(axis, len(shape))
     size = shape[axis]
@@ -592,7 +686,24 @@ def slice_in_dim(operand, start_index, limit_index, stride=1, axis=0):
 
 
 def index_in_dim(operand, index, axis=0, keepdims=True):
-    """The elements at a static index of an axis, which is removed unless `keepdims`; IndexError if out of bounds."""
+    """Returns the elements at a known index of an axis.
+
+    Args:
+      operand: array of any dtype.
+      index: an int; a negative one counts from the end.
+      axis: the axis that is indexed.
+      keepdims: whether the axis stays, with length 1.
+
+    Returns:
+      Array.
+
+    Raises:
+      IndexError: the index is out of bounds.
+
+    Examples:
+      >>> lax.index_in_dim(jnp.arange(6).reshape(2, 3), -1, axis=1, keepdims=False)
+      Array([2, 5], dtype=int32)
+    """
     shape = shape_of(operand)
     index, axis = operator.index(index), canonical_axis(axis, len(shape))
     size = shape[axis]

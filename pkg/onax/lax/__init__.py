@@ -29,19 +29,17 @@ from onax._prims.collectives import (
     reduce_scatter_p,
 )
 from onax._prims.conv import (
-    ConvDimensionNumbers,
     conv,
-    conv_dimension_numbers,
     conv_general_dilated,
     conv_general_dilated_p,
     conv_general_dilated_patches,
-    conv_general_permutations,
     conv_general_shape_tuple,
     conv_shape_tuple,
     conv_transpose,
     conv_transpose_shape_tuple,
     conv_with_general_padding,
 )
+from onax._prims.conv_dimensions import ConvDimensionNumbers, conv_dimension_numbers, conv_general_permutations
 from onax._prims.convert import (
     bitcast_convert_type,
     bitcast_convert_type_p,

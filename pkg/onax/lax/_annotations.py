@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from onax._prims.conv import ConvDimensionNumbers
+from onax._prims.conv_dimensions import ConvDimensionNumbers
 from onax._prims.dot import DotAlgorithm, DotAlgorithmPreset, Precision
 
 DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]

@@ -1,7 +1,8 @@
 """conv_general_dilated_local: a convolution whose filter differs from position to position."""
 
 from onax._core.trace import as_array
-from onax._prims.conv import conv_dimension_numbers, conv_general_dilated_patches
+from onax._prims.conv import conv_general_dilated_patches
+from onax._prims.conv_dimensions import conv_dimension_numbers
 from onax._prims.dot import canonical_precision, dot_general
 from onax._prims.shaping import transpose
 

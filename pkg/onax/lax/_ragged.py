@@ -42,6 +42,15 @@ def ragged_all_to_all(
 
     Raises:
       ValueError: offsets and sizes are no integer vectors of one length, or `output` does not fit `operand`.
+
+    Examples:
+      >>> def exchange(x, out, sent, received):
+      ...     starts, places = jnp.array([0, 1]), jnp.array([0, 0])
+      ...     return lax.ragged_all_to_all(x, out, starts, sent, places, received, axis_name="i")
+      >>> x, sent, received = jnp.array([[1, 2], [3, 4]]), jnp.array([[1, 1], [0, 0]]), jnp.array([[1, 0], [1, 0]])
+      >>> onax.vmap(exchange, axis_name="i")(x, jnp.zeros((2, 2), int), sent, received)
+      Array([[1, 0],
+             [2, 0]], dtype=int32)
     """
     operand, output = as_array(operand), as_array(output)
     vectors = [as_array(v) for v in (input_offsets, send_sizes, output_offsets, recv_sizes)]
