@@ -1,7 +1,7 @@
 """Docstrings of public functions: they say what is there, and their examples run.
 
-Each function and class of a public module has a summary of one line, documents every parameter and the result, and shows
-examples that print what they say.
+Each function and class of a public module has a summary of one line, documents every parameter and the result, and
+shows examples that print what they say.
 """
 
 import ast

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from lowering_runner import NEWEST, OPSETS, operators, run_kernel, run_lowering
+from onax import lax
 from onax._prims import elementwise as prims
 from onax._prims import elementwise_bits as on_bits
 from onax._prims.elementwise_clamp import clamp_p
@@ -60,7 +61,7 @@ UNARY = (
 @pytest.mark.parametrize("name", UNARY)
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_functions(name, dtype):
-    p = getattr(prims, f"{name}_p")
+    p = getattr(lax, f"{name}_p")
     x = np.concatenate([SPECIAL, np.linspace(-4, 4, 41), np.geomspace(1e-6, 1e4, 41)]).astype(dtype)
     (want,) = run_kernel(p, [x], {})
     (got,) = run_lowering(p, [x], {})
@@ -93,7 +94,7 @@ def test_round(dtype, method, x, want, opset):
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("name", "add sub mul div rem max min pow atan2 eq ne lt le gt ge".split())
 def test_binary_floats(name, dtype):
-    p = getattr(prims, f"{name}_p")
+    p = getattr(lax, f"{name}_p")
     x, y = _pairs(np.array([*SPECIAL, 7.5, -3.25], dtype))
     (want,) = run_kernel(p, [x, y], {})
     assert_ulps(run_lowering(p, [x, y], {})[0], want, what=name)
@@ -135,7 +136,7 @@ def test_nextafter(dtype):
 @pytest.mark.parametrize("name", "add sub mul div rem max min and or xor shift_left shift_right_logical "
                                  "shift_right_arithmetic eq ne lt le gt ge".split())  # fmt: skip
 def test_binary_integers(name, dtype):
-    p = getattr(prims, f"{name}_p")
+    p = getattr(lax, f"{name}_p")
     x, y = _pairs(_edges(dtype))
     (want,) = run_kernel(p, [x, y], {})
     for opset in (18, NEWEST):
@@ -145,7 +146,7 @@ def test_binary_integers(name, dtype):
 @pytest.mark.parametrize("dtype", [*SIGNED, *UNSIGNED], ids=str)
 @pytest.mark.parametrize("name", "neg not square sign population_count clz".split())
 def test_unary_integers(name, dtype):
-    p = getattr(prims, f"{name}_p")
+    p = getattr(lax, f"{name}_p")
     x = np.concatenate([_edges(dtype), (np.int64(1) << np.arange(8 * dtype.itemsize - 1)).astype(dtype)])
     assert_same_bits(run_lowering(p, [x], {})[0], run_kernel(p, [x], {})[0], f"{name} of {dtype}")
 
@@ -184,7 +185,7 @@ def test_guards_only_where_needed():
 @pytest.mark.parametrize("name", "and or xor max min eq ne lt le gt ge".split())
 def test_bools(name):
     x, y = _pairs(np.array([False, True]))
-    p = getattr(prims, f"{name}_p")
+    p = getattr(lax, f"{name}_p")
     assert_same_bits(run_lowering(p, [x, y], {})[0], run_kernel(p, [x, y], {})[0])
 
 
