@@ -7,6 +7,7 @@ import pytest
 from onnx import helper, parser
 
 import onax as jax
+from onax.errors import OperatorError
 from onax.onnx.evaluation import last_uses
 from onnx_nodes import floats, model_of
 
@@ -69,6 +70,34 @@ chain (float[3] x, bool more) => (float[3] y, float[3] b) {
   y = Cos (d)
 }
 """
+
+
+DAMAGED = {
+    "GridSample": 'g = Constant <value = float[1,1,1,2] {0.0, 0.0}> () y = GridSample <mode = "-inear"> (x, g)',
+    "Constant": "c = Constant <value : ints = [1]> () y = Add (x, c)",
+    "Split": "y = Split <axis = 1, num_outputs = 0> (x)",
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_attributes_that_no_operator_has_are_refused_with_the_node(name):
+    text = f'<ir_version: 8, opset_import: ["" : 18]> g (float[1,1,2,2] x) => (float[a,b,c,d] y) {{ {DAMAGED[name]} }}'
+    model = jax.onnx.load(parser.parse_model(text))
+    for call in (model, jax.jit(model)):
+        with pytest.raises(OperatorError, match=f"{name}.* cannot be evaluated: its attributes or inputs"):
+            call(model.params, floats(1, 1, 2, 2))
+
+
+def test_errors_of_a_function_of_ones_own_stay():
+    @jax.onnx.register("tests.errors", "Find")
+    def find(call, x):
+        return {"a": x}["b"]
+
+    head = '<ir_version: 8, opset_import: ["" : 18, "tests.errors" : 1]> '
+    text = head + "g (float[2] x) => (float[2] y) { y = tests.errors.Find (x) }"
+    with pytest.raises(KeyError) as caught:
+        jax.onnx.load(parser.parse_model(text))({}, floats(2))
+    assert "This happened in tests.errors.Find of an ONNX model." in caught.value.__notes__
 
 
 def test_values_are_dropped_after_their_last_use():

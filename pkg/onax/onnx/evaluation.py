@@ -136,6 +136,12 @@ class Evaluation:
         except (TypeError, ValueError, IndexError, InconclusiveDimensionOperation) as error:
             error.add_note(f"This happened in {node} of an ONNX model.")
             raise
+        except (KeyError, AttributeError, ZeroDivisionError) as error:
+            if node.domain:  # a function of a user's own
+                error.add_note(f"This happened in {node} of an ONNX model.")
+                raise
+            reason = f"its attributes or inputs are none that the operator has ({type(error).__name__}: {error})"
+            raise OperatorError(f"{node} cannot be evaluated: {reason}") from error
         if result is None and node.domain:
             raise OperatorError(f"{node}: the registered function returned None; it must return the output")
         return result
