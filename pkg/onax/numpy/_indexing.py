@@ -291,7 +291,8 @@ class Indexer:
     def _normalize_array(self, value, axis, wrap):
         """Wraps negative indices of an integer array."""
         size = self.shape[axis]
-        if context.get_trace() is None and not isinstance(value, Tracer) and dims.is_constant(size):
+        is_spread = type(value) is ArrayImpl and value._shards is not None  # over several devices
+        if context.get_trace() is None and not isinstance(value, Tracer) and dims.is_constant(size) and not is_spread:
             known = wrap_known_indices(np.asarray(value), size) if wrap else np.asarray(value)
             out = as_array(_as_int32(known, size))
             committed = type(value) is ArrayImpl and value._committed

@@ -55,3 +55,18 @@ def test_the_first_sharded_operand_decides():
     assert propagate(jaxpr, (None, other)) == [other]
     assert propagate(jaxpr, (one, None)) == [one]
     assert propagate(jaxpr, (one, other)) == [NamedSharding(GRID, P("x", "y"))]
+
+
+def test_indices_on_several_devices():
+    """Eager gathers and scatters take indices that lie on the devices of their operand, replicated or split."""
+    with eight_devices():
+        grid = mesh(x=4)
+        table = np.arange(32, dtype=np.float32).reshape(8, 4)
+        ids = np.array([1, 7, -2, 0], np.int32)
+        for spec in (P(), P("x")):
+            at = jax.device_put(ids, NamedSharding(grid, spec))
+            x = jax.device_put(table, NamedSharding(grid, P()))
+            np.testing.assert_array_equal(x[at], table[ids])
+            np.testing.assert_array_equal(x.at[at].set(0.0), np.asarray(jax.numpy.asarray(table).at[ids].set(0.0)))
+            rows = jax.device_put(table[:4], NamedSharding(grid, P("x")))
+            np.testing.assert_array_equal(jax.ops.segment_sum(rows, at % 3, 3).sum(), table[:4].sum())
