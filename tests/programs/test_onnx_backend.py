@@ -11,6 +11,7 @@ import numpy as np
 import onnx.backend.test
 import onnxruntime
 import pytest
+from onnx import numpy_helper
 from onnx.backend import base
 from onnx.backend.test import BackendTest
 
@@ -149,14 +150,36 @@ def documented():
 LIGHT = sorted(Path(onnx.backend.test.__file__).parent.glob("data/light/*.onnx"))
 
 
+def with_drawn_weights(message):
+    """The model with random weights, of which its nodes ConstantOfShape make equal numbers."""
+    rng, graph = np.random.default_rng(2), message.graph
+    shapes = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    scales = {n.input[i] for n in graph.node if n.op_type == "BatchNormalization" for i in (1, 4)}
+    nodes = [node for node in graph.node if node.op_type != "ConstantOfShape"]
+    for node in graph.node:
+        if node.op_type == "ConstantOfShape":
+            shape = shapes[node.input[0]]
+            weights = rng.normal(size=shape) / np.sqrt(max(np.prod(shape[1:]), 10))
+            if node.output[0] in scales:
+                weights = rng.uniform(0.5, 1.5, shape)
+            graph.initializer.append(numpy_helper.from_array(weights.astype(np.float32), node.output[0]))
+    del graph.node[:]
+    graph.node.extend(nodes)
+    return message
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("drawn", [False, True], ids=["of the file", "drawn"])
 @pytest.mark.parametrize("path", LIGHT, ids=lambda path: path.stem)
-def test_real_models_give_the_numbers_of_onnx_runtime(path):
-    model = jax.onnx.load(path)
-    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+def test_real_models_give_the_numbers_of_onnx_runtime(path, drawn):
+    message = with_drawn_weights(onnx.load(path)) if drawn else onnx.load(path)
+    model = jax.onnx.load(message)
+    session = onnxruntime.InferenceSession(message.SerializeToString(), providers=["CPUExecutionProvider"])
     rng = np.random.default_rng(0)
     inputs = {value.name: rng.uniform(-1, 1, value.shape).astype(value.dtype) for value in model.inputs}
     answers = session.run(None, inputs)
+    if drawn:
+        assert np.ptp(answers[0]) > 1e-4
     for call in (model, jax.jit(model)):
         results = call(model.params, **inputs)
         for got, answer in zip(results if isinstance(results, tuple) else (results,), answers):
