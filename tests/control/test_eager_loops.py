@@ -8,6 +8,7 @@ import onax.numpy as jnp
 from onax import lax
 from onax._control import eager_loops
 from onax._ground.devices import Device
+from virtual_devices import eight_devices
 
 X = np.linspace(-1, 1, 8, dtype=np.float32)
 
@@ -96,3 +97,15 @@ def test_operands_on_different_devices_are_refused(name):
     words = rf"Received incompatible devices for jitted computation. Got argument args\[\d\] of {name.split()[0]} with"
     with pytest.raises(ValueError, match=words):
         OVER_DEVICES[name](a, b)
+
+
+def test_stacked_results_of_values_on_several_devices():
+    with eight_devices():
+        grid = jax.make_mesh((4, 2), ("x", "y"))
+        for axes in (jax.sharding.AxisType.Auto, jax.sharding.AxisType.Explicit):
+            sharding = jax.NamedSharding(grid.update(axis_types=(axes, axes)), jax.P(None, "x"))
+            rows = jax.device_put(np.arange(32, dtype=np.float32).reshape(4, 8), sharding)
+            total, doubled = jax.lax.scan(lambda c, row: (c + row, row * 2), rows[0] * 0, rows)
+            assert total.sharding.spec == jax.P("x") and doubled.sharding.spec == jax.P(None, "x")
+            np.testing.assert_array_equal(doubled, np.asarray(rows) * 2)
+            np.testing.assert_array_equal(total, np.asarray(rows).sum(0))

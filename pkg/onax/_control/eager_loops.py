@@ -20,6 +20,11 @@ def may_be_compiled(*bodies):
     return not (context.option_word() & CHECKS or named_axes() or any(body.effects for body in bodies))
 
 
+def are_spread(operands):
+    """Whether an operand lies on several devices."""
+    return any(type(x) is ArrayImpl and x._shards is not None for x in operands)
+
+
 def run_compiled(primitive, args, params, body):
     """The results of a loop as a compiled program, which its body caches."""
     avals = tuple(map(typeof, args))

@@ -11,7 +11,7 @@ import numpy as np
 
 from onax._control.bodies import restore_weak_types
 from onax._control.closed_call import closed_call_p
-from onax._control.eager_loops import LONG, committed_device, may_be_compiled, run_compiled
+from onax._control.eager_loops import LONG, are_spread, committed_device, may_be_compiled, run_compiled
 from onax._control.loops import fixed_point, hoist_invariants
 from onax._control.scan_bodies import derive_at_fixed_point, jvp_body, linear_body, stack_avals, transpose_body
 from onax._core import jaxpr as core
@@ -37,8 +37,11 @@ from onax._transforms.sharding_types import axes_of_type, sharding_type
 
 
 def _impl(*args, jaxpr, length, reverse, num_consts, num_carry, unroll):
-    """Interprets the body step by step, stacked results going into arrays allocated once; a long loop is compiled."""
-    if type(length) is int and length >= LONG and may_be_compiled(jaxpr):
+    """Interprets the body step by step, stacked results going into arrays allocated once.
+
+    A long loop is compiled, and one over several devices, whose stacked results have shardings.
+    """
+    if type(length) is int and (length >= LONG or are_spread(args)) and may_be_compiled(jaxpr):
         params = {"jaxpr": jaxpr, "length": length, "reverse": reverse, "num_consts": num_consts}
         return run_compiled(scan_p, args, params | {"num_carry": num_carry, "unroll": unroll}, jaxpr)
     device = committed_device(scan_p, args)
