@@ -19,7 +19,10 @@ import numpy as np
 
 CASES = Path(__file__).parent / "golden" / "detail_cases.txt"
 RECORDING = Path(__file__).parent / "golden" / "detail_cases.json"
-MODULES = "numpy lax random nn tree_util test_util dtypes sharding experimental.checkify scipy.linalg scipy.optimize"
+MODULES = (
+    "numpy lax random nn tree_util test_util dtypes sharding experimental.checkify experimental.ode scipy.linalg "
+    "scipy.optimize"
+)
 
 
 def environment(jax):

@@ -96,3 +96,25 @@ def test_metadata_and_specs_are_found(name):
 def test_onax_itself_imports_nothing_of_it():
     done = jax_programs.python("-c", "import onax, sys; print([name for name in sys.modules if 'interop' in name])")
     assert done.stdout == "[]\n"
+
+
+def test_arrays_give_jax_numpy_as_their_namespace_to_scipy():
+    """SciPy's dispatch over array APIs: numbers as for NumPy, results that are arrays of onax."""
+    out = jax_programs.run_installed(
+        """
+import numpy as np
+import jax, jax.numpy as jnp
+import scipy.fft, scipy.special, scipy.stats, scipy.signal
+x = jnp.linspace(0.1, 0.9, 8)
+assert x.__array_namespace__() is jnp and jnp.__array_namespace_info__().default_dtypes()
+functions = [scipy.fft.rfft, scipy.special.logsumexp, scipy.special.gammaln, scipy.stats.skew, scipy.stats.zscore]
+functions += [scipy.stats.gmean, scipy.signal.detrend, lambda a: scipy.signal.fftconvolve(a, a), scipy.stats.rankdata]
+for f in functions:
+    got, want = f(x), f(np.asarray(x))
+    assert isinstance(got, jax.Array), f
+    np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-5)
+print(len(functions))
+""",
+        SCIPY_ARRAY_API="1",
+    )
+    assert out == "9\n"

@@ -37,3 +37,23 @@ def test_refusals():
         ours.sph_harm_y(np.array([1]), np.array([1]), X[:1], X[:1], diff_n=1)
     with pytest.raises(ValueError, match="complex"):
         ours.hyp1f1(1.0, 2.0, 1j)
+
+
+def test_associated_legendre_functions():
+    z = np.array([0.1, 0.3, -0.7, 1.0], np.float32)
+    with pytest.warns(DeprecationWarning, match="lpmn_values is deprecated"):
+        values = ours.lpmn_values
+    plain, scaled = values(3, 3, z, False), values(3, 3, z, True)
+    assert plain.shape == (4, 4, 4) and plain.dtype == np.float32
+    for degree in range(4):
+        for order in range(4):
+            want = theirs.assoc_legendre_p(degree, order, z.astype(float))[0]
+            np.testing.assert_allclose(plain[order, degree], want, rtol=2e-6, atol=1e-6)
+            want = theirs.sph_harm_y(degree, order, np.arccos(z.astype(float)), 0.0).real
+            np.testing.assert_allclose(scaled[order, degree], want, rtol=2e-6, atol=1e-6)
+    with pytest.raises(NotImplementedError, match="m!=n"):
+        values(1, 2, z, True)
+    with pytest.raises(TypeError, match="is not supported"):
+        values(1, 1, np.arange(3), True)
+    with pytest.raises(ValueError, match="1D"):
+        values(1, 1, np.float32(1), True)

@@ -4,6 +4,7 @@ import functools
 
 from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._ground import errors
+from onax._native.array import ArrayImpl
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.flatten import check_callable, debug_info, fun_name, fun_signature
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
@@ -47,7 +48,9 @@ def _resolve_arguments(custom, args, kwargs):
 
 
 def call_plainly(custom, args, kwargs):
-    """Calls the function without its rule; TypeError for arguments that its signature does not have."""
+    """Calls the function without its rule; TypeError for arguments that are no arrays or have no position."""
+    if kwargs or any(type(x) is not ArrayImpl for x in args):
+        flatten_call(custom, args, kwargs)  # which checks them
     try:
         return custom.fun(*args, **kwargs)
     except TypeError:
@@ -95,10 +98,19 @@ def flatten_call(custom, args, kwargs):
     leaves, in_tree = tree_flatten(tuple([a for i, a in enumerate(args) if i not in fixed]))
     for leaf in leaves:
         if not valid_jaxtype(leaf):
-            raise TypeError(
-                f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type, in a call of {fun_name(custom.fun)}."
-            )
+            raise TypeError(_invalid_argument(custom, leaf, leaves))
     return Call(custom, given, in_tree), leaves
+
+
+def _invalid_argument(custom, leaf, leaves):
+    where = f"\nIt is in a call of {fun_name(custom.fun)}."
+    if custom.kind == "custom_vjp":
+        return f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type{where}"
+    position = next(i for i, x in enumerate(leaves) if x is leaf)
+    return (
+        f"Error interpreting argument to custom_jvp_call as a JAX value. The problematic value is of type {type(leaf)} "
+        f"and was passed to custom_jvp_call at position {position}.{where}"
+    )
 
 
 def _refuse_tracers(values):

@@ -51,7 +51,7 @@ class SymbolicZero:
     size = property(lambda self: self.aval.size)
 
     def __repr__(self):
-        return f"SymbolicZero({self.aval})"
+        return "SymbolicZero"
 
 
 @dataclass(slots=True, eq=False, repr=False)

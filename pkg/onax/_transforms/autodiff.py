@@ -239,7 +239,8 @@ class VJP:
     out_tree = property(lambda self: self._static.out_tree)
 
     def __repr__(self):
-        return f"VJP(fun={self._info.func_src_info}, in_tree={self.in_tree}, out_tree={self.out_tree})"
+        held = f"args_res={self.args_res}, opaque_residuals={self.opaque_residuals}"
+        return f"VJP(fun={self._info.func_src_info}, in_tree={self.in_tree}, out_tree={self.out_tree}, {held})"
 
     def __call__(self, *cotangents):
         if len(cotangents) != 1:
@@ -274,10 +275,10 @@ class VJP:
     def _check(self, ct, primal, expected):
         aval = typeof(ct)
         if aval.shape == expected.shape:
+            if expected.dtype == dtypes.float0:
+                return Zero(expected)  # whatever the dtype is, as in JAX
             if aval.dtype == expected.dtype:
-                return Zero(expected) if aval.dtype == dtypes.float0 else ct
-            if expected.dtype == dtypes.float0 and aval.dtype == primal.dtype:
-                return Zero(expected)  # an integer is accepted as the cotangent of an integer
+                return ct
         raise ValueError(
             "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got "
             f"{aval.str_short()}, but expected {expected.str_short()} because the corresponding output of the "

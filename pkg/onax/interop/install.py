@@ -5,6 +5,7 @@ import os
 import sys
 
 from onax.interop.modules import ROOTS, Finder
+from onax.numpy._array_methods import set_array_namespace
 
 # Contains modules `jax` and `jaxlib`, which install onax, and the metadata of distributions of these names.
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "distributions")
@@ -43,3 +44,4 @@ def install_as_jax():
         sys.path.insert(0, FOLDER)
     for name in ROOTS:
         importlib.import_module(name)
+    set_array_namespace("jax.numpy")

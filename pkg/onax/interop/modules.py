@@ -63,6 +63,11 @@ def is_dunder(name):
     return name.startswith("__")
 
 
+def is_public(name):
+    """Whether a name is for users of a module; names of the array API standard (`__array_api_version__`) are too."""
+    return not name.startswith("_") or name.startswith("__array_")
+
+
 def describe_missing(full):
     """The message for a private name that is not in the table."""
     return f"onax has nothing in the place of {full}, a private name of JAX that {table.reader()} reads. {REPORT}"
@@ -132,7 +137,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return
         origin = importlib.import_module(home)
         for name, value in vars(origin).items():
-            if not name.startswith("_") and not isinstance(value, types.ModuleType):
+            if is_public(name) and not isinstance(value, types.ModuleType):
                 if f"{module.__name__}.{name}" not in table.rows():
                     setattr(module, name, value)
         module.__doc__, module.__file__ = origin.__doc__, origin.__file__

@@ -5,7 +5,7 @@ primitive (`fast_operators`).  A method is the function of the same name with th
 where jnp has it, or one of the functions below.
 """
 
-import sys
+import importlib
 
 import numpy as np
 
@@ -230,9 +230,18 @@ def _view_error(x, dtype):
     )
 
 
+_namespace = "onax.numpy"
+
+
+def set_array_namespace(name):
+    """Sets the name of the module that arrays give as their namespace: that under which the user imports this one."""
+    global _namespace
+    _namespace = name
+
+
 def array_namespace(self, *, api_version=None):
     """The module `onax.numpy`, which follows the Python array API standard; ValueError for an unknown version."""
-    namespace = sys.modules["onax.numpy"]
+    namespace = importlib.import_module(_namespace)
     if api_version is not None and api_version != __array_api_version__:
         raise ValueError(f"{api_version=} is not available; available versions are: {[__array_api_version__]}")
     return namespace

@@ -14,7 +14,7 @@ from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import staged
 from onax._ground import dtypes
-from onax.numpy._promotion import ensure_arraylike, promote_args_inexact
+from onax.numpy._promotion import along_last_axis, ensure_arraylike, promote_args_inexact
 from onax.scipy._special import erfc_inv_of_small
 from onax.scipy._special_common import broadcast_arguments, compute_in_float32, polynomial, promote_real_floats
 
@@ -247,7 +247,8 @@ def _owens_t_by_quadrature(h, a):
     """The integral by quadrature; the integrand is negligible for h t beyond 10."""
     nodes, weights = np.polynomial.legendre.leggauss(40)
     end = jnp.minimum(a, 10 / jnp.maximum(h, 1e-3))[..., None]
-    t = end * ((nodes + 1) / 2).astype(h.dtype)
+    nodes, weights = (along_last_axis(v.astype(h.dtype), h.ndim + 1) for v in ((nodes + 1) / 2, weights / 2))
+    t = end * nodes
     square = h[..., None] ** 2
     values = jnp.exp(-square * (1 + t * t) / 2) / (1 + t * t)
-    return jnp.sum(values * (weights / 2).astype(h.dtype), axis=-1) * end[..., 0] / (2 * np.pi)
+    return jnp.sum(values * weights, axis=-1) * end[..., 0] / (2 * np.pi)

@@ -344,3 +344,64 @@ def _legendre(n, m, theta, n_max):
     steps = np.arange(1, n_max + 1).astype(theta.dtype)
     (_, values), _ = lax.scan(step, (jnp.zeros_like(start), start), steps)
     return jnp.where(m <= n, values, 0)
+
+
+def lpmn_values(m, n, z, is_normalized):
+    """Returns the associated Legendre functions of the first kind, of all orders and degrees up to a largest one.
+
+    By recurrence upward in the degree (DLMF 14.10.3), with the phase (-1)^m.
+
+    Args:
+      m: the largest order, an int.
+      n: the largest degree, an int; it must equal `m`.
+      z: where the functions are computed, (k,), float32 or float64.
+      is_normalized: whether they are scaled so that spherical harmonics made of them are orthonormal.
+
+    Returns:
+      Array (n + 1, n + 1, k) of the dtype of `z`: by order, degree and point; 0 where the order exceeds the degree.
+
+    Raises:
+      TypeError: another dtype.
+      ValueError: `z` has another number of axes.
+      NotImplementedError: `m` and `n` differ.
+
+    Examples:
+      >>> from onax.scipy.special import lpmn_values
+      >>> lpmn_values(1, 1, jnp.array([0.5]), False)[0, 1]
+      Array([0.5], dtype=float32)
+    """
+    z = jnp.asarray(z)
+    if z.dtype not in (np.float32, np.float64):
+        raise TypeError(f"z.dtype={z.dtype} is not supported, see docstring for supported types.")
+    if z.ndim != 1:
+        raise ValueError("z must be a 1D array.")
+    m, n = operator.index(m), operator.index(n)
+    if m != n:
+        raise NotImplementedError("Computations for m!=n are not yet supported.")
+    order = np.arange(n + 1.0)
+    sine = jnp.sqrt(1 - z * z)
+    diagonal = jnp.full_like(z, math.sqrt(0.25 / np.pi) if is_normalized else 1)
+    before, here = jnp.zeros((n + 1, len(z)), z.dtype), jnp.zeros((n + 1, len(z)), z.dtype)
+    degrees = []
+    for degree in range(n + 1):
+        if degree:
+            factor = math.sqrt(1 + 0.5 / degree) if is_normalized else 2 * degree - 1
+            diagonal = -factor * sine * diagonal
+        a, b = (c.astype(z.dtype)[:, None] for c in _recurrence(degree, order, is_normalized))
+        after = jnp.where((order < degree)[:, None], a * (z[None] * here) - b * before, 0)
+        before, here = here, after.at[degree].set(diagonal)
+        degrees.append(here)
+    return jnp.stack(degrees, 1)
+
+
+def _recurrence(degree, order, is_normalized):
+    """Factors of z P_{l-1}^m and of P_{l-2}^m in P_l^m, for each order m below the degree l."""
+    below = order < degree
+    m = np.where(below, order, 0)
+    if not is_normalized:
+        left = np.where(below, degree - m, 1)
+        return (2 * degree - 1) / left, (degree - 1 + m) / left
+    a = np.sqrt((4 * degree**2 - 1) / np.where(below, degree**2 - m**2, 1)) if degree else 0 * m
+    square = (degree - 1) ** 2
+    b = np.sqrt(np.maximum(square - m**2, 0) / (4 * square - 1)) if degree > 1 else 0 * m
+    return a, a * b

@@ -1,5 +1,7 @@
 """onax.scipy.special: special functions."""
 
+import warnings as _warnings
+
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax.nn._normalization import logsumexp
 from onax.scipy._special import (
@@ -39,6 +41,15 @@ from onax.scipy._special_errors import dawsn, erfcinv, erfcx, owens_t, wofz
 from onax.scipy._special_gamma import bernoulli, boxcox, boxcox1p, comb, loggamma, poch
 from onax.scipy._special_integrals import exp1, expi, expn, fresnel, sici, spence
 from onax.scipy._special_series import bessel_jn, hyp1f1, hyp2f1, sph_harm_y
+from onax.scipy._special_series import lpmn_values as _lpmn_values
 from onax.scipy._special_zeta import zeta
 
 _wrap_api_functions(globals(), __name__)
+
+
+def __getattr__(name):
+    if name == "lpmn_values":
+        words = "onax.scipy.special.lpmn_values is deprecated; no replacement is planned."
+        _warnings.warn(words, DeprecationWarning, stacklevel=2)
+        return _lpmn_values
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
