@@ -38,7 +38,7 @@ enum { COMPONENT_OPERAND, COMPONENT_TYPE, COMPONENT_START, COMPONENT_WRAP, COMPO
 typedef struct windows windows;
 typedef struct component component;
 
-/* Adds a component of n index vectors, the first of which is at `indices`, to `sum`: to give `at`. */
+/* Adds a component of n index vectors, the first of which is at `indices`, to `sum`, to 0 if that is NULL: to give `at`. */
 typedef void (*locator)(const component *c, const char *indices, int64_t n, const int64_t *sum, int64_t *at);
 
 struct component {
@@ -82,28 +82,30 @@ struct windows {
         if (!c->last) { \
             const int64_t i = 0; \
             READ_INDEX(T, W, widened, 0) \
-            const int64_t offset = near * step, missing = -(int64_t)(near != v); \
+            const W offset = near * step, missing = -(W)(near != v); \
             (void)missing; \
             ONAX_EACH at[i] = added(i); } \
         else if (c->last == (int64_t)sizeof(T)) \
             ONAX_EACH { \
                 READ_INDEX(T, W, widened, (int64_t)sizeof(T)) \
-                const int64_t offset = near * step, missing = -(int64_t)(near != v); \
+                const W offset = near * step, missing = -(W)(near != v); \
                 (void)missing; \
                 at[i] = added(i); } \
         else \
             ONAX_EACH { \
                 READ_INDEX(T, W, widened, c->last) \
-                const int64_t offset = near * step, missing = -(int64_t)(near != v); \
+                const W offset = near * step, missing = -(W)(near != v); \
                 (void)missing; \
                 at[i] = added(i); }
+#define ALONE(i) offset
+#define ALONE_OR_MISSING(i) (offset | missing)                /* an offset is not negative */
 #define SUM(i) (sum[i] + offset)
 #define SUM_OR_MISSING(i) ((sum[i] + offset) | (sum[i] >> 63) | missing)
 #define DEFINE_LOCATORS(name, T, W, widened) \
     ONAX_CLONES static void clamp_##name(const component *c, const char *indices, int64_t n, const int64_t *sum, int64_t *at) { \
-        LOCATE(T, W, widened, SUM) } \
+        if (sum) { LOCATE(T, W, widened, SUM) } else { LOCATE(T, W, widened, ALONE) } } \
     ONAX_CLONES static void check_##name(const component *c, const char *indices, int64_t n, const int64_t *sum, int64_t *at) { \
-        LOCATE(T, W, widened, SUM_OR_MISSING) }
+        if (sum) { LOCATE(T, W, widened, SUM_OR_MISSING) } else { LOCATE(T, W, widened, ALONE_OR_MISSING) } }
 #define DEFINE_BOTH(T) DEFINE_LOCATORS(near_##T, T, int32_t, SAME) DEFINE_LOCATORS(far_##T, T, int64_t, SAME)
 DEFINE_BOTH(int8_t)
 DEFINE_BOTH(uint8_t)
@@ -355,8 +357,6 @@ static progress begin_at(const windows *w, char *const *buffers, const int32_t *
     return p;
 }
 
-static const int64_t zeros[BLOCK];
-
 /* Has the caches fetch the indices after the next n, while windows are moved. */
 static inline void fetch_indices(const windows *w, const progress *p, int64_t n) {
     for (int k = 0; k < w->n_components; k++) {
@@ -373,7 +373,7 @@ static void move_windows(const windows *w, progress *p, int64_t n) {
     int64_t at[BLOCK];
     if (!w->n_components) memset(at, 0, sizeof at);
     for (int k = 0; k < w->n_components; k++)
-        w->components[k].locate(&w->components[k], p->indices[k], n, k ? at : zeros, at);
+        w->components[k].locate(&w->components[k], p->indices[k], n, k ? at : NULL, at);
     fetch_indices(w, p, n);
     w->move(w, p->own, p->operand, at, n);
     p->position[last] += n;
