@@ -34,7 +34,7 @@ class _State(NamedTuple):
 def line_search(value_and_grad, x, direction, value, gradient, first, maxiter):
     """(step, function's value there, gradient there, status, number of evaluations).
 
-    The status is 0 after success, 1 if the interval became too small and 3 if there were too few evaluations.
+    The status is 0 after success, 1 if no step in an interval sufficed and 3 if no interval was found, as in JAX.
     """
     zero = jnp.zeros((), x.dtype)
     start = _Point(zero, value, jnp.dot(gradient, direction), gradient)
@@ -56,7 +56,7 @@ def line_search(value_and_grad, x, direction, value, gradient, first, maxiter):
     low = state.low
     bracketed = (state.phase == _ZOOMING) | (state.phase == _FAILED)
     succeeded = (state.phase == _FOUND) | (bracketed & (low.step > 0) & (low.value < value))
-    status = jnp.where(succeeded, 0, jnp.where(state.phase == _FAILED, 1, 3))
+    status = jnp.where(succeeded, 0, jnp.where(bracketed & ~jnp.isnan(state.high.value), 1, 3))
     return low.step, low.value, low.gradient, status, state.evaluations
 
 
