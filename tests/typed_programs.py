@@ -4,7 +4,9 @@ from collections.abc import Callable
 from typing import Any, assert_type
 
 import onax as jax
-from onax import Array
+import onax.numpy as jnp
+from onax import Array, nn, random
+from onax.numpy import fft, linalg
 
 
 def loss(w: Array, x: Array, scale: float = 1.0) -> Array:
@@ -49,3 +51,71 @@ def programs(array: Array) -> None:
     assert_type(list(array), list[Array])
     assert_type(decorated(array, 3), Array)
     assert_type(jax.grad(called(decorated))(array, 3), Any)
+
+
+def functions(x: Array) -> None:
+    key = random.key(0)
+    # Functions of numpy: creation, reductions, shapes, products.
+    assert_type(jnp.zeros((2, 3)), Array)
+    assert_type(jnp.ones_like(x), Array)
+    assert_type(jnp.full((2,), 1.0, dtype="float32"), Array)
+    assert_type(jnp.asarray([1, 2]), Array)
+    assert_type(jnp.arange(3), Array)
+    assert_type(jnp.eye(3), Array)
+    assert_type(jnp.sum(x, axis=0), Array)
+    assert_type(jnp.prod(x, axis=(0, 1), keepdims=True), Array)
+    assert_type(jnp.mean(x), Array)
+    assert_type(jnp.var(x, ddof=1), Array)
+    assert_type(jnp.max(x, initial=0.0), Array)
+    assert_type(jnp.any(x > 0), Array)
+    assert_type(jnp.argmax(x, axis=-1), Array)
+    assert_type(jnp.cumsum(x), Array)
+    assert_type(jnp.nansum(x), Array)
+    assert_type(jnp.median(x), Array)
+    assert_type(jnp.sort(x), Array)
+    assert_type(jnp.reshape(x, (1, -1)), Array)
+    assert_type(jnp.transpose(x, (1, 0)), Array)
+    assert_type(jnp.moveaxis(x, 0, 1), Array)
+    assert_type(jnp.concatenate([x, x]), Array)
+    assert_type(jnp.stack([x, x], axis=1), Array)
+    assert_type(jnp.split(x, 2), list[Array])
+    assert_type(jnp.meshgrid(x, x), list[Array])
+    assert_type(jnp.histogram(x), tuple[Array, Array])
+    assert_type(jnp.matmul(x, x), Array)
+    assert_type(jnp.tensordot(x, x, axes=1), Array)
+    assert_type(jnp.clip(x, 0, 1), Array)
+    assert_type(jnp.take(x, x, axis=0), Array)
+    assert_type(jnp.tril(x), Array)
+    assert_type(jnp.ndim(x), int)
+    assert_type(jnp.shape(x), tuple[int, ...])
+    # Elementwise functions; those that are objects have methods.
+    assert_type(jnp.sin(x), Array)
+    assert_type(jnp.exp(1.0), Array)
+    assert_type(jnp.power(x, 2), Array)
+    assert_type(jnp.arctan2(x, 1), Array)
+    assert_type(jnp.add, jnp.ufunc)
+    assert_type(jnp.add.reduce(x, axis=None), Array)
+    assert_type(jnp.multiply.accumulate(x), Array)
+    assert_type(jnp.maximum.outer(x, x), Array)
+    # Linear algebra and Fourier transforms.
+    assert_type(linalg.norm(x), Array)
+    assert_type(linalg.solve(x, x), Array)
+    assert_type(linalg.inv(x), Array)
+    assert_type(linalg.det(x), Array)
+    assert_type(linalg.cholesky(x), Array)
+    assert_type(fft.fft(x, axis=0), Array)
+    assert_type(fft.rfft(x, n=8), Array)
+    # Neural networks and random numbers.
+    assert_type(nn.silu(x), Array)
+    assert_type(nn.gelu(x, approximate=False), Array)
+    assert_type(nn.softmax(x, axis=-1), Array)
+    assert_type(nn.log_softmax(x), Array)
+    assert_type(nn.one_hot(x, 10), Array)
+    assert_type(random.split(key), Array)
+    assert_type(random.fold_in(key, 3), Array)
+    assert_type(random.normal(key, (3,)), Array)
+    assert_type(random.uniform(key, (3,), minval=-1.0), Array)
+    assert_type(random.randint(key, (3,), 0, 10), Array)
+    assert_type(random.bernoulli(key, 0.5), Array)
+    assert_type(random.categorical(key, x), Array)
+    assert_type(random.permutation(key, x), Array)

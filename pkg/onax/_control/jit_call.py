@@ -4,6 +4,7 @@
 """
 
 import functools
+from collections.abc import Callable
 
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.jaxpr import Literal
@@ -13,6 +14,7 @@ from onax._core.rewrite import LIBRARY_CALL, close, dce_call
 from onax._core.sharding import insert_spec_entry
 from onax._core.trace import Tracer, find_cur_trace, typeof
 from onax._core.zeros import Zero, drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
+from onax._ground.typing import Function
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.library_function import LibraryFunction
@@ -240,7 +242,7 @@ LARGE = 4096  # elements of an array below which a few operations cost less than
 FEW = 2  # the same for functions of so many operations that a call with ten elements takes 15 µs or more, a program 1
 
 
-def staged(name=None, static_argnames=(), compiled_from=LARGE):
+def staged(name=None, static_argnames=(), compiled_from=LARGE) -> Callable[[Function], Function]:
     """Decorator for library functions that JAX wraps in `jax.jit`, so that jaxprs hold `jit[name=...]` equations.
 
     A call is one `jit` equation with the given name while a program is staged.  While operations are evaluated it is a
@@ -260,7 +262,7 @@ def staged(name=None, static_argnames=(), compiled_from=LARGE):
     return decorate
 
 
-def compiled_when_large(static_argnames=(), compiled_from=LARGE):
+def compiled_when_large(static_argnames=(), compiled_from=LARGE) -> Callable[[Function], Function]:
     """Decorator for library functions that have a compiled form as those of `staged`, but are no `jit` equations."""
     return lambda fun: _library_function(fun, None, static_argnames, compiled_from)
 

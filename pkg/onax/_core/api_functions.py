@@ -8,11 +8,13 @@ wrappers check these hashes too: those of the parameters that `staged` or `stati
 
 import os
 import re
+from collections.abc import Callable
 from functools import update_wrapper
 
 import numpy as np
 
 from onax._ground.source import is_internal
+from onax._ground.typing import Function
 from onax._native.api_boundary import ApiFunction
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
@@ -23,7 +25,7 @@ _NUMPY = os.path.dirname(np.__file__)
 _PLAIN = (TypeError, ValueError, IndexError, OverflowError)
 
 
-def static_argnames(*names):
+def static_argnames(*names: str) -> Callable[[Function], Function]:
     """Decorator for functions that JAX compiles and that are not `staged`: records which parameters are static there.
 
     These functions have `lower`, `trace`, `eval_shape` and `clear_cache`, as all functions that JAX compiles have.

@@ -318,7 +318,10 @@ def api_boundary(function: _Function) -> _Function:
     return _api_boundary(function)  # type: ignore[return-value]
 
 
-def api_class(cls):
+_Class = TypeVar("_Class", bound=type)
+
+
+def api_class(cls: _Class) -> _Class:
     """A public class: the same for its methods."""
     for name, method in list(vars(cls).items()):
         if type(method) is FunctionType and (name[0] != "_" or name in _CALLS):

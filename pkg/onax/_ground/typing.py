@@ -1,5 +1,6 @@
 """Types of signatures.  The aliases serve documentation; type checkers treat those of values as Any."""
 
+from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -13,8 +14,10 @@ DType: TypeAlias = np.dtype | ExtendedDType
 DTypeLike: TypeAlias = Any  # a dtype, a scalar type, a name
 ArrayLike: TypeAlias = Any  # an array, a NumPy array or scalar, a Python scalar
 PyTree: TypeAlias = Any
-Axis: TypeAlias = int | tuple[int, ...] | None
+Axis: TypeAlias = int | Sequence[int] | None
 Index: TypeAlias = Any  # an integer, slice, None, Ellipsis, array or tuple of those
+
+Function = TypeVar("Function", bound=Callable[..., Any])  # for decorators that keep the signature
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result", covariant=True)

@@ -1,7 +1,10 @@
 """Activation functions."""
 
+from __future__ import annotations
+
 import operator
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +15,8 @@ from onax._control.jit_call import FEW, compiled_when_large, staged
 from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes, source
+from onax._ground.typing import ArrayLike, Axis
+from onax._native.array import Array
 from onax.nn._normalization import logsumexp
 from onax.numpy._promotion import (
     canonical_axis,
@@ -28,7 +33,7 @@ tanh = jnp.tanh
 
 
 @staged("identity")
-def identity(x):
+def identity(x: ArrayLike) -> Array:
     """Returns its argument unchanged.
 
     Args:
@@ -50,7 +55,7 @@ def _relu(x):
 
 
 @custom_jvp
-def relu(x):
+def relu(x: ArrayLike) -> Array:
     """Returns the rectified linear unit max(x, 0), with derivative 0 at 0.
 
     Args:
@@ -76,7 +81,7 @@ def _relu6(x):
 
 
 @custom_jvp
-def relu6(x):
+def relu6(x: ArrayLike) -> Array:
     """Returns min(max(x, 0), 6), with derivative 0 at both bends.
 
     Args:
@@ -101,7 +106,7 @@ relu6.defjvps(
 
 
 @staged("squareplus")
-def squareplus(x, b=4):
+def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
     """Returns (x + sqrt(x**2 + b)) / 2, a smooth curve near `relu`.
 
     Args:
@@ -120,7 +125,7 @@ def squareplus(x, b=4):
 
 
 @staged("softplus", compiled_from=FEW)
-def softplus(x):
+def softplus(x: ArrayLike) -> Array:
     """Returns log(1 + exp(x)), without overflow.
 
     Args:
@@ -137,7 +142,7 @@ def softplus(x):
 
 
 @staged("sparse_plus", compiled_from=FEW)
-def sparse_plus(x):
+def sparse_plus(x: ArrayLike) -> Array:
     """Returns 0 below -1, x above 1 and (x + 1)**2 / 4 between.
 
     Args:
@@ -157,7 +162,7 @@ def sparse_plus(x):
 
 
 @staged("soft_sign")
-def soft_sign(x):
+def soft_sign(x: ArrayLike) -> Array:
     """Returns x / (|x| + 1).
 
     Args:
@@ -175,7 +180,7 @@ def soft_sign(x):
 
 
 @static_argnames()
-def sigmoid(x):
+def sigmoid(x: ArrayLike) -> Array:
     """Returns the logistic function 1 / (1 + exp(-x)).
 
     Args:
@@ -195,7 +200,7 @@ def sigmoid(x):
 
 
 @staged("sparse_sigmoid")
-def sparse_sigmoid(x):
+def sparse_sigmoid(x: ArrayLike) -> Array:
     """Returns (x + 1) / 2 limited to [0, 1], the derivative of `sparse_plus`.
 
     Args:
@@ -212,7 +217,7 @@ def sparse_sigmoid(x):
 
 
 @staged("silu")
-def silu(x):
+def silu(x: ArrayLike) -> Array:
     """Returns x * sigmoid(x), the sigmoid linear unit (also called swish).
 
     Args:
@@ -236,7 +241,7 @@ swish = silu
 
 
 @staged("mish", compiled_from=FEW)
-def mish(x):
+def mish(x: ArrayLike) -> Array:
     """Returns x * tanh(softplus(x)) (Misra, 2019).
 
     Args:
@@ -254,7 +259,7 @@ def mish(x):
 
 
 @staged("log_sigmoid", compiled_from=FEW)
-def log_sigmoid(x):
+def log_sigmoid(x: ArrayLike) -> Array:
     """Returns log(sigmoid(x)), without underflow.
 
     Args:
@@ -271,7 +276,7 @@ def log_sigmoid(x):
 
 
 @staged("elu", compiled_from=FEW)
-def elu(x, alpha=1.0):
+def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """Returns x where it is positive, and alpha * (exp(x) - 1) elsewhere (Clevert et al., 2015).
 
     Args:
@@ -292,7 +297,7 @@ def elu(x, alpha=1.0):
 
 
 @staged("leaky_relu")
-def leaky_relu(x, negative_slope=1e-2):
+def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
     """Returns x where it is not negative, and negative_slope * x elsewhere.
 
     Args:
@@ -311,7 +316,7 @@ def leaky_relu(x, negative_slope=1e-2):
 
 
 @staged("hard_tanh", compiled_from=FEW)
-def hard_tanh(x):
+def hard_tanh(x: ArrayLike) -> Array:
     """Returns x limited to [-1, 1], with derivative 1 at both ends.
 
     Args:
@@ -330,7 +335,7 @@ def hard_tanh(x):
 
 
 @staged("celu")
-def celu(x, alpha=1.0):
+def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """Returns max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1) (Barron, 2017).
 
     Args:
@@ -349,7 +354,7 @@ def celu(x, alpha=1.0):
 
 
 @staged("selu", compiled_from=FEW)
-def selu(x):
+def selu(x: ArrayLike) -> Array:
     """Returns the scaled exponential linear unit, `elu` of a fixed slope and scale (Klambauer et al., 2017).
 
     Args:
@@ -366,7 +371,7 @@ def selu(x):
 
 
 @compiled_when_large(("approximate",), compiled_from=FEW)
-def gelu(x, approximate=True):
+def gelu(x: ArrayLike, approximate: bool = True) -> Array:
     """Returns x times the normal distribution function at x (Hendrycks and Gimpel, 2016).
 
     Args:
@@ -393,7 +398,7 @@ def gelu(x, approximate=True):
 
 
 @staged("glu", static_argnames=("axis",), compiled_from=FEW)
-def glu(x, axis=-1):
+def glu(x: ArrayLike, axis: int = -1) -> Array:
     """Returns one half of x times the sigmoid of the other (Dauphin et al., 2016).
 
     Args:
@@ -414,7 +419,7 @@ def glu(x, axis=-1):
 
 
 @staged("hard_sigmoid")
-def hard_sigmoid(x):
+def hard_sigmoid(x: ArrayLike) -> Array:
     """Returns relu6(x + 3) / 6.
 
     Args:
@@ -431,7 +436,7 @@ def hard_sigmoid(x):
 
 
 @staged("hard_silu")
-def hard_silu(x):
+def hard_silu(x: ArrayLike) -> Array:
     """Returns x * hard_sigmoid(x).
 
     Args:
@@ -455,7 +460,16 @@ hard_swish = hard_silu
 
 
 @staged("standardize", static_argnames=("axis", "algorithm"), compiled_from=FEW)
-def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, *, algorithm="fast"):
+def standardize(
+    x: ArrayLike,
+    axis: Axis = -1,
+    mean: ArrayLike | None = None,
+    variance: ArrayLike | None = None,
+    epsilon: ArrayLike = 1e-5,
+    where: ArrayLike | None = None,
+    *,
+    algorithm: str = "fast",
+) -> Array:
     """Returns x minus its mean, divided by its standard deviation.
 
     Args:
@@ -493,7 +507,7 @@ def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, 
 # --- others -------------------------------------------------------------------------------------------------------
 
 
-def one_hot(x, num_classes, *, dtype=None, axis=-1):
+def one_hot(x: Any, num_classes: int, *, dtype=None, axis=-1) -> Array:
     """Returns vectors that are 1 at an index and 0 elsewhere.
 
     Args:
@@ -539,7 +553,7 @@ def _log1mexp(x):
 
 
 @custom_jvp
-def log1mexp(x):
+def log1mexp(x: ArrayLike) -> Array:
     """Returns log(1 - exp(-x)), accurate both near 0 and for large x (Mächler, 2012).
 
     Args:

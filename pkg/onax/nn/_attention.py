@@ -1,9 +1,12 @@
 """dot_product_attention: attention of several heads, computed whole."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import numpy as jnp
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
 from onax.nn._normalization import logsumexp, softmax
 from onax.numpy._einsum import einsum
 from onax.numpy._promotion import ensure_arraylike
@@ -75,19 +78,19 @@ def _attention_masks(rows, columns, is_causal, window, query_lengths, key_length
 
 
 def dot_product_attention(
-    query,
-    key,
-    value,
-    bias=None,
-    mask=None,
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    bias: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
     *,
-    scale=None,
-    is_causal=False,
-    query_seq_lengths=None,
-    key_value_seq_lengths=None,
+    scale: float | None = None,
+    is_causal: bool = False,
+    query_seq_lengths: ArrayLike | None = None,
+    key_value_seq_lengths: ArrayLike | None = None,
     local_window_size=None,
     implementation=None,
-    return_residual=False,
+    return_residual: bool = False,
 ):
     """Returns softmax(query @ key.T * scale + bias) @ value for each head (Vaswani et al., 2017).
 

@@ -1,5 +1,7 @@
 """Normalized exponentials: softmax, log_softmax, logsumexp."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import lax
@@ -7,6 +9,7 @@ from onax import numpy as jnp
 from onax._control.jit_call import FEW, compiled_when_large, staged
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, Axis
 from onax._native.array import Array
 from onax.numpy._promotion import ensure_arraylike, promote_args, promote_args_inexact
 from onax.numpy._reductions import reduction_axes
@@ -16,7 +19,14 @@ from onax.numpy._where import where as _where
 
 @static_argnames("keepdims")
 @compiled_when_large(("axis", "keepdims", "return_sign"), compiled_from=FEW)
-def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=None):
+def logsumexp(
+    a: ArrayLike,
+    axis: Axis = None,
+    b: ArrayLike | None = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: ArrayLike | None = None,
+) -> Array | tuple[Array, Array]:
     """Returns log(sum(b * exp(a))), without overflow.
 
     Args:
@@ -81,7 +91,7 @@ def _subtract_max(x, axis, mask):
 
 
 @compiled_when_large(("axis",), compiled_from=FEW)
-def softmax(x, axis=-1, where=None):
+def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
     """Returns exp(x) divided by its sum along an axis.
 
     The largest element is subtracted first, so that large numbers do not overflow.
@@ -106,7 +116,7 @@ def softmax(x, axis=-1, where=None):
 
 
 @staged("log_softmax", static_argnames=("axis",), compiled_from=FEW)
-def log_softmax(x, axis=-1, where=None):
+def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
     """Returns the logarithm of `softmax`, exact also where the softmax itself would be rounded to 0.
 
     Args:

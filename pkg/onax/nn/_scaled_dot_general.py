@@ -3,6 +3,8 @@
 The formats are those of the Open Compute Project's specification of microscaling (MX), version 1.0, and NVFP4.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import ml_dtypes
@@ -12,6 +14,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_vjp import custom_vjp
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
 from onax.nn._scaled_matmul import scaled_matmul
 from onax.numpy._promotion import ensure_arraylikes
 
@@ -39,7 +42,7 @@ class BlockScaleConfig:
     infer_only: bool
 
 
-def get_scaled_dot_general_config(mode, global_scale=None):
+def get_scaled_dot_general_config(mode, global_scale: ArrayLike | None = None):
     """Returns the block format for an operand of `scaled_dot_general` or for its gradient.
 
     Args:

@@ -1,14 +1,24 @@
 """scaled_matmul: products of quantized matrices, blocks of which have a scale."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import lax
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, DTypeLike
+from onax._native.array import Array
 from onax.lax._scaled_dot import scale_blocks
 from onax.numpy._promotion import ensure_arraylikes
 
 
-def scaled_matmul(lhs, rhs, lhs_scales, rhs_scales, preferred_element_type=np.float32):
+def scaled_matmul(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    lhs_scales: ArrayLike,
+    rhs_scales: ArrayLike,
+    preferred_element_type: DTypeLike = np.float32,
+) -> Array:
     """The products of rows of `lhs * lhs_scales` and rows of `rhs * rhs_scales`, computed in float32.
 
     JAX has this function on GPUs only.

@@ -1,7 +1,10 @@
 """onax.nn.initializers: functions (key, shape, dtype) -> array that give a network its first weights."""
 
+from __future__ import annotations
+
 import math
 import operator
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -11,6 +14,7 @@ from onax import random
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
 from onax._ground.source import api_boundary
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike
 from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax.numpy._promotion import ensure_arraylike
@@ -30,7 +34,7 @@ def _resolve_dtype(given, default):
     return dtypes.scalar_dtype(float) if given is None else dtypes.check_user_dtype(given, "initializer")
 
 
-def zeros(key, shape, dtype=None, out_sharding=None):
+def zeros(key: ArrayLike, shape: Sequence[DimSize], dtype: DTypeLike | None = None, out_sharding=None) -> Array:
     """Returns zeros; the key does not matter.
 
     Args:
@@ -51,7 +55,7 @@ def zeros(key, shape, dtype=None, out_sharding=None):
     return jnp.zeros(shape, _resolve_dtype(dtype, None))
 
 
-def ones(key, shape, dtype=None, out_sharding=None):
+def ones(key: ArrayLike, shape: Sequence[DimSize], dtype: DTypeLike | None = None, out_sharding=None) -> Array:
     """Returns ones; the key does not matter.
 
     Args:
@@ -72,7 +76,7 @@ def ones(key, shape, dtype=None, out_sharding=None):
     return jnp.ones(shape, _resolve_dtype(dtype, None))
 
 
-def constant(value, dtype=None):
+def constant(value: ArrayLike, dtype: DTypeLike | None = None):
     """Returns an initializer that repeats a value.
 
     Args:
@@ -97,7 +101,7 @@ def constant(value, dtype=None):
     return init
 
 
-def uniform(scale=1e-2, dtype=None):
+def uniform(scale: ArrayLike = 1e-2, dtype: DTypeLike | None = None):
     """Returns an initializer of numbers uniform in [0, scale).
 
     Args:
@@ -123,7 +127,7 @@ def uniform(scale=1e-2, dtype=None):
     return init
 
 
-def normal(stddev=1e-2, dtype=None):
+def normal(stddev: ArrayLike = 1e-2, dtype: DTypeLike | None = None):
     """Returns an initializer of normal numbers of mean 0.
 
     Args:
@@ -148,7 +152,9 @@ def normal(stddev=1e-2, dtype=None):
     return init
 
 
-def truncated_normal(stddev=1e-2, dtype=None, lower=-2.0, upper=2.0):
+def truncated_normal(
+    stddev: ArrayLike = 1e-2, dtype: DTypeLike | None = None, lower: ArrayLike = -2.0, upper: ArrayLike = 2.0
+):
     """Returns an initializer of normal numbers between two bounds.
 
     Args:
@@ -206,7 +212,15 @@ _MODES = {
 _TRUNCATED, _TRUNCATED_COMPLEX = 0.87962566103423978, 0.95311164380491208
 
 
-def variance_scaling(scale, mode, distribution, in_axis=-2, out_axis=-1, batch_axis=(), dtype=None):
+def variance_scaling(
+    scale: ArrayLike,
+    mode,
+    distribution,
+    in_axis: int | Sequence[int] = -2,
+    out_axis: int | Sequence[int] = -1,
+    batch_axis: int | Sequence[int] = (),
+    dtype: DTypeLike | None = None,
+):
     """Returns an initializer whose numbers have the variance scale / n, where n follows from the shape.
 
     Args:
@@ -331,7 +345,7 @@ he_normal = kaiming_normal = _make_variance_scaling(
 )
 
 
-def orthogonal(scale=1.0, column_axis=-1, dtype=None):
+def orthogonal(scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None):
     """Returns an initializer of matrices with orthonormal rows or columns, whichever are fewer (Saxe et al., 2013).
 
     Args:
@@ -363,7 +377,7 @@ def orthogonal(scale=1.0, column_axis=-1, dtype=None):
     return init
 
 
-def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None):
+def delta_orthogonal(scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None):
     """Returns an initializer of convolutions: an orthogonal matrix in the middle, zeros around it (Xiao et al., 2018).
 
     Args:

@@ -1,5 +1,7 @@
 """Elementwise functions of several primitives; most are staged under their own name, as in JAX."""
 
+from __future__ import annotations
+
 import operator
 
 import numpy as np
@@ -8,6 +10,7 @@ from onax import lax
 from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import FEW, staged
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array, ArrayImpl
 from onax._native.tree import tree_leaves
 from onax.numpy._creation import array
@@ -36,7 +39,7 @@ def _refuse_complex(name, *args):
 
 
 @staged("floor_divide", compiled_from=FEW)
-def floor_divide(x1, x2, /):
+def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns the largest integral value not above x1 / x2.
 
     Unlike NumPy, integers divided by zero give -1 or -2, as in JAX, without a warning.
@@ -83,7 +86,7 @@ def _replace_zero_divisors(x):
 
 
 @staged("remainder", compiled_from=FEW)
-def remainder(x1, x2, /):
+def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns the remainder x1 - floor(x1 / x2) * x2, with the sign of x2.
 
     Args:
@@ -105,7 +108,7 @@ def remainder(x1, x2, /):
     return lax.select(differ, lax.add(mod, x2), mod)
 
 
-def mod(x1, x2, /):
+def mod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns the remainder x1 - floor(x1 / x2) * x2, with the sign of x2.
 
     Args:
@@ -122,7 +125,7 @@ def mod(x1, x2, /):
 
 
 @staged("fmod", compiled_from=None)
-def fmod(x1, x2, /):
+def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns the remainder of x1 / x2 with the sign of x1.
 
     Args:
@@ -142,7 +145,7 @@ def fmod(x1, x2, /):
 
 
 @staged("divmod")
-def divmod(x1, x2, /):
+def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
     """Returns quotient and remainder: the pair of `floor_divide` and `remainder`.
 
     Args:
@@ -164,7 +167,7 @@ def divmod(x1, x2, /):
 # --- powers -------------------------------------------------------------------------------------------------------
 
 
-def power(x1, x2, /):
+def power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns x1 to the power x2.
 
     A Python integer as x2 is a static exponent, for which products are formed.  Integers wrap; 0 to a negative power
@@ -210,7 +213,7 @@ def _static_exponent(x):
     return None
 
 
-def pow(x1, x2, /):
+def pow(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns x1 to the power x2, as `power`.
 
     Args:
@@ -240,7 +243,7 @@ def _integer_power(x, y):
 
 
 @staged("hypot", compiled_from=FEW)
-def hypot(x1, x2, /):
+def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns sqrt(x1**2 + x2**2) without overflow in between.
 
     Args:
@@ -342,7 +345,7 @@ def _logaddexp2_jvp(primals, tangents):
 
 
 @staged("arccosh", compiled_from=None)
-def arccosh(x, /):
+def arccosh(x: ArrayLike, /) -> Array:
     """Returns the inverse hyperbolic cosine.
 
     Args:
@@ -364,7 +367,7 @@ def arccosh(x, /):
 
 
 @staged("angle", ("deg",), compiled_from=None)
-def angle(z, deg=False):
+def angle(z: ArrayLike, deg: bool = False) -> Array:
     """Returns the argument of complex numbers.
 
     Args:
@@ -390,7 +393,7 @@ def angle(z, deg=False):
 
 
 @staged("copysign", compiled_from=FEW)
-def copysign(x1, x2, /):
+def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns the magnitude of x1 with the sign of x2.
 
     Args:
@@ -412,7 +415,7 @@ def copysign(x1, x2, /):
 
 
 @staged("signbit")
-def signbit(x, /):
+def signbit(x: ArrayLike, /) -> Array:
     """Returns whether the sign bit is set.
 
     Args:
@@ -444,7 +447,7 @@ def signbit(x, /):
 
 
 @staged("heaviside", compiled_from=FEW)
-def heaviside(x1, x2, /):
+def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns the step function of x1: 0 below zero, x2 at zero, and 1 above.
 
     Args:
@@ -466,7 +469,7 @@ def heaviside(x1, x2, /):
 
 
 @staged("fmax")
-def fmax(x1, x2):
+def fmax(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Returns the larger of x1 and x2; where one is NaN, the other.
 
     Args:
@@ -483,7 +486,7 @@ def fmax(x1, x2):
 
 
 @staged("fmin")
-def fmin(x1, x2):
+def fmin(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Returns the smaller of x1 and x2; where one is NaN, the other.
 
     Args:
@@ -506,7 +509,7 @@ def _true_or_nan(order, x):
 
 
 @staged("trunc")
-def trunc(x):
+def trunc(x: ArrayLike) -> Array:
     """Returns numbers rounded towards zero.
 
     Args:
@@ -526,7 +529,7 @@ def trunc(x):
 
 
 @staged("rint")
-def rint(x, /):
+def rint(x: ArrayLike, /) -> Array:
     """Returns the nearest integral values, halves to even.
 
     Args:
@@ -575,7 +578,7 @@ def _round(name, a, decimals, out):
 
 
 @staged("round", static_argnames=("decimals",))
-def round(a, decimals=0, out=None):
+def round(a: ArrayLike, decimals: int = 0, out=None) -> Array:
     """Returns numbers rounded to a decimal place, halves to even.
 
     Args:
@@ -598,7 +601,7 @@ def round(a, decimals=0, out=None):
 
 
 @staged("around", static_argnames=("decimals",))
-def around(a, decimals=0, out=None):
+def around(a: ArrayLike, decimals: int = 0, out=None) -> Array:
     """Returns numbers rounded to a decimal place, as `round`.
 
     Args:
@@ -621,7 +624,13 @@ def around(a, decimals=0, out=None):
 
 
 @staged("nan_to_num", compiled_from=FEW)
-def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+def nan_to_num(
+    x: ArrayLike,
+    copy: bool = True,
+    nan: ArrayLike = 0.0,
+    posinf: ArrayLike | None = None,
+    neginf: ArrayLike | None = None,
+) -> Array:
     """Returns an array with NaN and infinities replaced by numbers.
 
     Args:
@@ -658,7 +667,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 
 @staged("clip")
-def clip(arr=None, /, min=None, max=None):
+def clip(arr: ArrayLike | None = None, /, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Array:
     """Returns the elements of an array limited to an interval.
 
     Args:

@@ -1,10 +1,14 @@
 """The bits of integers: packbits, unpackbits, bitwise_count."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._promotion import canonical_axis, ensure_arraylike, promote_args_numeric
 from onax.numpy._shaping import ravel, reshape
 from onax.numpy._ufuncs import absolute, constant_like
@@ -19,7 +23,7 @@ def _canonical_bit_axis(axis, ndim):
 
 
 @staged("packbits", static_argnames=("axis", "bitorder"))
-def packbits(a, axis=None, bitorder="big"):
+def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Array:
     """Returns bits, eight packed into each uint8.
 
     Args:
@@ -59,7 +63,7 @@ def packbits(a, axis=None, bitorder="big"):
 
 
 @staged("unpackbits", ("axis", "count", "bitorder"), compiled_from=None)
-def unpackbits(a, axis=None, count=None, bitorder="big"):
+def unpackbits(a: ArrayLike, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
     """Returns the bits of uint8 numbers as elements 0 and 1.
 
     Args:
@@ -102,7 +106,7 @@ def unpackbits(a, axis=None, count=None, bitorder="big"):
 
 
 @staged("bitwise_count")
-def bitwise_count(x, /):
+def bitwise_count(x: ArrayLike, /) -> Array:
     """Returns the number of one-bits in the absolute value of integers.
 
     Args:

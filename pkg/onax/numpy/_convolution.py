@@ -1,8 +1,12 @@
 """Convolution and correlation of vectors."""
 
+from __future__ import annotations
+
 from onax import lax
 from onax._control.jit_call import FEW, staged
 from onax._ground import dims
+from onax._ground.typing import ArrayLike, DTypeLike
+from onax._native.array import Array
 from onax.numpy._promotion import ensure_arraylikes, promote_dtypes, promote_dtypes_inexact
 from onax.numpy._shaping import flip
 from onax.numpy._ufuncs import conj
@@ -45,7 +49,9 @@ def _conv(x, y, *, mode, op, precision, preferred_element_type):
 
 
 @staged("convolve", static_argnames=("mode", "precision", "preferred_element_type"), compiled_from=FEW)
-def convolve(a, v, mode="full", *, precision=None, preferred_element_type=None):
+def convolve(
+    a: ArrayLike, v: ArrayLike, mode: str = "full", *, precision=None, preferred_element_type: DTypeLike | None = None
+) -> Array:
     """Returns the convolution of two vectors.
 
     Args:
@@ -70,7 +76,9 @@ def convolve(a, v, mode="full", *, precision=None, preferred_element_type=None):
 
 
 @staged("correlate", static_argnames=("mode", "precision", "preferred_element_type"), compiled_from=FEW)
-def correlate(a, v, mode="valid", *, precision=None, preferred_element_type=None):
+def correlate(
+    a: ArrayLike, v: ArrayLike, mode: str = "valid", *, precision=None, preferred_element_type: DTypeLike | None = None
+) -> Array:
     """Returns the cross-correlation of two vectors.
 
     Args:

@@ -1,6 +1,9 @@
 """Making arrays: from values (array, asarray), by filling (zeros, full), by counting (arange, linspace, eye)."""
 
+from __future__ import annotations
+
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +12,7 @@ from onax._core.api_functions import name_error
 from onax._core.trace import new_const
 from onax._ground import dims, dtypes, source
 from onax._ground.devices import backends
+from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array, ArrayImpl, from_user, make_array
 from onax._native.array_sources import from_device_dlpack, from_device_interface, from_dlpack_buffer
 from onax._native.context import get_trace
@@ -32,7 +36,16 @@ _DL_CUDA = 2  # DLPack's number for the memory of CUDA devices
 # --- from values --------------------------------------------------------------------------------------------------
 
 
-def array(object, dtype=None, *args, copy=True, order="K", ndmin=0, device=None, out_sharding=None):
+def array(
+    object: Any,
+    dtype: DTypeLike | None = None,
+    *args,
+    copy: bool = True,
+    order: str | None = "K",
+    ndmin: int = 0,
+    device=None,
+    out_sharding=None,
+) -> Array:
     """Returns a new array with the given values.
 
     Args:
@@ -75,7 +88,15 @@ def array(object, dtype=None, *args, copy=True, order="K", ndmin=0, device=None,
     return on_device(out, device)
 
 
-def asarray(a, dtype=None, order=None, *, copy=None, device=None, out_sharding=None):
+def asarray(
+    a: Any,
+    dtype: DTypeLike | None = None,
+    order: str | None = None,
+    *,
+    copy: bool | None = None,
+    device=None,
+    out_sharding=None,
+) -> Array:
     """Returns a value as an array; an array of the right dtype is returned as it is.
 
     Args:
@@ -192,7 +213,7 @@ def _from_cuda(x):
     return from_device_interface(x, x.__cuda_array_interface__, devices[number])
 
 
-def astype(x, dtype, /, *, copy=False, device=None):
+def astype(x: ArrayLike, dtype: DTypeLike | None, /, *, copy: bool = False, device=None) -> Array:
     """Returns an array converted to a dtype.
 
     Floats become integers by truncation; they saturate, and NaN gives 0.
@@ -232,7 +253,7 @@ def _warn_of_lost_imaginary_part():
     )
 
 
-def copy(a, order=None):
+def copy(a: ArrayLike, order: str | None = None) -> Array:
     """Returns a copy of an array.
 
     Args:
@@ -253,7 +274,7 @@ def copy(a, order=None):
     return array(a, copy=True, order=order or "K")
 
 
-def from_dlpack(x, /, *, device=None, copy=None):
+def from_dlpack(x: Any, /, *, device=None, copy: bool | None = None) -> Array:
     """Returns an array over the memory of an object that has `__dlpack__`.
 
     This is the one way to an array whose memory others may write to: a write to `x` is seen in the result.
@@ -300,7 +321,7 @@ def _canonical(x):
     return x if dtype == x.dtype else on_device(asarray(np.asarray(x)), x.device)
 
 
-def frombuffer(buffer, dtype=float, count=-1, offset=0):
+def frombuffer(buffer, dtype: DTypeLike = float, count: int = -1, offset: int = 0) -> Array:
     """Returns the numbers in the bytes of a buffer.
 
     Args:
@@ -322,7 +343,7 @@ def frombuffer(buffer, dtype=float, count=-1, offset=0):
     return asarray(np.frombuffer(buffer, dtype=np.dtype(dtype), count=count, offset=offset))
 
 
-def fromstring(string, dtype=float, count=-1, *, sep):
+def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, *, sep: str) -> Array:
     """Returns the numbers in a text.
 
     Args:
@@ -374,7 +395,7 @@ fromiter = _unavailable_function(
 )
 
 
-def load(file, *args, **kwargs):
+def load(file, *args: Any, **kwargs) -> Array:
     """Returns the array that `jnp.save` or `np.save` wrote to a file.
 
     bfloat16 and its relatives come back as themselves.
@@ -429,7 +450,7 @@ def _creation_dtype(dtype, function):
     return dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, function)
 
 
-def zeros(shape, dtype=None, *, device=None, out_sharding=None):
+def zeros(shape: Any, dtype: DTypeLike | None = None, *, device=None, out_sharding=None) -> Array:
     """Returns an array of zeros.
 
     Args:
@@ -451,7 +472,7 @@ def zeros(shape, dtype=None, *, device=None, out_sharding=None):
     return _fill(shape, 0, _creation_dtype(dtype, "zeros"), device)
 
 
-def ones(shape, dtype=None, *, device=None, out_sharding=None):
+def ones(shape: Any, dtype: DTypeLike | None = None, *, device=None, out_sharding=None) -> Array:
     """Returns an array of ones.
 
     Args:
@@ -472,7 +493,7 @@ def ones(shape, dtype=None, *, device=None, out_sharding=None):
     return _fill(shape, 1, _creation_dtype(dtype, "ones"), device)
 
 
-def empty(shape, dtype=None, *, device=None, out_sharding=None):
+def empty(shape: Any, dtype: DTypeLike | None = None, *, device=None, out_sharding=None) -> Array:
     """Returns an array of zeros, because an array cannot be written to later.
 
     Args:
@@ -493,7 +514,7 @@ def empty(shape, dtype=None, *, device=None, out_sharding=None):
     return _fill(shape, 0, _creation_dtype(dtype, "empty"), device)
 
 
-def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None):
+def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None, *, device=None, out_sharding=None) -> Array:
     """Returns an array filled with a value.
 
     Args:
@@ -537,7 +558,7 @@ def _like(name, a, value, dtype, shape, device):
     return on_device(lax.full_like(a, value, dtype, shape), device)
 
 
-def zeros_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
+def zeros_like(a, dtype: DTypeLike | None = None, shape: Any = None, *, device=None, out_sharding=None) -> Array:
     """Returns zeros of the shape and dtype of another array.
 
     Args:
@@ -559,7 +580,7 @@ def zeros_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
     return _like("zeros_like", a, 0, dtype, shape, device)
 
 
-def ones_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
+def ones_like(a, dtype: DTypeLike | None = None, shape: Any = None, *, device=None, out_sharding=None) -> Array:
     """Returns ones of the shape and dtype of another array.
 
     Args:
@@ -581,7 +602,7 @@ def ones_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
     return _like("ones_like", a, 1, dtype, shape, device)
 
 
-def empty_like(prototype, dtype=None, shape=None, *, device=None):
+def empty_like(prototype, dtype: DTypeLike | None = None, shape: Any = None, *, device=None) -> Array:
     """Returns zeros of the shape and dtype of another array, as `zeros_like`.
 
     Args:
@@ -600,7 +621,9 @@ def empty_like(prototype, dtype=None, shape=None, *, device=None):
     return _like("empty_like", prototype, 0, dtype, shape, device)
 
 
-def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_sharding=None):
+def full_like(
+    a, fill_value: ArrayLike, dtype: DTypeLike | None = None, shape: Any = None, *, device=None, out_sharding=None
+) -> Array:
     """Returns an array of the shape and dtype of another one, filled with a value.
 
     Args:

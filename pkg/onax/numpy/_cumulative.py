@@ -1,10 +1,14 @@
 """Running sums and products along an axis: cumsum, cumprod, their nan-skipping and array API forms."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import FEW, staged
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, DTypeLike
+from onax._native.array import Array
 from onax.numpy._promotion import canonical_axis, ensure_arraylike, no_out
 from onax.numpy._reductions import sum_dtype
 from onax.numpy._ufuncs import constant_like
@@ -32,7 +36,7 @@ def _cumulative_reduction(name, a, axis, dtype, out, op, fill=None, widen=False)
 
 
 @staged("cumsum", static_argnames=("axis", "dtype"))
-def cumsum(a, axis=None, dtype=None, out=None):
+def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out=None) -> Array:
     """Returns the running sum along an axis.
 
     Args:
@@ -54,7 +58,7 @@ def cumsum(a, axis=None, dtype=None, out=None):
 
 
 @staged("cumprod", static_argnames=("axis", "dtype"))
-def cumprod(a, axis=None, dtype=None, out=None):
+def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out=None) -> Array:
     """Returns the running product along an axis.
 
     Args:
@@ -75,7 +79,7 @@ def cumprod(a, axis=None, dtype=None, out=None):
 
 
 @staged("nancumsum", static_argnames=("axis", "dtype"), compiled_from=FEW)
-def nancumsum(a, axis=None, dtype=None, out=None):
+def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out=None) -> Array:
     """Returns the running sum along an axis, in which NaN counts as 0.
 
     Args:
@@ -95,7 +99,7 @@ def nancumsum(a, axis=None, dtype=None, out=None):
 
 
 @staged("nancumprod", static_argnames=("axis", "dtype"), compiled_from=FEW)
-def nancumprod(a, axis=None, dtype=None, out=None):
+def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out=None) -> Array:
     """Returns the running product along an axis, in which NaN counts as 1.
 
     Args:
@@ -149,7 +153,9 @@ def _cumulative_with_initial(name, x, axis, dtype, include_initial, function, st
     return lax.concatenate([first, out], axis)
 
 
-def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
+def cumulative_sum(
+    x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
+) -> Array:
     """Returns the running sum along an axis, optionally with the initial 0.
 
     Args:
@@ -171,7 +177,9 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
     return _cumulative_with_initial("cumulative_sum", x, axis, dtype, include_initial, _cumsum_with_promotion, 0)
 
 
-def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
+def cumulative_prod(
+    x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
+) -> Array:
     """Returns the running product along an axis, optionally with the initial 1.
 
     Args:

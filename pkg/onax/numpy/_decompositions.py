@@ -1,5 +1,7 @@
 """Implementation of jnp.linalg: factorisations, eigenvalues, singular values."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
@@ -7,6 +9,7 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import static_argnames
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax._prims.linalg import geqrf
 from onax.lax import linalg as factors
@@ -62,7 +65,7 @@ def _cholesky(a, upper, symmetrize_input):
 
 
 @static_argnames("upper", "symmetrize_input")
-def cholesky(a, *, upper=False, symmetrize_input=True):
+def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
     """Returns the triangular factor of Hermitian positive definite matrices.
 
     Unlike NumPy, a matrix that is not positive definite gives NaN instead of an error.
@@ -128,7 +131,13 @@ def _take_along_last_axis(x, order):
 
 
 @static_argnames("full_matrices", "compute_uv", "hermitian", "subset_by_index")
-def svd(a, full_matrices=True, compute_uv=True, hermitian=False, subset_by_index=None):
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
+):
     """Returns the singular value decomposition a = U diag(S) Vh.
 
     Args:
@@ -164,7 +173,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, subset_by_index
     return SVDResult(*out) if compute_uv else out
 
 
-def svdvals(x, /):
+def svdvals(x: ArrayLike, /) -> Array:
     """Returns the singular values of matrices.
 
     Args:
@@ -196,7 +205,7 @@ def _is_lower(name, side):
 
 
 @static_argnames("UPLO", "symmetrize_input")
-def eigh(a, UPLO=None, symmetrize_input=True):
+def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Returns eigenvalues and eigenvectors of Hermitian matrices.
 
     Args:
@@ -227,7 +236,7 @@ def _eigvalsh(a, lower, symmetrize_input):
 
 
 @static_argnames("UPLO", "symmetrize_input")
-def eigvalsh(a, UPLO="L", *, symmetrize_input=True):
+def eigvalsh(a: ArrayLike, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
     """Returns the eigenvalues of Hermitian matrices.
 
     Args:
@@ -249,7 +258,7 @@ def eigvalsh(a, UPLO="L", *, symmetrize_input=True):
     return _eigvalsh(a, lower=_is_lower("eigvalsh", UPLO), symmetrize_input=symmetrize_input)
 
 
-def eig(a):
+def eig(a: ArrayLike) -> EigResult:
     """Returns eigenvalues and right eigenvectors of square matrices.
 
     Unlike NumPy's, both are complex even where all eigenvalues are real.
@@ -279,7 +288,7 @@ def _eigvals(a):
 
 
 @static_argnames()
-def eigvals(a):
+def eigvals(a: ArrayLike) -> Array:
     """Returns the eigenvalues of square matrices.
 
     Args:
@@ -309,7 +318,7 @@ def _qr(a, mode):
 
 
 @static_argnames("mode")
-def qr(a, mode="reduced"):
+def qr(a: ArrayLike, mode: str = "reduced"):
     """Returns the decomposition a = Q R into a unitary and an upper triangular matrix.
 
     Args:

@@ -1,12 +1,17 @@
 """Differences along an axis, and functions of them: diff, ediff1d, gradient, trapezoid, unwrap."""
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import FEW, staged
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._native.tree import tree_leaves
 from onax.numpy._arithmetic import mod
 from onax.numpy._creation import broadcast_to
@@ -86,7 +91,7 @@ def _slice(x, bounds):
 
 
 @staged("ediff1d")
-def ediff1d(ary, to_end=None, to_begin=None):
+def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Array:
     """Returns the differences of neighbours of the flattened array.
 
     Args:
@@ -111,7 +116,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 
 @staged("trapezoid", static_argnames=("axis",), compiled_from=FEW)
-def trapezoid(y, x=None, dx=1.0, axis=-1):
+def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> Array:
     """Returns an integral along an axis by the trapezoidal rule.
 
     Args:
@@ -166,7 +171,9 @@ def _slice_last_axis(x, start, stop):
 
 
 @staged("gradient", static_argnames=("axis", "edge_order"), compiled_from=FEW)
-def gradient(f, *varargs, axis=None, edge_order=None):
+def gradient(
+    f: ArrayLike, *varargs: ArrayLike, axis: int | Sequence[int] | None = None, edge_order: int | None = None
+) -> Array | list[Array]:
     """Returns derivatives along the axes: central differences, one-sided at the ends.
 
     Args:
@@ -246,7 +253,7 @@ def _gradient_along_axis(f, axis, spacing):
 
 
 @staged("unwrap", static_argnames=("axis",), compiled_from=FEW)
-def unwrap(p, discont=None, axis=-1, period=2 * np.pi):
+def unwrap(p: ArrayLike, discont: ArrayLike | None = None, axis: int = -1, period: ArrayLike = 2 * np.pi) -> Array:
     """Returns an array in which jumps along an axis are removed by adding multiples of a period.
 
     Args:

@@ -1,6 +1,9 @@
 """Arrays with some elements replaced, removed or inserted.  NumPy writes in place; these return new arrays."""
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,6 +11,7 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax.numpy._creation import array, asarray, broadcast_to
 from onax.numpy._gathering import take_in_bounds
@@ -23,7 +27,7 @@ def _refuse_in_place(name, inplace):
         )
 
 
-def fill_diagonal(a, val, wrap=False, *, inplace=True):
+def fill_diagonal(a: ArrayLike, val: ArrayLike, wrap: bool = False, *, inplace: bool = True) -> Array:
     """Returns an array with values on its main diagonal.
 
     Unlike NumPy's, which writes to `a`, this function returns the new array: inplace=False is required.
@@ -66,7 +70,7 @@ def fill_diagonal(a, val, wrap=False, *, inplace=True):
     return a.at[(i,) * a.ndim].set(lax.convert_element_type(values, a.dtype))
 
 
-def put(a, ind, v, mode=None, *, inplace=True):
+def put(a: ArrayLike, ind: ArrayLike, v: ArrayLike, mode: str | None = None, *, inplace: bool = True) -> Array:
     """Returns an array with values at indices into the flattened array.
 
     Unlike NumPy's, which writes to `a`, this function returns the new array: inplace=False is required.
@@ -110,7 +114,15 @@ def put(a, ind, v, mode=None, *, inplace=True):
 
 
 @staged("put_along_axis", static_argnames=("axis", "inplace", "mode"))
-def put_along_axis(arr, indices, values, axis, inplace=True, *, mode=None):
+def put_along_axis(
+    arr: ArrayLike,
+    indices: ArrayLike,
+    values: ArrayLike,
+    axis: int | None,
+    inplace: bool = True,
+    *,
+    mode: str | None = None,
+) -> Array:
     """Returns an array with values written at indices along an axis.
 
     Unlike NumPy's, which writes to `arr`, this function returns the new array: inplace=False is required.
@@ -158,7 +170,7 @@ def put_along_axis(arr, indices, values, axis, inplace=True, *, mode=None):
     return reshape(arr.at[index].set(values, mode=mode), shape)
 
 
-def place(arr, mask, vals, *, inplace=True):
+def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = True) -> Array:
     """Returns an array with values in order where a mask holds.
 
     Unlike NumPy's, which writes to `arr`, this function returns the new array: inplace=False is required.
@@ -211,7 +223,7 @@ def _static_indices(obj, n, axis):
     return indices
 
 
-def delete(arr, obj, axis=None, *, assume_unique_indices=False):
+def delete(arr: ArrayLike, obj, axis: int | None = None, *, assume_unique_indices: bool = False) -> Array:
     """Returns an array without the slices at indices along an axis.
 
     Args:
@@ -307,7 +319,7 @@ def _canonical_trim_axes(axis, ndim):
     return axes
 
 
-def trim_zeros(filt, trim="fb", axis=None):
+def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: int | Sequence[int] | None = None) -> Array:
     """Returns an array without zeros at its ends.
 
     Args:

@@ -1,11 +1,16 @@
 """Implementation of jnp.fft."""
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
 from onax import lax
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._native.array import Array
 from onax._prims.convert import convert
 from onax._prims.fft import FftType, convert_operand
 from onax.lax._creation import place_on_device as on_device
@@ -115,7 +120,7 @@ def _fft_core_2d(name, a, fft_type, s, axes, norm):
     return _fft_core(name, a, fft_type, s, axes, norm)
 
 
-def fft(a, n=None, axis=-1, norm=None):
+def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """Returns the discrete Fourier transform along one axis.
 
     Args:
@@ -139,7 +144,7 @@ def fft(a, n=None, axis=-1, norm=None):
     return _fft_core_1d("fft", a, FftType.FFT, n, axis, norm)
 
 
-def ifft(a, n=None, axis=-1, norm=None):
+def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """Returns the inverse discrete Fourier transform along one axis.
 
     Args:
@@ -161,7 +166,7 @@ def ifft(a, n=None, axis=-1, norm=None):
     return _fft_core_1d("ifft", a, FftType.IFFT, n, axis, norm)
 
 
-def rfft(a, n=None, axis=-1, norm=None):
+def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """Returns the discrete Fourier transform of real numbers along one axis, without its redundant half.
 
     Args:
@@ -183,7 +188,7 @@ def rfft(a, n=None, axis=-1, norm=None):
     return _fft_core_1d("rfft", a, FftType.RFFT, n, axis, norm)
 
 
-def irfft(a, n=None, axis=-1, norm=None):
+def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """Returns the inverse of `rfft` along one axis.
 
     Args:
@@ -214,7 +219,7 @@ def _swap_direction(norm):
     return _OPPOSITE_NORMS[norm]
 
 
-def hfft(a, n=None, axis=-1, norm=None):
+def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """Returns the Fourier transform of a signal whose spectrum is real, from the signal's first half.
 
     Args:
@@ -236,7 +241,7 @@ def hfft(a, n=None, axis=-1, norm=None):
     return irfft(conj(ensure_arraylike("jax.numpy.fft.hfft", a)), n, axis, _swap_direction(norm))
 
 
-def ihfft(a, n=None, axis=-1, norm=None):
+def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """Returns the inverse of `hfft` along one axis.
 
     Unlike the other transforms it accepts lists, as in JAX.
@@ -260,7 +265,9 @@ def ihfft(a, n=None, axis=-1, norm=None):
     return conj(rfft(asarray(a), n, axis, _swap_direction(norm)))
 
 
-def fft2(a, s=None, axes=(-2, -1), norm=None):
+def fft2(
+    a: ArrayLike, s: Sequence[DimSize] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None
+) -> Array:
     """Returns the discrete Fourier transform over two axes.
 
     Args:
@@ -283,7 +290,9 @@ def fft2(a, s=None, axes=(-2, -1), norm=None):
     return _fft_core_2d("fft2", a, FftType.FFT, s, axes, norm)
 
 
-def ifft2(a, s=None, axes=(-2, -1), norm=None):
+def ifft2(
+    a: ArrayLike, s: Sequence[DimSize] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None
+) -> Array:
     """Returns the inverse discrete Fourier transform over two axes.
 
     Args:
@@ -306,7 +315,9 @@ def ifft2(a, s=None, axes=(-2, -1), norm=None):
     return _fft_core_2d("ifft2", a, FftType.IFFT, s, axes, norm)
 
 
-def rfft2(a, s=None, axes=(-2, -1), norm=None):
+def rfft2(
+    a: ArrayLike, s: Sequence[DimSize] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None
+) -> Array:
     """Returns the discrete Fourier transform of real numbers over two axes, without its redundant half.
 
     Args:
@@ -329,7 +340,9 @@ def rfft2(a, s=None, axes=(-2, -1), norm=None):
     return _fft_core_2d("rfft2", a, FftType.RFFT, s, axes, norm)
 
 
-def irfft2(a, s=None, axes=(-2, -1), norm=None):
+def irfft2(
+    a: ArrayLike, s: Sequence[DimSize] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None
+) -> Array:
     """Returns the inverse of `rfft2`.
 
     Args:
@@ -352,7 +365,9 @@ def irfft2(a, s=None, axes=(-2, -1), norm=None):
     return _fft_core_2d("irfft2", a, FftType.IRFFT, s, axes, norm)
 
 
-def fftn(a, s=None, axes=None, norm=None):
+def fftn(
+    a: ArrayLike, s: Sequence[DimSize] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+) -> Array:
     """Returns the discrete Fourier transform over several axes.
 
     Args:
@@ -375,7 +390,9 @@ def fftn(a, s=None, axes=None, norm=None):
     return _fft_core("fftn", a, FftType.FFT, s, axes, norm)
 
 
-def ifftn(a, s=None, axes=None, norm=None):
+def ifftn(
+    a: ArrayLike, s: Sequence[DimSize] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+) -> Array:
     """Returns the inverse discrete Fourier transform over several axes.
 
     Args:
@@ -398,7 +415,9 @@ def ifftn(a, s=None, axes=None, norm=None):
     return _fft_core("ifftn", a, FftType.IFFT, s, axes, norm)
 
 
-def rfftn(a, s=None, axes=None, norm=None):
+def rfftn(
+    a: ArrayLike, s: Sequence[DimSize] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+) -> Array:
     """Returns the discrete Fourier transform of real numbers over several axes, without its redundant half.
 
     It is `rfft` along the last of the axes, followed by `fft` along the others.
@@ -423,7 +442,9 @@ def rfftn(a, s=None, axes=None, norm=None):
     return _fft_core("rfftn", a, FftType.RFFT, s, axes, norm)
 
 
-def irfftn(a, s=None, axes=None, norm=None):
+def irfftn(
+    a: ArrayLike, s: Sequence[DimSize] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+) -> Array:
     """Returns the inverse of `rfftn`.
 
     Args:
@@ -462,7 +483,7 @@ def _check_count(name, n):
     return n
 
 
-def fftfreq(n, d=1.0, *, dtype=None, device=None):
+def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device=None) -> Array:
     """Returns the frequencies to which the elements of `fft` belong.
 
     Args:
@@ -489,7 +510,7 @@ def fftfreq(n, d=1.0, *, dtype=None, device=None):
     return on_device((k / ensure_arraylike("fftfreq", d * n).astype(real)).astype(dtype), device)
 
 
-def rfftfreq(n, d=1.0, *, dtype=None, device=None):
+def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device=None) -> Array:
     """Returns the frequencies to which the elements of `rfft` belong.
 
     Args:
@@ -521,7 +542,7 @@ def _shift(x, axes, sign):
     return roll(x, shifts, axes)
 
 
-def fftshift(x, axes=None):
+def fftshift(x: ArrayLike, axes: int | Sequence[int] | None = None) -> Array:
     """Returns x with frequency 0 moved from the front of the axes to their middle.
 
     Args:
@@ -538,7 +559,7 @@ def fftshift(x, axes=None):
     return _shift(ensure_arraylike("jax.numpy.fft.fftshift", x), axes, 1)
 
 
-def ifftshift(x, axes=None):
+def ifftshift(x: ArrayLike, axes: int | Sequence[int] | None = None) -> Array:
     """Returns the inverse of `fftshift`: the middle of the axes moves to their front.
 
     Args:

@@ -1,5 +1,7 @@
 """The parts of floats: mantissa and exponent, fraction and integral part, and the distance to the next float."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import lax
@@ -7,6 +9,8 @@ from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import FEW, staged
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._arithmetic import _refuse_complex, copysign
 from onax.numpy._logic import isinf
 from onax.numpy._promotion import (
@@ -20,7 +24,7 @@ from onax.numpy._where import where
 
 
 @staged("modf")
-def modf(x, /, out=None):
+def modf(x: ArrayLike, /, out=None) -> tuple[Array, Array]:
     """Returns the fractional and the integral parts of numbers.
 
     Args:
@@ -45,7 +49,7 @@ def modf(x, /, out=None):
 
 
 @staged("frexp", compiled_from=FEW)
-def frexp(x, /):
+def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     """Returns mantissa and exponent: x = mantissa * 2**exponent.
 
     Args:
@@ -97,7 +101,7 @@ def _frexp_jvp(primals, tangents):
 
 
 @staged("ldexp")
-def ldexp(x1, x2, /):
+def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns x1 * 2**x2 without overflow in between.
 
     Args:
@@ -131,7 +135,7 @@ def ldexp(x1, x2, /):
 
 
 @static_argnames()
-def spacing(x, /):
+def spacing(x: ArrayLike, /) -> Array:
     """Returns the distance from numbers to the next float away from zero.
 
     Args:

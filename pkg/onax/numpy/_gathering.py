@@ -1,5 +1,7 @@
 """Elements at given indices: take, take_along_axis, choose; diagonals and triangles."""
 
+from __future__ import annotations
+
 import operator
 
 import numpy as np
@@ -9,7 +11,8 @@ from onax._control.jit_call import staged
 from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
-from onax._native.array import make_array
+from onax._ground.typing import ArrayLike, DTypeLike
+from onax._native.array import Array, make_array
 from onax._prims import slicing
 from onax.numpy._arithmetic import remainder
 from onax.numpy._creation import broadcast_to
@@ -33,7 +36,16 @@ _CLIP = lax.GatherScatterMode.CLIP
 
 
 @static_argnames("mode", "fill_value")
-def take(a, indices, axis=None, out=None, mode=None, unique_indices=False, indices_are_sorted=False, fill_value=None):
+def take(
+    a: ArrayLike,
+    indices: ArrayLike,
+    axis: int | None = None,
+    out=None,
+    mode: str | None = None,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    fill_value=None,
+) -> Array:
     """Returns the slices of an array at the given indices along an axis.
 
     Unlike NumPy, which raises IndexError, indices out of bounds give `fill_value`.
@@ -134,7 +146,15 @@ def take_in_bounds(a, indices, axis):
 
 
 @staged("take_along_axis", static_argnames=("axis", "mode", "fill_value", "wrap_negative_indices"))
-def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None, *, wrap_negative_indices=None):
+def take_along_axis(
+    arr: ArrayLike,
+    indices: ArrayLike,
+    axis: int | None = -1,
+    mode=None,
+    fill_value=None,
+    *,
+    wrap_negative_indices: bool | None = None,
+) -> Array:
     """Returns the elements at indices along an axis, one index for each element.
 
     Args:
@@ -223,7 +243,7 @@ def _gather_along(a, indices, axis, mode, fill_value):
 
 
 @staged("diagonal", static_argnames=("offset", "axis1", "axis2"))
-def diagonal(a, offset=0, axis1=0, axis2=1):
+def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """Returns the diagonals of two axes as a new last axis.
 
     Args:
@@ -271,7 +291,7 @@ def _gather_pairs(a, i, j):
     return lax.gather(a, pairs, dimension_numbers=numbers, slice_sizes=(*a.shape[:-2], 1, 1), mode=_IN_BOUNDS)
 
 
-def diag(v, k=0):
+def diag(v: ArrayLike, k: int = 0) -> Array:
     """Returns a diagonal of a matrix, or the matrix that has a vector as its diagonal.
 
     Args:
@@ -310,7 +330,7 @@ def _diag(v, k):
     raise ValueError("diag input must be 1d or 2d")
 
 
-def diagflat(v, k=0):
+def diagflat(v: ArrayLike, k: int = 0) -> Array:
     """Returns the matrix that has the elements of an array as its diagonal.
 
     Args:
@@ -343,7 +363,7 @@ def _triangle(name, m, k, keep_lower):
 
 
 @staged("tril", static_argnames=("k",))
-def tril(m, k=0):
+def tril(m: ArrayLike, k: int = 0) -> Array:
     """Returns matrices with zeros above a diagonal.
 
     Args:
@@ -366,7 +386,7 @@ def tril(m, k=0):
 
 
 @staged("triu", static_argnames=("k",))
-def triu(m, k=0):
+def triu(m: ArrayLike, k: int = 0) -> Array:
     """Returns matrices with zeros below a diagonal.
 
     Args:
@@ -389,7 +409,7 @@ def triu(m, k=0):
 
 
 @staged("trace", static_argnames=("axis1", "axis2", "dtype"))
-def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+def trace(a: ArrayLike, offset=0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None, out=None) -> Array:
     """Returns the sums of the diagonals of two axes.
 
     Args:
@@ -437,7 +457,7 @@ def _choose(a, choices, mode):
     return lax.select_n(a, *(broadcast_to(c, shape) for c in choices))
 
 
-def choose(a, choices, out=None, mode="raise"):
+def choose(a: ArrayLike, choices, out=None, mode: str = "raise") -> Array:
     """Returns, for each element k of a, the element of choices[k].
 
     Args:

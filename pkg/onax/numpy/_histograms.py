@@ -1,5 +1,7 @@
 """Counts in bins: histogram, histogram2d, histogramdd, histogram_bin_edges."""
 
+from __future__ import annotations
+
 import operator
 
 import numpy as np
@@ -7,6 +9,8 @@ import numpy as np
 from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax.numpy._differences import diff
 from onax.numpy._promotion import (
@@ -27,7 +31,7 @@ from onax.numpy._ufuncs import constant_like, divide
 from onax.numpy._where import where
 
 
-def histogram_bin_edges(a, bins=10, range=None, weights=None):
+def histogram_bin_edges(a: ArrayLike, bins: ArrayLike = 10, range=None, weights: ArrayLike | None = None) -> Array:
     """Returns the edges of the bins of a histogram.
 
     Args:
@@ -83,7 +87,9 @@ def _bin_indices(x, edges):
     return where(lax.eq(x, last), constant_like(indices, n - 1), indices)
 
 
-def histogram(a, bins=10, range=None, weights=None, density=None):
+def histogram(
+    a: ArrayLike, bins: ArrayLike = 10, range=None, weights: ArrayLike | None = None, density: bool | None = None
+) -> tuple[Array, Array]:
     """Returns how many elements lie in each bin, and the edges of the bins.
 
     Unlike NumPy, counts are floats.
@@ -124,7 +130,9 @@ def histogram(a, bins=10, range=None, weights=None, density=None):
     return counts, edges
 
 
-def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
+def histogram2d(
+    x: ArrayLike, y: ArrayLike, bins=10, range=None, weights: ArrayLike | None = None, density: bool | None = None
+) -> tuple[Array, Array, Array]:
     """Returns how many points lie in each cell of a grid in the plane.
 
     Args:
@@ -153,7 +161,7 @@ def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
     return counts, edges[0], edges[1]
 
 
-def histogramdd(sample, bins=10, range=None, weights=None, density=None):
+def histogramdd(sample: ArrayLike, bins=10, range=None, weights: ArrayLike | None = None, density: bool | None = None):
     """Returns how many points lie in each cell of a grid.
 
     Args:
@@ -211,7 +219,9 @@ def histogramdd(sample, bins=10, range=None, weights=None, density=None):
     return counts, edges
 
 
-def bincount(x, weights=None, minlength=0, *, length=None, out_sharding=None):
+def bincount(
+    x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0, *, length: int | None = None, out_sharding=None
+) -> Array:
     """Returns how often each number from 0 on occurs.
 
     Unlike NumPy, negative numbers count as 0.

@@ -1,12 +1,17 @@
 """Arrays of indices: of diagonals, triangles, masks and grids, and between flat and multi-dimensional indices."""
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
 from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, DTypeLike
+from onax._native.array import Array
 from onax.numpy._arithmetic import clip, divmod, mod
 from onax.numpy._promotion import check_arraylike, ensure_arraylike
 from onax.numpy._searching import nonzero
@@ -14,7 +19,7 @@ from onax.numpy._ufuncs import add
 from onax.numpy._where import where as _choose
 
 
-def diag_indices(n, ndim=2):
+def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     """Returns index arrays of the main diagonal.
 
     Args:
@@ -38,7 +43,7 @@ def diag_indices(n, ndim=2):
     return (lax.iota(dtypes.scalar_dtype(int), n),) * ndim
 
 
-def diag_indices_from(arr):
+def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     """Returns index arrays of the main diagonal of an array.
 
     Args:
@@ -117,7 +122,7 @@ def _matrix_shape(name, arr):
     return np.shape(arr)
 
 
-def tril_indices_from(arr, k=0):
+def tril_indices_from(arr, k: int = 0) -> tuple[Array, Array]:
     """Returns row and column indices on and below a diagonal of a matrix.
 
     Args:
@@ -138,7 +143,7 @@ def tril_indices_from(arr, k=0):
     return tril_indices(rows, k=k, m=columns)
 
 
-def triu_indices_from(arr, k=0):
+def triu_indices_from(arr, k: int = 0) -> tuple[Array, Array]:
     """Returns row and column indices on and above a diagonal of a matrix.
 
     Args:
@@ -159,7 +164,7 @@ def triu_indices_from(arr, k=0):
     return triu_indices(rows, k=k, m=columns)
 
 
-def ix_(*args):
+def ix_(*args: ArrayLike) -> tuple[Array, ...]:
     """Returns index arrays that select the grid spanned by vectors of indices.
 
     Args:
@@ -246,7 +251,14 @@ def unravel_index(indices, shape):
     return tuple(out)
 
 
-def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None):
+def ravel_multi_index(
+    multi_index: Sequence[ArrayLike],
+    dims: Sequence[int],
+    mode: str = "raise",
+    order: str = "C",
+    *,
+    dtype: DTypeLike | None = None,
+) -> Array:
     """Returns indices into a flattened array for index tuples.
 
     Args:

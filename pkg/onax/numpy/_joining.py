@@ -1,6 +1,9 @@
 """Joining and splitting arrays."""
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -9,6 +12,7 @@ from onax._control.jit_call import staged
 from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array
 from onax.numpy._creation import asarray
 from onax.numpy._promotion import (
@@ -31,7 +35,7 @@ def _as_sequence(name, arrays_in):
     return list(arrays_in)
 
 
-def concatenate(arrays, axis=0, dtype=None):
+def concatenate(arrays, axis: int | None = 0, dtype: DTypeLike | None = None) -> Array:
     """Returns arrays joined along an existing axis.
 
     Args:
@@ -70,7 +74,7 @@ def _cast_parts(name, parts, dtype):
     return [asarray(x, dtype=dtype) for x in parts]
 
 
-def concat(arrays, /, *, axis=0):
+def concat(arrays: Sequence[ArrayLike], /, *, axis: int | None = 0) -> Array:
     """Returns arrays joined along an existing axis.
 
     Args:
@@ -91,7 +95,7 @@ def concat(arrays, /, *, axis=0):
     return concatenate(arrays, axis=axis)
 
 
-def stack(arrays, axis=0, out=None, dtype=None):
+def stack(arrays, axis: int = 0, out=None, dtype: DTypeLike | None = None) -> Array:
     """Returns arrays of one shape joined along a new axis.
 
     Args:
@@ -139,7 +143,7 @@ def _lift_and_concatenate(name, arrays_in, lift, axis, dtype):
     return concatenate(parts, axis=axis(parts), dtype=dtype)
 
 
-def vstack(tup, dtype=None):
+def vstack(tup, dtype: DTypeLike | None = None) -> Array:
     """Returns arrays joined along the first axis; vectors count as rows.
 
     Args:
@@ -160,7 +164,7 @@ def vstack(tup, dtype=None):
     return _lift_and_concatenate("vstack", tup, atleast_2d, lambda parts: 0, dtype)
 
 
-def hstack(tup, dtype=None):
+def hstack(tup, dtype: DTypeLike | None = None) -> Array:
     """Returns arrays joined along the second axis; vectors along their only one.
 
     Args:
@@ -182,7 +186,7 @@ def hstack(tup, dtype=None):
     )
 
 
-def dstack(tup, dtype=None):
+def dstack(tup, dtype: DTypeLike | None = None) -> Array:
     """Returns arrays joined along the third axis.
 
     Args:
@@ -203,7 +207,7 @@ def dstack(tup, dtype=None):
     return _lift_and_concatenate("dstack", tup, atleast_3d, lambda parts: 2, dtype)
 
 
-def column_stack(tup):
+def column_stack(tup) -> Array:
     """Returns a matrix of vectors as columns, and of matrices side by side.
 
     Args:
@@ -229,7 +233,7 @@ def column_stack(tup):
 
 
 @staged("append", static_argnames=("axis",))
-def append(arr, values, axis=None):
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """Returns an array followed by values along an axis.
 
     Args:
@@ -253,7 +257,7 @@ def append(arr, values, axis=None):
 
 
 @staged("block")
-def block(arrays):
+def block(arrays) -> Array:
     """Returns one array made from nested lists of blocks.
 
     Args:
@@ -319,7 +323,7 @@ def _split(name, ary, sections, axis):
     return list(lax.split(ary, sizes, axis=canonical_axis(axis, ary.ndim)))
 
 
-def split(ary, indices_or_sections, axis=0):
+def split(ary: ArrayLike, indices_or_sections, axis: int = 0) -> list[Array]:
     """Returns the parts of an array along an axis.
 
     Args:
@@ -340,7 +344,7 @@ def split(ary, indices_or_sections, axis=0):
     return _split("split", ary, indices_or_sections, axis)
 
 
-def array_split(ary, indices_or_sections, axis=0):
+def array_split(ary: ArrayLike, indices_or_sections, axis: int = 0) -> list[Array]:
     """Returns the parts of an array along an axis, whose lengths may differ by one.
 
     Args:
@@ -361,7 +365,7 @@ def array_split(ary, indices_or_sections, axis=0):
     return _split("array_split", ary, indices_or_sections, axis)
 
 
-def vsplit(ary, indices_or_sections):
+def vsplit(ary: ArrayLike, indices_or_sections) -> list[Array]:
     """Returns the parts of an array along its first axis.
 
     Args:
@@ -381,7 +385,7 @@ def vsplit(ary, indices_or_sections):
     return _split("vsplit", ary, indices_or_sections, 0)
 
 
-def hsplit(ary, indices_or_sections):
+def hsplit(ary: ArrayLike, indices_or_sections) -> list[Array]:
     """Returns the parts of an array along its second axis, those of a vector along its only one.
 
     Args:
@@ -402,7 +406,7 @@ def hsplit(ary, indices_or_sections):
     return _split("hsplit", ary, indices_or_sections, 0 if ary.ndim == 1 else 1)
 
 
-def dsplit(ary, indices_or_sections):
+def dsplit(ary: ArrayLike, indices_or_sections) -> list[Array]:
     """Returns the parts of an array along its third axis.
 
     Args:
@@ -423,7 +427,7 @@ def dsplit(ary, indices_or_sections):
 
 
 @static_argnames("axis")
-def unstack(x, /, *, axis=0):
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     """Returns the slices of an array along an axis, without it.
 
     Args:

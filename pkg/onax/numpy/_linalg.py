@@ -1,11 +1,17 @@
 """Implementation of jnp.linalg: norms and products of matrices."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, DTypeLike
+from onax._native.array import Array
 from onax.numpy import _gathering, _products
 from onax.numpy._decompositions import svd
 from onax.numpy._einsum import einsum
@@ -24,7 +30,7 @@ from onax.numpy._ufuncs import constant_like, multiply, sqrt
 
 
 @staged("norm", ("ord", "axis", "keepdims"), compiled_from=1)
-def norm(x, ord=None, axis=None, keepdims=False):
+def norm(x: ArrayLike, ord=None, axis=None, keepdims: bool = False) -> Array:
     """Returns a norm of vectors or matrices.
 
     Args:
@@ -126,7 +132,7 @@ def _norm_by_singular_values(x, order, axis, keepdims):
 
 
 @static_argnames("keepdims", "ord")
-def matrix_norm(x, /, *, keepdims=False, ord="fro"):
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: str | int = "fro") -> Array:
     """Returns the norm of each matrix in the last two axes.
 
     Args:
@@ -148,7 +154,9 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
 
 
 @static_argnames("keepdims")
-def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
+def vector_norm(
+    x: ArrayLike, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, ord: int | str = 2
+) -> Array:
     """Returns the norm of the vectors along the axes.
 
     Args:
@@ -177,7 +185,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     return _vector_norm(x, ord, axis, keepdims)
 
 
-def multi_dot(arrays, *, precision=None):
+def multi_dot(arrays: Sequence[ArrayLike], *, precision=None) -> Array:
     """Returns the product of several matrices, multiplied in the cheapest order.
 
     The order depends on shapes alone and is found by dynamic programming over the parenthesizations.
@@ -228,7 +236,9 @@ def multi_dot(arrays, *, precision=None):
     return einsum(",".join(subscripts) + "->" + first + last, *operands, optimize="auto", precision=precision)
 
 
-def matmul(x1, x2, /, *, precision=None, preferred_element_type=None):
+def matmul(
+    x1: ArrayLike, x2: ArrayLike, /, *, precision=None, preferred_element_type: DTypeLike | None = None
+) -> Array:
     """Returns the matrix product of two arrays, as `jnp.matmul`.
 
     Args:
@@ -251,7 +261,9 @@ def matmul(x1, x2, /, *, precision=None, preferred_element_type=None):
     return _products.matmul(x1, x2, precision=precision, preferred_element_type=preferred_element_type)
 
 
-def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
+def vecdot(
+    x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1, precision=None, preferred_element_type: DTypeLike | None = None
+) -> Array:
     """Returns the scalar product of vectors along an axis, as `jnp.vecdot`.
 
     Args:
@@ -274,7 +286,16 @@ def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
     return _products.vecdot(x1, x2, axis=axis, precision=precision, preferred_element_type=preferred_element_type)
 
 
-def tensordot(x1, x2, /, *, axes=2, precision=None, preferred_element_type=None, out_sharding=None):
+def tensordot(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    *,
+    axes=2,
+    precision=None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding=None,
+) -> Array:
     """Returns sums of products over pairs of axes, as `jnp.tensordot`.
 
     Args:
@@ -299,7 +320,7 @@ def tensordot(x1, x2, /, *, axes=2, precision=None, preferred_element_type=None,
     return _products.tensordot(x1, x2, axes=axes, **options, out_sharding=out_sharding)
 
 
-def outer(x1, x2, /):
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns the products of all pairs of elements of two vectors.
 
     Args:
@@ -323,7 +344,7 @@ def outer(x1, x2, /):
     return _products.outer(x1, x2)
 
 
-def cross(x1, x2, /, *, axis=-1):
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis=-1):
     """Returns the vector product along an axis of length 3.
 
     Args:
@@ -350,7 +371,7 @@ def cross(x1, x2, /, *, axis=-1):
     return _products.cross(x1, x2, axis=axis)
 
 
-def diagonal(x, /, *, offset=0):
+def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
     """Returns the diagonals of the matrices in the last two axes.
 
     Args:
@@ -367,7 +388,7 @@ def diagonal(x, /, *, offset=0):
     return _gathering.diagonal(x, offset=offset, axis1=-2, axis2=-1)
 
 
-def trace(x, /, *, offset=0, dtype=None):
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Returns the sums of the diagonals of the matrices in the last two axes.
 
     Args:

@@ -1,12 +1,17 @@
 """Predicates: isnan and its relatives, closeness, equality of arrays."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import FEW, staged
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
-from onax._native.array import ArrayImpl
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array, ArrayImpl
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax.numpy._creation import asarray
 from onax.numpy._promotion import check_arraylike, ensure_arraylike, is_arraylike, promote_args, promote_args_inexact
@@ -18,7 +23,7 @@ def _full_bool(x, value):
 
 
 @static_argnames()
-def isnan(x, /):
+def isnan(x: ArrayLike, /) -> Array:
     """Returns whether each element is NaN.
 
     Args:
@@ -37,7 +42,7 @@ def isnan(x, /):
 
 
 @static_argnames()
-def isfinite(x, /):
+def isfinite(x: ArrayLike, /) -> Array:
     """Returns whether each element is neither NaN nor infinite.
 
     Args:
@@ -59,7 +64,7 @@ def isfinite(x, /):
 
 
 @staged("isinf")
-def isinf(x, /):
+def isinf(x: ArrayLike, /) -> Array:
     """Returns whether each element is infinite.
 
     Args:
@@ -135,7 +140,7 @@ def isneginf(x, /, out=None):
 
 
 @staged("iscomplex")
-def iscomplex(x):
+def iscomplex(x: ArrayLike) -> Array:
     """Returns whether each element has an imaginary part other than 0.
 
     Args:
@@ -153,7 +158,7 @@ def iscomplex(x):
 
 
 @staged("isreal")
-def isreal(x):
+def isreal(x: ArrayLike) -> Array:
     """Returns whether each element has the imaginary part 0.
 
     Args:
@@ -170,7 +175,7 @@ def isreal(x):
     return lax.eq(i, constant_like(i, 0))
 
 
-def iscomplexobj(x):
+def iscomplexobj(x: Any) -> bool:
     """Returns whether x is of a complex dtype.
 
     Args:
@@ -198,7 +203,7 @@ def iscomplexobj(x):
     return dtypes.is_complex(dtypes.dtype(x))
 
 
-def isrealobj(x):
+def isrealobj(x: Any) -> bool:
     """Returns whether x is not of a complex dtype.
 
     Args:
@@ -214,7 +219,7 @@ def isrealobj(x):
     return not iscomplexobj(x)
 
 
-def isscalar(element):
+def isscalar(element: Any) -> bool:
     """Returns whether a value is a scalar of Python or NumPy, or an array of rank 0.
 
     Args:
@@ -251,7 +256,9 @@ def iterable(y):
 
 
 @staged("isclose", static_argnames=("equal_nan",), compiled_from=FEW)
-def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+def isclose(
+    a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1e-05, atol: ArrayLike = 1e-08, equal_nan: bool = False
+) -> Array:
     """Returns whether elements of two arrays are equal within tolerances.
 
     Args:
@@ -292,7 +299,9 @@ def _tolerance(value, dtype):
 
 
 @staged("allclose", static_argnames=("equal_nan",), compiled_from=FEW)
-def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+def allclose(
+    a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1e-05, atol: ArrayLike = 1e-08, equal_nan: bool = False
+) -> Array:
     """Returns whether all elements of two arrays are equal within tolerances.
 
     Args:
@@ -313,7 +322,7 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     return lax.reduce_and(near, tuple(range(near.ndim)))
 
 
-def array_equal(a1, a2, equal_nan=False):
+def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
     """Returns whether two arrays have the same shape and elements.
 
     Args:
@@ -336,7 +345,7 @@ def array_equal(a1, a2, equal_nan=False):
     return lax.reduce_and(same, tuple(range(same.ndim)))
 
 
-def array_equiv(a1, a2):
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Returns whether two arrays are equal after broadcasting.
 
     Args:

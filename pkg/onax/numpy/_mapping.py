@@ -1,11 +1,16 @@
 """Functions mapped over axes: apply_along_axis, apply_over_axes, vectorize, piecewise."""
 
+from __future__ import annotations
+
 import functools
 import re
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from onax import lax
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax._transforms.vmap import vmap
 from onax.numpy._creation import asarray, broadcast_to
@@ -13,7 +18,7 @@ from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arrayl
 from onax.numpy._shaping import expand_dims
 
 
-def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args, **kwargs) -> Array:
     """Returns the results of a function of vectors, applied along an axis.
 
     Args:
@@ -43,7 +48,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     return function(arr)
 
 
-def apply_over_axes(func, a, axes):
+def apply_over_axes(func, a: ArrayLike, axes: Sequence[int]) -> Array:
     """Returns the result of a function applied over one axis after the other.
 
     Args:
@@ -73,7 +78,7 @@ def apply_over_axes(func, a, axes):
     return a
 
 
-def piecewise(x, condlist, funclist, *args, **kw):
+def piecewise(x: ArrayLike, condlist, funclist, *args, **kw) -> Array:
     """Returns values of the functions whose conditions hold, element by element.
 
     A function that is not chosen for an element has no influence on its derivative.

@@ -1,10 +1,14 @@
 """Reductions that skip NaN."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import FEW, staged
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, Axis, DTypeLike
+from onax._native.array import Array
 from onax.numpy._promotion import (
     ensure_arraylike,
     no_out,
@@ -24,7 +28,15 @@ def _replace_nan(a, value):
 
 
 @staged("nansum", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
-def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+def nansum(
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out=None,
+    keepdims: bool = False,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
+) -> Array:
     """Returns the sum over the axes of the elements that are not NaN.
 
     Args:
@@ -49,7 +61,15 @@ def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, whe
 
 
 @staged("nanprod", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
-def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+def nanprod(
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out=None,
+    keepdims: bool = False,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
+) -> Array:
     """Returns the product over the axes of the elements that are not NaN.
 
     Args:
@@ -84,7 +104,14 @@ def _nan_reduce_extreme(name, a, axis, keepdims, initial, mask, reduce_, worst):
 
 
 @staged("nanmax", static_argnames=("axis", "keepdims"), compiled_from=FEW)
-def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+def nanmax(
+    a: ArrayLike,
+    axis: Axis = None,
+    out=None,
+    keepdims: bool = False,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
+) -> Array:
     """Returns the largest of those elements over the axes that are not NaN.
 
     Args:
@@ -110,7 +137,14 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
 
 
 @staged("nanmin", static_argnames=("axis", "keepdims"), compiled_from=FEW)
-def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+def nanmin(
+    a: ArrayLike,
+    axis: Axis = None,
+    out=None,
+    keepdims: bool = False,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
+) -> Array:
     """Returns the smallest of those elements over the axes that are not NaN.
 
     Args:
@@ -136,7 +170,14 @@ def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None):
 
 
 @staged("nanmean", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
-def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
+def nanmean(
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out=None,
+    keepdims: bool = False,
+    where: ArrayLike | None = None,
+) -> Array:
     """Returns the mean over the axes of the elements that are not NaN.
 
     Args:
@@ -166,7 +207,16 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
 
 
 @staged("nanvar", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
-def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None):
+def nanvar(
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out=None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
+) -> Array:
     """Returns the variance over the axes of the elements that are not NaN.
 
     Args:
@@ -211,7 +261,16 @@ def _nanvar(a, axis, dtype, ddof, keepdims, mask, mean):
 
 
 @staged("nanstd", static_argnames=("axis", "dtype", "keepdims"), compiled_from=FEW)
-def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None):
+def nanstd(
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out=None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
+) -> Array:
     """Returns the standard deviation over the axes of the elements that are not NaN.
 
     Args:

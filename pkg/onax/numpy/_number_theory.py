@@ -1,10 +1,14 @@
 """Number theory: gcd, lcm."""
 
+from __future__ import annotations
+
 from onax import lax
 from onax._control.jit_call import staged
 from onax._control.while_loop import while_loop
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._arithmetic import floor_divide
 from onax.numpy._promotion import (
     check_arraylike,
@@ -50,7 +54,7 @@ def _gcd(x1, x2):
 
 
 @static_argnames()
-def gcd(x1, x2):
+def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Returns the greatest common divisor of integers, by Euclid's algorithm.
 
     Args:
@@ -79,7 +83,7 @@ def _lcm(x1, x2):
 
 
 @static_argnames()
-def lcm(x1, x2):
+def lcm(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Returns the least common multiple of integers.
 
     Args:

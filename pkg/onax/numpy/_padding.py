@@ -1,11 +1,15 @@
 """pad, in all of NumPy's modes."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._native.tree import tree_flatten, tree_map
 from onax.numpy._arithmetic import round as _round
 from onax.numpy._creation import array, broadcast_to
@@ -26,7 +30,7 @@ _OPTIONS = {
 }  # fmt: skip
 
 
-def pad(array, pad_width, mode="constant", **kwargs):
+def pad(array: ArrayLike, pad_width, mode="constant", **kwargs) -> Array:
     """Returns an array with elements added at both ends of its axes.
 
     Args:

@@ -1,5 +1,7 @@
 """Polynomials as vectors of coefficients, highest power first."""
 
+from __future__ import annotations
+
 import operator
 
 import numpy as np
@@ -10,6 +12,8 @@ from onax._control.scan import scan
 from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._arithmetic import power
 from onax.numpy._convolution import convolve
 from onax.numpy._creation import broadcast_to
@@ -46,7 +50,7 @@ def _pad_to_equal_length(name, a1, a2):
 
 
 @staged("polyadd")
-def polyadd(a1, a2):
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Returns the sum of two polynomials.
 
     Args:
@@ -63,7 +67,7 @@ def polyadd(a1, a2):
 
 
 @staged("polysub")
-def polysub(a1, a2):
+def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Returns the difference of two polynomials.
 
     Args:
@@ -80,7 +84,7 @@ def polysub(a1, a2):
 
 
 @staged("polyder", static_argnames=("m",), compiled_from=FEW)
-def polyder(p, m=1):
+def polyder(p: ArrayLike, m: int = 1) -> Array:
     """Returns a derivative of a polynomial.
 
     Args:
@@ -113,7 +117,7 @@ def polyder(p, m=1):
 
 
 @staged("vander", static_argnames=("N", "increasing"), compiled_from=FEW)
-def vander(x, N=None, increasing=False):
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Array:
     """Returns a Vandermonde matrix, whose columns are powers of x.
 
     Args:
@@ -185,7 +189,7 @@ def poly(seq_of_zeros):
     return _poly(zeros)
 
 
-def polydiv(u, v, *, trim_leading_zeros=False):
+def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> tuple[Array, Array]:
     """Returns quotient and remainder of two polynomials.
 
     Args:
@@ -222,7 +226,7 @@ def _polyint(p, k, m):
 
 
 @static_argnames("m")
-def polyint(p, m=1, k=None):
+def polyint(p: ArrayLike, m: int = 1, k=None) -> Array:
     """Returns an integral of a polynomial.
 
     Args:
@@ -256,7 +260,7 @@ def polyint(p, m=1, k=None):
     return p if m == 0 else _polyint(p, k, m=m)
 
 
-def polymul(a1, a2, *, trim_leading_zeros=False):
+def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -> Array:
     """Returns the product of two polynomials.
 
     Args:
@@ -283,7 +287,7 @@ def polymul(a1, a2, *, trim_leading_zeros=False):
 
 
 @staged("polyval", static_argnames=("unroll",), compiled_from=FEW)
-def polyval(p, x, *, unroll=16):
+def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
     """Returns the values of a polynomial, by Horner's rule.
 
     Args:
@@ -328,7 +332,7 @@ def _empty_roots(p):
     return lax.full((0,), 0, dtypes.to_complex_dtype(p.dtype))
 
 
-def roots(p, *, strip_zeros=True):
+def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
     """Returns the zeros of a polynomial, the eigenvalues of its companion matrix.
 
     Args:
@@ -371,7 +375,15 @@ def roots(p, *, strip_zeros=True):
 
 
 @staged("polyfit", static_argnames=("deg", "rcond", "full", "cov"))
-def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+def polyfit(
+    x: ArrayLike,
+    y: ArrayLike,
+    deg: int,
+    rcond: float | None = None,
+    full: bool = False,
+    w: ArrayLike | None = None,
+    cov: bool = False,
+) -> Array | tuple[Array, ...]:
     """Returns the coefficients of the polynomial that fits points best, by least squares.
 
     Args:

@@ -1,5 +1,7 @@
 """Products of matrices and vectors: matmul, dot, inner, outer, tensordot, kron, cross and their relatives."""
 
+from __future__ import annotations
+
 import operator
 
 import numpy as np
@@ -9,6 +11,7 @@ from onax._control.jit_call import staged
 from onax._core.api_functions import name_error, static_argnames
 from onax._ground import dims, dtypes
 from onax._ground.config import config
+from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array, ArrayImpl
 from onax._prims.convert import convert
 from onax._prims.placement import with_out_sharding
@@ -46,7 +49,9 @@ _MATRIX_NUMBERS = (((1,), (0,)), ((), ()))
 
 
 @static_argnames("precision", "preferred_element_type")
-def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
+def matmul(
+    a: ArrayLike, b: ArrayLike, *, precision=None, preferred_element_type: DTypeLike | None = None, out_sharding=None
+) -> Array:
     """Returns the matrix product of two arrays.
 
     Args:
@@ -174,7 +179,7 @@ def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None)
 
 
 @static_argnames("precision", "preferred_element_type")
-def vdot(a, b, *, precision=None, preferred_element_type=None):
+def vdot(a: ArrayLike, b: ArrayLike, *, precision=None, preferred_element_type: DTypeLike | None = None) -> Array:
     """Returns the scalar product of two arrays, flattened, the first one conjugated.
 
     Args:
@@ -200,7 +205,7 @@ def vdot(a, b, *, precision=None, preferred_element_type=None):
 
 
 @static_argnames("precision", "preferred_element_type")
-def inner(a, b, *, precision=None, preferred_element_type=None):
+def inner(a: ArrayLike, b: ArrayLike, *, precision=None, preferred_element_type: DTypeLike | None = None) -> Array:
     """Returns the sum of products over the last axes of two arrays.
 
     Args:
@@ -228,7 +233,7 @@ def inner(a, b, *, precision=None, preferred_element_type=None):
 
 
 @static_argnames()
-def outer(a, b, out=None):
+def outer(a: ArrayLike, b: ArrayLike, out=None) -> Array:
     """Returns the products of all pairs of elements of two arrays.
 
     Args:
@@ -255,7 +260,15 @@ def outer(a, b, out=None):
     return lax.bitwise_and(a, b) if a.dtype == np.bool_ else lax.mul(a, b)
 
 
-def tensordot(a, b, axes=2, *, precision=None, preferred_element_type=None, out_sharding=None):
+def tensordot(
+    a: ArrayLike,
+    b: ArrayLike,
+    axes=2,
+    *,
+    precision=None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding=None,
+) -> Array:
     """Returns sums of products over pairs of axes of two arrays.
 
     Args:
@@ -304,7 +317,7 @@ def _tensordot_axes(a, b, axes):
 
 
 @staged("kron", compiled_from=None)
-def kron(a, b):
+def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """Returns the Kronecker product: b once for each element of a, multiplied by it.
 
     Args:
@@ -327,7 +340,7 @@ def kron(a, b):
 
 
 @staged("cross", static_argnames=("axisa", "axisb", "axisc", "axis"))
-def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None):
     """Returns the vector product along axes of length 3 or 2.
 
     Args:
@@ -389,7 +402,9 @@ def _component(x, i):
     return lax.squeeze(part, (x.ndim - 1,))
 
 
-def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
+def vecdot(
+    x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1, precision=None, preferred_element_type: DTypeLike | None = None
+) -> Array:
     """Returns the scalar product of the vectors along an axis, the first conjugated.
 
     Args:
@@ -443,7 +458,7 @@ def _check_core(name, operands, dimensions):
 
 
 @staged("matvec")
-def matvec(x1, x2, /):
+def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns the products of matrices and vectors.
 
     Args:
@@ -469,7 +484,7 @@ def matvec(x1, x2, /):
 
 
 @staged("vecmat")
-def vecmat(x1, x2, /):
+def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns the products of conjugated vectors and matrices.
 
     Args:

@@ -4,11 +4,17 @@ q lies in [0, 1] (percentile: [0, 100]) and is a number or a vector, whose axis 
 elements `method` decides: linear, lower, higher, midpoint or nearest; inverted_cdf takes weights too.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import FEW, staged
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax.numpy._cumulative import cumsum
 from onax.numpy._gathering import take_along_axis
@@ -32,8 +38,16 @@ _OPTIONS = ("axis", "overwrite_input", "keepdims", "method")
 
 @staged("quantile", static_argnames=_OPTIONS, compiled_from=FEW)
 def quantile(
-    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
-):  # fmt: skip
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: int | Sequence[int] | None = None,
+    out=None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: ArrayLike | None = None,
+) -> Array:
     """Returns quantiles of the elements along the axes.
 
     Args:
@@ -63,8 +77,16 @@ def quantile(
 
 @staged("nanquantile", static_argnames=_OPTIONS, compiled_from=FEW)
 def nanquantile(
-    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
-):  # fmt: skip
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: int | Sequence[int] | None = None,
+    out=None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: ArrayLike | None = None,
+) -> Array:
     """Returns quantiles of those elements along the axes that are not NaN.
 
     Args:
@@ -264,7 +286,13 @@ def _inverted_cdf(a, q, axis, keepdims, skip_nan, weights):
 
 
 @staged("median", static_argnames=("axis", "overwrite_input", "keepdims"), compiled_from=FEW)
-def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+def median(
+    a: ArrayLike,
+    axis: int | Sequence[int] | None = None,
+    out=None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Array:
     """Returns the middle element along the axes, or the mean of the two in the middle.
 
     Args:
@@ -288,7 +316,13 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 
 
 @staged("nanmedian", static_argnames=("axis", "overwrite_input", "keepdims"), compiled_from=FEW)
-def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+def nanmedian(
+    a: ArrayLike,
+    axis: int | Sequence[int] | None = None,
+    out=None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Array:
     """Returns the median of those elements along the axes that are not NaN.
 
     Args:
@@ -319,9 +353,17 @@ def _percent_to_quantile(name, a, q, weights):
 
 @staged("percentile", static_argnames=(*_OPTIONS, "out_sharding"), compiled_from=FEW)
 def percentile(
-    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None,
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: int | Sequence[int] | None = None,
+    out=None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: ArrayLike | None = None,
     out_sharding=None,
-):  # fmt: skip
+) -> Array:
     """Returns percentiles of the elements along the axes: `quantile` at q / 100.
 
     Args:
@@ -355,8 +397,16 @@ def percentile(
 
 @staged("nanpercentile", static_argnames=_OPTIONS, compiled_from=FEW)
 def nanpercentile(
-    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
-):  # fmt: skip
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: int | Sequence[int] | None = None,
+    out=None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: ArrayLike | None = None,
+) -> Array:
     """Returns percentiles of those elements along the axes that are not NaN.
 
     Args:

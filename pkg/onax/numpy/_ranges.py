@@ -1,7 +1,11 @@
 """Arrays made by counting: ranges, grids, and matrices of a few diagonals."""
 
+from __future__ import annotations
+
 import math
 import operator
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +13,8 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
-from onax._native.array import ArrayImpl
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._native.array import Array, ArrayImpl
 from onax._prims.placement import with_out_sharding
 from onax._transforms.vmap import vmap
 from onax.lax._creation import place_on_device as on_device
@@ -27,7 +32,9 @@ from onax.numpy._promotion import (
 # --- by counting --------------------------------------------------------------------------------------------------
 
 
-def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding=None):
+def arange(
+    start, stop=None, step: ArrayLike | None = None, dtype: DTypeLike | None = None, *, device=None, out_sharding=None
+) -> Array:
     """Returns evenly spaced numbers in a half-open interval.
 
     Args:
@@ -113,7 +120,17 @@ def _arange_symbolic(start, stop, step, dtype):
     return out if type(start) is int and start == 0 else lax.add(to_dtype(start, dtype), out)
 
 
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+    *,
+    device=None,
+):
     """Returns evenly spaced numbers from `start` to `stop`.
 
     Args:
@@ -196,7 +213,15 @@ def _move_leading_axis(x, axis):
     return lax.transpose(x, order)
 
 
-def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+def logspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    base: ArrayLike = 10.0,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+) -> Array:
     """Returns numbers spaced evenly on a logarithmic scale.
 
     Args:
@@ -233,7 +258,14 @@ def _logspace(start, stop, base, *, num, endpoint, dtype, axis):
     return lax.convert_element_type(lax.pow(base, exponents), dtype)
 
 
-def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+def geomspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+) -> Array:
     """Returns numbers with a constant ratio.
 
     Args:
@@ -290,7 +322,7 @@ def _matrix_dimension(name, argument, n):
     return shape[0]
 
 
-def eye(N, M=None, k=0, dtype=None, *, device=None):
+def eye(N: DimSize, M: DimSize | None = None, k=0, dtype: DTypeLike | None = None, *, device=None) -> Array:
     """Returns a matrix with ones on a diagonal and zeros elsewhere.
 
     Args:
@@ -328,7 +360,7 @@ def _diagonal_ones(rows, columns, k, dtype):
     return lax.convert_element_type(lax.eq(lax.add(i, to_dtype(k, index)), j), dtype)
 
 
-def identity(n, dtype=None):
+def identity(n: DimSize, dtype: DTypeLike | None = None) -> Array:
     """Returns a unit matrix.
 
     Args:
@@ -354,7 +386,7 @@ def lower_mask(rows, columns, k, dtype=np.bool_):
     return mask if dtype == np.bool_ else lax.convert_element_type(mask, dtype)
 
 
-def tri(N, M=None, k=0, dtype=None):
+def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Returns a matrix with ones on and below a diagonal and zeros elsewhere.
 
     Args:
@@ -376,7 +408,7 @@ def tri(N, M=None, k=0, dtype=None):
     return lower_mask(N, N if M is None else M, k, dtype)
 
 
-def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+def meshgrid(*xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Array]:
     """Returns the coordinate arrays of the grid that vectors span.
 
     Args:
@@ -417,7 +449,9 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     return out
 
 
-def indices(dimensions, dtype=None, sparse=False):
+def indices(
+    dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False
+) -> Array | tuple[Array, ...]:
     """Returns the index arrays of a grid.
 
     Args:
@@ -450,7 +484,7 @@ def indices(dimensions, dtype=None, sparse=False):
     return lax.stack(out, 0) if out else lax.full((0,), 0, dtype)
 
 
-def fromfunction(function, shape, *, dtype=float, **kwargs):
+def fromfunction(function, shape: Any, *, dtype: DTypeLike = float, **kwargs) -> Array:
     """Returns the results of a function of indices, for all indices of a shape.
 
     Unlike NumPy's, the function is mapped over scalars by `vmap`.

@@ -4,6 +4,8 @@ All take `axis` (None: all), `keepdims`, and, where it makes sense, `dtype`, `wh
 Half-precision sums are formed in float32; small integers are widened to the default integer, as in NumPy.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import lax
@@ -11,7 +13,8 @@ from onax._control.jit_call import compiled_when_large, staged
 from onax._core.api_functions import name_error, static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
-from onax._native.array import ArrayImpl
+from onax._ground.typing import ArrayLike, Axis, DTypeLike
+from onax._native.array import Array, ArrayImpl
 from onax._prims.convert import convert
 from onax._prims.reductions import highest, lowest
 from onax.numpy._creation import broadcast_to
@@ -121,7 +124,16 @@ def sum_dtype(dtype):
 
 
 @static_argnames("dtype", "keepdims")
-def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True):
+def sum(
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out=None,
+    keepdims: bool = False,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
+    promote_integers: bool = True,
+) -> Array:
     """Returns the sum of the elements over the given axes.
 
     Differs from NumPy in the dtypes named above, and in refusing sequences, which `jnp.array` converts.
@@ -171,7 +183,16 @@ def _drop_weak_type(a):
 
 
 @static_argnames("dtype", "keepdims")
-def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True):
+def prod(
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out=None,
+    keepdims: bool = False,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
+    promote_integers: bool = True,
+) -> Array:
     """Returns the product of the elements over the given axes.
 
     Args:
@@ -220,7 +241,14 @@ def _reduce_extreme(name, a, axis, out, keepdims, initial, mask, op, combine, id
 
 
 @static_argnames("keepdims")
-def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+def max(
+    a: ArrayLike,
+    axis: Axis = None,
+    out=None,
+    keepdims: bool = False,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
+) -> Array:
     """Returns the largest element over the given axes.
 
     Args:
@@ -246,7 +274,14 @@ def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
 
 
 @static_argnames("keepdims")
-def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+def min(
+    a: ArrayLike,
+    axis: Axis = None,
+    out=None,
+    keepdims: bool = False,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
+) -> Array:
     """Returns the smallest element over the given axes.
 
     Args:
@@ -317,7 +352,7 @@ def _reduce_bools(name, a, axis, out, keepdims, mask, op, identity):
 
 
 @static_argnames("keepdims")
-def all(a, axis=None, out=None, keepdims=False, *, where=None):
+def all(a: ArrayLike, axis: Axis = None, out=None, keepdims: bool = False, *, where: ArrayLike | None = None) -> Array:
     """Returns whether all elements over the given axes are nonzero.
 
     Args:
@@ -338,7 +373,7 @@ def all(a, axis=None, out=None, keepdims=False, *, where=None):
 
 
 @static_argnames("keepdims")
-def any(a, axis=None, out=None, keepdims=False, *, where=None):
+def any(a: ArrayLike, axis: Axis = None, out=None, keepdims: bool = False, *, where: ArrayLike | None = None) -> Array:
     """Returns whether any element over the given axes is nonzero.
 
     Args:
@@ -359,7 +394,7 @@ def any(a, axis=None, out=None, keepdims=False, *, where=None):
 
 
 @staged("count_nonzero", static_argnames=("axis", "keepdims"))
-def count_nonzero(a, axis=None, keepdims=False):
+def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """Returns the number of nonzero elements over the axes.
 
     Args:
@@ -388,7 +423,15 @@ def _axis_size(a, axis):
 
 @static_argnames("dtype", "keepdims")
 @compiled_when_large(("axis", "dtype", "out", "keepdims"))
-def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
+def mean(
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out=None,
+    keepdims: bool = False,
+    *,
+    where: ArrayLike | None = None,
+) -> Array:
     """Returns the arithmetic mean of the elements over the given axes.
 
     Unlike NumPy's, the mean of integers is of the default float, not float64.
@@ -443,7 +486,18 @@ def constant_like_dtype(value, dtype):
 
 
 @static_argnames("dtype", "keepdims")
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
+def var(
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out=None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    *,
+    where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
+    correction=None,
+) -> Array:
     """Returns the variance of the elements over the given axes: the mean squared deviation from the mean.
 
     Args:
@@ -473,7 +527,18 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
 
 
 @static_argnames("dtype", "keepdims")
-def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
+def std(
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out=None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    *,
+    where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
+    correction=None,
+) -> Array:
     """Returns the standard deviation over the given axes: the square root of `var`, whose arguments it takes.
 
     Args:
@@ -570,7 +635,7 @@ def _std(a, axis, dtype, ddof, keepdims, mask, mean):
 
 
 @static_argnames("keepdims")
-def ptp(a, axis=None, out=None, keepdims=False):
+def ptp(a: ArrayLike, axis: Axis = None, out=None, keepdims: bool = False) -> Array:
     """Returns the range of the elements over the axes: the largest minus the smallest.
 
     Args:
@@ -596,7 +661,9 @@ def _ptp(a, axis, keepdims):
 
 
 @static_argnames("keepdims")
-def average(a, axis=None, weights=None, returned=False, keepdims=False):
+def average(
+    a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: bool = False, keepdims: bool = False
+) -> Array | tuple[Array, Array]:
     """Returns the weighted mean of the elements over the axes.
 
     Args:

@@ -1,5 +1,7 @@
 """repeat: each slice of an array several times in a row."""
 
+from __future__ import annotations
+
 import operator
 
 import numpy as np
@@ -7,6 +9,8 @@ import numpy as np
 from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dims
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax.numpy._creation import asarray, broadcast_to
 from onax.numpy._gathering import take_in_bounds
@@ -14,7 +18,14 @@ from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arrayl
 from onax.numpy._shaping import ravel
 
 
-def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None):
+def repeat(
+    a: ArrayLike,
+    repeats: ArrayLike,
+    axis: int | None = None,
+    *,
+    total_repeat_length: int | None = None,
+    out_sharding=None,
+) -> Array:
     """Returns each slice along an axis several times in a row.
 
     Args:

@@ -1,10 +1,15 @@
 """jnp.float32 and its relatives: dtypes that make arrays when called, and predicates of dtypes."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 
 from onax._ground import dtypes
 from onax._ground.source import api_class
+from onax._ground.typing import DTypeLike
 from onax._native.array import Array
 from onax.numpy._creation import asarray
 
@@ -71,7 +76,7 @@ finfo, iinfo = dtypes.finfo, dtypes.iinfo
 can_cast = np.can_cast
 
 
-def issubdtype(arg1, arg2):
+def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> bool:
     """Returns whether one dtype is another or of its kind.
 
     Unlike NumPy's, it counts bfloat16 and the float8 dtypes as floating.
@@ -90,7 +95,7 @@ def issubdtype(arg1, arg2):
     return dtypes.issubdtype(arg1, arg2)
 
 
-def isdtype(dtype, kind):
+def isdtype(dtype: DTypeLike, kind) -> bool:
     """Returns whether a dtype is of a kind.
 
     Args:
@@ -111,7 +116,7 @@ def isdtype(dtype, kind):
     return dtypes.isdtype(dtype, kind)
 
 
-def promote_types(a, b):
+def promote_types(a: DTypeLike, b: DTypeLike):
     """Returns the dtype to which values of two dtypes promote.
 
     Unlike NumPy's, an integer and a float give that float: JAX's lattice decides.
@@ -133,7 +138,7 @@ def promote_types(a, b):
     return dtypes.promote_types(*(x.dtype if isinstance(x, Array) else x for x in (a, b)))
 
 
-def result_type(*args):
+def result_type(*args: Any):
     """Returns the dtype that an operation on the arguments would have.
 
     Args:

@@ -7,6 +7,8 @@ Sorted arrays are searched by NumPy when evaluating.  In a program few pairs of 
 which is one pass of elementwise work; for many pairs each query bisects the sorted array.
 """
 
+from __future__ import annotations
+
 import operator
 
 import numpy as np
@@ -16,7 +18,8 @@ from onax._control.jit_call import staged
 from onax._control.while_loop import fori_loop
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
-from onax._native.array import make_array
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array, make_array
 from onax.numpy._cumulative import cumsum
 from onax.numpy._gathering import take, take_in_bounds
 from onax.numpy._promotion import (
@@ -151,7 +154,7 @@ def _unravel(indices, shape, index):
     return out[::-1]
 
 
-def flatnonzero(a, *, size=None, fill_value=None):
+def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value=None) -> Array:
     """Returns the indices of the nonzero elements of the flattened array.
 
     Args:
@@ -169,7 +172,7 @@ def flatnonzero(a, *, size=None, fill_value=None):
     return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
 
 
-def argwhere(a, *, size=None, fill_value=None):
+def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | None = None) -> Array:
     """Returns the indices of the nonzero elements, one per row.
 
     Args:
@@ -192,7 +195,7 @@ def argwhere(a, *, size=None, fill_value=None):
     return lax.stack(list(indices), 1)
 
 
-def extract(condition, arr, *, size=None, fill_value=0):
+def extract(condition: ArrayLike, arr: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0) -> Array:
     """Returns the elements where a condition is nonzero, as a vector.
 
     Args:
@@ -211,7 +214,15 @@ def extract(condition, arr, *, size=None, fill_value=0):
     return compress(ravel(condition), ravel(arr), size=size, fill_value=fill_value)
 
 
-def compress(condition, a, axis=None, *, size=None, fill_value=0, out=None):
+def compress(
+    condition: ArrayLike,
+    a: ArrayLike,
+    axis: int | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike = 0,
+    out=None,
+) -> Array:
     """Returns the slices along an axis where a condition holds.
 
     Args:
@@ -354,7 +365,7 @@ def _binary_search(a, v, side):
 
 
 @staged("digitize", ("right", "method"), compiled_from=None)
-def digitize(x, bins, right=False, *, method=None):
+def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False, *, method: str | None = None) -> Array:
     """Returns the index of the bin into which each element falls.
 
     Args:
@@ -404,7 +415,7 @@ def _arg_extreme(name, a, axis, out, keepdims, op):
     return lax.expand_dims(result, tuple(range(ndim)) if flat else (axis,))
 
 
-def argmax(a, axis=None, out=None, keepdims=None):
+def argmax(a: ArrayLike, axis: int | None = None, out=None, keepdims: bool | None = None) -> Array:
     """Returns the index of the first largest element along an axis.
 
     Args:
@@ -426,7 +437,7 @@ def argmax(a, axis=None, out=None, keepdims=None):
     return _arg_extreme("argmax", a, axis, out, keepdims, lax.argmax)
 
 
-def argmin(a, axis=None, out=None, keepdims=None):
+def argmin(a: ArrayLike, axis: int | None = None, out=None, keepdims: bool | None = None) -> Array:
     """Returns the index of the first smallest element along an axis.
 
     Args:
@@ -448,7 +459,7 @@ def argmin(a, axis=None, out=None, keepdims=None):
     return _arg_extreme("argmin", a, axis, out, keepdims, lax.argmin)
 
 
-def nanargmax(a, axis=None, out=None, keepdims=None):
+def nanargmax(a: ArrayLike, axis: int | None = None, out=None, keepdims: bool | None = None) -> Array:
     """Returns the index of the first largest element that is not NaN.
 
     Unlike NumPy, which raises, the index is -1 where all elements are NaN.
@@ -470,7 +481,7 @@ def nanargmax(a, axis=None, out=None, keepdims=None):
     return _nanargmax(a, None if axis is None else operator.index(axis), bool(keepdims))
 
 
-def nanargmin(a, axis=None, out=None, keepdims=None):
+def nanargmin(a: ArrayLike, axis: int | None = None, out=None, keepdims: bool | None = None) -> Array:
     """Returns the index of the first smallest element that is not NaN.
 
     Unlike NumPy, which raises, the index is -1 where all elements are NaN.

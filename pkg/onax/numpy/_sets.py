@@ -4,6 +4,8 @@ How many elements a set has is not a static shape: under `jit` these functions n
 Values come sorted; NaN counts as one value unless equal_nan is False.
 """
 
+from __future__ import annotations
+
 import operator
 from collections import namedtuple
 
@@ -13,6 +15,8 @@ from onax import lax
 from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._cumulative import cumsum
 from onax.numpy._gathering import take, take_in_bounds
 from onax.numpy._joining import concatenate
@@ -52,9 +56,17 @@ def _prefix_mask(size, count):
 
 
 def unique(
-    ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, size=None,
-    fill_value=None, sorted=True,
-):  # fmt: skip
+    ar: ArrayLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+    sorted: bool = True,
+):
     """Returns the sorted distinct elements of an array, or its distinct slices along an axis.
 
     Under `jit` the number of results must be fixed by `size`.
@@ -173,7 +185,7 @@ UniqueCounts = namedtuple("_UniqueCountsResult", "values counts")  # type: ignor
 UniqueInverse = namedtuple("_UniqueInverseResult", "values inverse_indices")  # type: ignore[name-match]
 
 
-def unique_all(x, /, *, size=None, fill_value=None):
+def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None):
     """Returns distinct values, indices of first occurrences, inverse indices and counts.
 
     Args:
@@ -194,7 +206,7 @@ def unique_all(x, /, *, size=None, fill_value=None):
     return UniqueAll(*results)
 
 
-def unique_counts(x, /, *, size=None, fill_value=None):
+def unique_counts(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None):
     """Returns distinct values and how often each occurs.
 
     Args:
@@ -213,7 +225,7 @@ def unique_counts(x, /, *, size=None, fill_value=None):
     return UniqueCounts(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
-def unique_inverse(x, /, *, size=None, fill_value=None):
+def unique_inverse(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None):
     """Returns distinct values and the indices that rebuild the array from them.
 
     Args:
@@ -232,7 +244,7 @@ def unique_inverse(x, /, *, size=None, fill_value=None):
     return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
-def unique_values(x, /, *, size=None, fill_value=None):
+def unique_values(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None) -> Array:
     """Returns the distinct values of an array, sorted.
 
     Args:
@@ -260,7 +272,7 @@ def _require_static(message, size, *operands):
     return None, *(ensure_arraylike("unique", concrete_or_error(None, x, message)) for x in operands)
 
 
-def union1d(ar1, ar2, *, size=None, fill_value=None):
+def union1d(ar1: ArrayLike, ar2: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | None = None) -> Array:
     """Returns the sorted distinct values that occur in either array.
 
     Args:
@@ -280,7 +292,14 @@ def union1d(ar1, ar2, *, size=None, fill_value=None):
     return unique(concatenate([ar1, ar2], axis=None), size=size, fill_value=fill_value)
 
 
-def setdiff1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
+def setdiff1d(
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+) -> Array:
     """Returns the sorted distinct values of ar1 that do not occur in ar2.
 
     Args:
@@ -327,7 +346,14 @@ def _default_fill_value(a, mask, size):
 
 
 @static_argnames("size")
-def setxor1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
+def setxor1d(
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+) -> Array:
     """Returns the sorted distinct values that occur in exactly one of two arrays.
 
     Args:
@@ -386,7 +412,15 @@ def _neighbours_differ(values, present):
 
 
 @static_argnames("size")
-def intersect1d(ar1, ar2, assume_unique=False, return_indices=False, *, size=None, fill_value=None):
+def intersect1d(
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = False,
+    return_indices: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+) -> Array | tuple[Array, Array, Array]:
     """Returns the sorted distinct values that occur in both arrays.
 
     Args:
@@ -426,7 +460,9 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False, *, size=Non
 
 
 @static_argnames("assume_unique", "invert", "method")
-def isin(element, test_elements, assume_unique=False, invert=False, *, method="auto"):
+def isin(
+    element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False, *, method="auto"
+) -> Array:
     """Returns whether each element occurs among the test elements.
 
     Args:

@@ -1,6 +1,9 @@
 """Changing shapes: reshape, transpose and their relatives, joining, splitting, repeating, flipping."""
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,6 +11,7 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import name_error, static_argnames
 from onax._ground import dims
+from onax._ground.typing import ArrayLike, DimSize
 from onax._native.array import Array, ArrayImpl
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape
@@ -24,7 +28,9 @@ from onax.numpy._promotion import (
 # --- one array, other axes ----------------------------------------------------------------------------------------
 
 
-def reshape(a, shape, order="C", *, copy=None, out_sharding=None):
+def reshape(
+    a: ArrayLike, shape: DimSize | Sequence[DimSize], order: str = "C", *, copy: bool | None = None, out_sharding=None
+) -> Array:
     """Returns the elements of an array in another shape.
 
     Args:
@@ -102,7 +108,7 @@ def _target_shape(have, shape):
 
 
 @static_argnames("order")
-def ravel(a, order="C", *, out_sharding=None):
+def ravel(a: ArrayLike, order: str = "C", *, out_sharding=None) -> Array:
     """Returns the elements of an array as a vector.
 
     Args:
@@ -131,7 +137,7 @@ def ravel(a, order="C", *, out_sharding=None):
     return reshape(a, (size,), order=order)
 
 
-def transpose(a, axes=None):
+def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """Returns an array with its axes in another order.
 
     Args:
@@ -161,7 +167,7 @@ def transpose(a, axes=None):
     return lax.transpose(a, axes)
 
 
-def permute_dims(a, /, axes):
+def permute_dims(a: ArrayLike, /, axes: tuple[int, ...]) -> Array:
     """Returns an array with its axes in another order.
 
     Args:
@@ -181,7 +187,7 @@ def permute_dims(a, /, axes):
     return transpose(a, axes)
 
 
-def matrix_transpose(x, /):
+def matrix_transpose(x: ArrayLike, /) -> Array:
     """Returns an array with its last two axes swapped.
 
     Args:
@@ -205,7 +211,7 @@ def matrix_transpose(x, /):
 
 
 @static_argnames("axis1", "axis2")
-def swapaxes(a, axis1, axis2):
+def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     """Returns an array with two axes swapped.
 
     Args:
@@ -229,7 +235,7 @@ def swapaxes(a, axis1, axis2):
     return lax.transpose(a, order)
 
 
-def moveaxis(a, source, destination):
+def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
     """Returns an array with axes moved to other positions; the others keep their order.
 
     Args:
@@ -259,7 +265,7 @@ def moveaxis(a, source, destination):
 
 
 @staged("rollaxis", ("axis", "start"), compiled_from=None)
-def rollaxis(a, axis, start=0):
+def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     """Returns an array with an axis moved to before another; `moveaxis` is clearer.
 
     Args:
@@ -286,7 +292,7 @@ def rollaxis(a, axis, start=0):
     return moveaxis(a, axis, start - 1 if start > axis else start)
 
 
-def squeeze(a, axis=None):
+def squeeze(a: ArrayLike, axis: int | Sequence[int] | None = None) -> Array:
     """Returns an array without axes of length 1.
 
     Args:
@@ -309,7 +315,7 @@ def squeeze(a, axis=None):
     return lax.squeeze(a, canonical_axes(static_axes(axis), a.ndim))
 
 
-def expand_dims(a, axis):
+def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
     """Returns an array with axes of length 1 inserted.
 
     Args:
@@ -356,7 +362,7 @@ def broadcast_shapes(*shapes):
     return lax.broadcast_shapes(*shapes)
 
 
-def broadcast_arrays(*args):
+def broadcast_arrays(*args: ArrayLike) -> list[Array]:
     """Returns arrays broadcast to their common shape.
 
     Args:
@@ -382,7 +388,7 @@ def _shape_of(a):
     return np.shape(a) if not hasattr(a, "shape") else tuple(a.shape)
 
 
-def shape(a):
+def shape(a) -> tuple[int, ...]:
     """Returns the shape of an array.
 
     Args:
@@ -398,7 +404,7 @@ def shape(a):
     return _shape_of(a)
 
 
-def ndim(a):
+def ndim(a) -> int:
     """Returns the number of axes of an array.
 
     Args:
@@ -414,7 +420,7 @@ def ndim(a):
     return len(_shape_of(a))
 
 
-def size(a, axis=None):
+def size(a, axis: int | Sequence[int] | None = None) -> int:
     """Returns the number of elements of an array.
 
     Args:
@@ -448,7 +454,7 @@ def _atleast_nd(x, rank):
 
 
 @staged("atleast_1d")
-def atleast_1d(*arys):
+def atleast_1d(*arys: ArrayLike) -> Array | list[Array]:
     """Returns each argument with at least one axis.
 
     Args:
@@ -467,7 +473,7 @@ def atleast_1d(*arys):
 
 
 @staged("atleast_2d")
-def atleast_2d(*arys):
+def atleast_2d(*arys: ArrayLike) -> Array | list[Array]:
     """Returns each argument with at least two axes, new ones in front.
 
     Args:
@@ -486,7 +492,7 @@ def atleast_2d(*arys):
 
 
 @staged("atleast_3d")
-def atleast_3d(*arys):
+def atleast_3d(*arys: ArrayLike) -> Array | list[Array]:
     """Returns each argument with at least three axes.
 
     Args:
@@ -571,7 +577,7 @@ def resize(a, new_shape):
 # --- reversing and rolling ----------------------------------------------------------------------------------------
 
 
-def flip(m, axis=None):
+def flip(m: ArrayLike, axis: int | Sequence[int] | None = None) -> Array:
     """Returns an array with the order of elements reversed along axes.
 
     Args:
@@ -599,7 +605,7 @@ def _flip(m, axis):
     return lax.rev(m, canonical_axes(axis, m.ndim))
 
 
-def flipud(m):
+def flipud(m: ArrayLike) -> Array:
     """Returns an array with its first axis reversed.
 
     Args:
@@ -616,7 +622,7 @@ def flipud(m):
     return _flip(ensure_arraylike("flipud", m), 0)
 
 
-def fliplr(m):
+def fliplr(m: ArrayLike) -> Array:
     """Returns an array with its second axis reversed.
 
     Args:
@@ -634,7 +640,7 @@ def fliplr(m):
 
 
 @staged("rot90", ("k", "axes"), compiled_from=None)
-def rot90(m, k=1, axes=(0, 1)):
+def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """Returns an array turned by multiples of 90 degrees in the plane of two axes.
 
     Args:

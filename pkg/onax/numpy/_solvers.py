@@ -1,5 +1,7 @@
 """Implementation of jnp.linalg: determinants, inverses, systems of equations, and functions of singular values."""
 
+from __future__ import annotations
+
 import math
 import operator
 from functools import partial
@@ -13,6 +15,7 @@ from onax._control.jit_call import staged
 from onax._control.solves import custom_linear_solve
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
 from onax._native import context
 from onax._native.array import Array
 from onax._native.tree import tree_flatten
@@ -148,7 +151,7 @@ def _map_over_leading_axes(function, lead, operands, cores):
 
 
 @static_argnames()
-def solve(a, b):
+def solve(a: ArrayLike, b: ArrayLike) -> Array:
     """Returns the solution x of the linear equations a x = b.
 
     Unlike NumPy, a singular matrix gives inf or NaN instead of an error.
@@ -198,7 +201,7 @@ def _inv(a):
 
 
 @static_argnames()
-def inv(a):
+def inv(a: ArrayLike) -> Array:
     """Returns the inverses of square matrices.
 
     Unlike NumPy, a singular matrix gives inf or NaN instead of an error.
@@ -301,7 +304,7 @@ def _slogdet(a, method):
 
 
 @static_argnames("method")
-def slogdet(a, *, method=None):
+def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
     """Returns sign and logarithm of the absolute value of determinants.
 
     Args:
@@ -382,7 +385,7 @@ def _determinant(a):
 
 
 @static_argnames()
-def det(a):
+def det(a: ArrayLike) -> Array:
     """Returns the determinants of square matrices.
 
     Args:
@@ -434,7 +437,9 @@ def _pinv_jvp(rtol, hermitian, primals, tangents):
 
 
 @static_argnames("hermitian")
-def pinv(a, rtol=None, hermitian=False, *, rcond=None):
+def pinv(
+    a: ArrayLike, rtol: ArrayLike | None = None, hermitian: bool = False, *, rcond: ArrayLike | None = None
+) -> Array:
     """Returns the Moore-Penrose inverses of matrices.
 
     The derivative is that of Golub and Pereyra (1973), for matrices of constant rank.
@@ -524,7 +529,9 @@ def _matrix_rank(m, rtol, hermitian):
 
 
 @static_argnames("hermitian")
-def matrix_rank(M, rtol=None, *, hermitian=False, tol=None):
+def matrix_rank(
+    M: ArrayLike, rtol: ArrayLike | None = None, *, hermitian: bool = False, tol: ArrayLike | None = None
+) -> Array:
     """Returns the number of singular values above a threshold.
 
     Args:
@@ -581,7 +588,9 @@ def _lstsq(a, b, rcond, numpy_resid):
     return (lax.reshape(x, x.shape[:1]) if vector else x), residuals, rank, s
 
 
-def lstsq(a, b, rcond=None, *, numpy_resid=False):
+def lstsq(
+    a: ArrayLike, b: ArrayLike, rcond: float | None = None, *, numpy_resid: bool = False
+) -> tuple[Array, Array, Array, Array]:
     """Returns the least-squares solution of a x = b.
 
     Where several x fit equally well, it is the one of least norm.
@@ -627,7 +636,7 @@ def lstsq(a, b, rcond=None, *, numpy_resid=False):
 # ---- tensors as matrices ----
 
 
-def tensorinv(a, ind=2):
+def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """Returns the inverse of `a` as a map from its last axes to its first ones.
 
     Args:
@@ -658,7 +667,7 @@ def tensorinv(a, ind=2):
     return lax.reshape(inv(flat), (*columns, *rows))
 
 
-def tensorsolve(a, b, axes=None):
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: tuple[int, ...] | None = None) -> Array:
     """Returns the x with tensordot(a, x, x.ndim) = b.
 
     Args:

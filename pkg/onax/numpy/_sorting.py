@@ -3,11 +3,15 @@
 Sorts are stable by default; NaN comes last; complex numbers are compared by real, then by imaginary part.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, DTypeLike
+from onax._native.array import Array
 from onax.numpy._promotion import canonical_axis, ensure_arraylike, ensure_arraylikes
 from onax.numpy._shaping import ravel, swapaxes
 from onax.numpy._ufuncs import negative
@@ -26,7 +30,9 @@ def _check_operand(name, a, axis, kind, order):
 
 
 @staged("sort", ("axis", "kind", "order", "stable", "descending"), compiled_from=None)
-def sort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False):
+def sort(
+    a: ArrayLike, axis: int | None = -1, *, kind=None, order=None, stable: bool = True, descending: bool = False
+) -> Array:
     """Returns an array with the elements along an axis in ascending order.
 
     Args:
@@ -52,7 +58,16 @@ def sort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False):
 
 
 @staged("argsort", static_argnames=("axis", "kind", "order", "stable", "descending", "dtype"))
-def argsort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False, dtype=None):
+def argsort(
+    a: ArrayLike,
+    axis: int | None = -1,
+    *,
+    kind=None,
+    order=None,
+    stable: bool = True,
+    descending: bool = False,
+    dtype: DTypeLike | None = None,
+) -> Array:
     """Returns the indices that sort an array along an axis.
 
     Args:
@@ -83,7 +98,7 @@ def argsort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False,
 
 
 @staged("lexsort", static_argnames=("axis",))
-def lexsort(keys, axis=-1):
+def lexsort(keys, axis: int = -1) -> Array:
     """Returns the indices that sort by several keys, the last of which is the primary one.
 
     Args:
@@ -116,7 +131,7 @@ def lexsort(keys, axis=-1):
 
 
 @staged("sort_complex")
-def sort_complex(a):
+def sort_complex(a: ArrayLike) -> Array:
     """Returns an array sorted along its last axis, as complex numbers.
 
     Args:
@@ -156,7 +171,7 @@ def _prepare_partition(name, a, kth, axis):
 
 
 @staged("partition", static_argnames=("kth", "axis"))
-def partition(a, kth, axis=-1):
+def partition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
     """Returns an array in which the kth smallest element along an axis stands in its place.
 
     Unlike NumPy, `kth` is one int; the smaller elements stand before it and the larger ones behind it, in unspecified
@@ -184,7 +199,7 @@ def partition(a, kth, axis=-1):
 
 
 @staged("argpartition", static_argnames=("kth", "axis"))
-def argpartition(a, kth, axis=-1):
+def argpartition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
     """Returns the indices of the elements of `partition(a, kth, axis)`.
 
     Args:

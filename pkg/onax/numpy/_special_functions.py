@@ -1,11 +1,15 @@
 """Special functions: i0, the modified Bessel function of order 0, and sinc."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import lax
 from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import FEW, staged
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._promotion import promote_args_inexact
 from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where
@@ -24,7 +28,7 @@ def _i0_jvp(primals, tangents):
 
 
 @staged("i0", compiled_from=None)
-def i0(x):
+def i0(x: ArrayLike) -> Array:
     """Returns the modified Bessel function of the first kind and order 0.
 
     Args:
@@ -47,7 +51,7 @@ def i0(x):
 
 
 @staged("sinc", compiled_from=FEW)
-def sinc(x, /):
+def sinc(x: ArrayLike, /) -> Array:
     """Returns the normalized sinc function sin(pi x) / (pi x).
 
     It is 1 at 0, with the right derivatives of all orders.

@@ -1,10 +1,14 @@
 """Second moments: cov, corrcoef."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import FEW, staged
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, DTypeLike
+from onax._native.array import Array
 from onax.numpy._arithmetic import clip
 from onax.numpy._differences import index_last_axis
 from onax.numpy._joining import concatenate
@@ -119,7 +123,7 @@ def _cov_factor(total, weights, aweights, ddof):
 
 
 @staged("corrcoef", static_argnames=("rowvar", "dtype"), compiled_from=FEW)
-def corrcoef(x, y=None, rowvar=True, dtype=None):
+def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, dtype: DTypeLike | None = None) -> Array:
     """Returns the matrix of Pearson's correlation coefficients of variables.
 
     Args:

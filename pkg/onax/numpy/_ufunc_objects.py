@@ -1,12 +1,18 @@
 """jnp.ufunc: elementwise functions as objects with `reduce`, `accumulate`, `outer` and `at`."""
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
 from onax._ground.source import api_class
+from onax._ground.typing import ArrayLike, DTypeLike
+from onax._native.array import Array
 from onax.numpy import _arithmetic, _cumulative, _reductions, _ufuncs
 from onax.numpy._creation import array, asarray
 from onax.numpy._mapping import vectorize
@@ -66,7 +72,7 @@ class ufunc:
     def _key(self):
         return self._function, self.__name__, self.identity, self.nin, self.nout
 
-    def __call__(self, *args, out=None, where=None):
+    def __call__(self, *args: ArrayLike, out: None = None, where: None = None) -> Any:
         if out is not None:
             raise NotImplementedError(f"out argument of {self}")
         if where is not None:
@@ -79,7 +85,16 @@ class ufunc:
         if self.nout != 1:
             raise ValueError(f"{method} only supported for functions returning a single value")
 
-    def reduce(self, a, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    def reduce(
+        self,
+        a: ArrayLike,
+        axis: int | None = 0,
+        dtype: DTypeLike | None = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Array:
         """The elements along an axis (None: all), combined from left to right."""
         self._require_binary("reduce")
         if out is not None:
@@ -95,19 +110,19 @@ class ufunc:
             raise ValueError(f"where argument must have dtype=bool; got dtype={asarray(where).dtype}")
         return _reduce(a, initial, where, ufunc=self, axis=axis, dtype=dtype, keepdims=keepdims)
 
-    def accumulate(self, a, axis=0, dtype=None, out=None):
+    def accumulate(self, a: ArrayLike, axis: int = 0, dtype: DTypeLike | None = None, out: None = None) -> Array:
         """The running results of `reduce` along an axis."""
         self._require_binary("accumulate")
         if out is not None:
             raise NotImplementedError(f"out argument of {self.__name__}.accumulate()")
         return _accumulate(a, ufunc=self, axis=axis, dtype=dtype)
 
-    def outer(self, A, B, /):
+    def outer(self, A: ArrayLike, B: ArrayLike, /) -> Array:
         """The function on all pairs of elements of A and B: the axes of A, then those of B."""
         self._require_binary("outer")
         return _outer(*ensure_arraylikes(f"{self.__name__}.outer", A, B), ufunc=self)
 
-    def at(self, a, indices, b=None, /, *, inplace=True):
+    def at(self, a: ArrayLike, indices: Any, b: ArrayLike | None = None, /, *, inplace: bool = True) -> Array:
         """a with the function applied at the indices (to b's elements, too, if it is binary), again for repeated ones.
 
         Raises NotImplementedError unless inplace=False: arrays cannot be overwritten.
@@ -120,7 +135,9 @@ class ufunc:
             )
         return _at(a, indices, b, ufunc=self)
 
-    def reduceat(self, a, indices, axis=0, dtype=None, out=None):
+    def reduceat(
+        self, a: ArrayLike, indices: Any, axis: int = 0, dtype: DTypeLike | None = None, out: None = None
+    ) -> Array:
         """For each of the increasing `indices` the elements along an axis from it up to the next one, combined.
 
         Args:
@@ -232,7 +249,7 @@ def _update(name):
     return lambda at, *operands: getattr(at, name)(*operands)
 
 
-def _make_ufunc(function, identity, reduce=None, accumulate=None, at=None, nin=2):
+def _make_ufunc(function, identity, reduce=None, accumulate=None, at=None, nin=2) -> ufunc:
     return ufunc(
         function, nin, 1, name=function.__name__, identity=identity, call=function, reduce=reduce,
         accumulate=accumulate, at=at,
@@ -271,7 +288,7 @@ logaddexp = _make_ufunc(_logaddexp, -np.inf, _log_sum_reduce(_logaddexp, lax.exp
 logaddexp2 = _make_ufunc(_logaddexp2, -np.inf, _log_sum_reduce(_logaddexp2, lax.exp2, _ufuncs.log2))
 
 
-def frompyfunc(func, /, nin, nout, *, identity=None):
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None):
     """Returns a `jnp.ufunc` made from a function of scalars.
 
     Args:

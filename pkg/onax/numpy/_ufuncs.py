@@ -5,12 +5,17 @@ Each row: public name, the primitive's bind, the lax function for everything but
 which two Arrays of one dtype go straight to the primitive, and the parameter names that `inspect.signature` shows.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import numpy as np
 
 from onax import lax
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
-from onax._native.array import ArrayImpl, make_array
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array, ArrayImpl, make_array
 from onax._prims.elementwise_rows import kept
 from onax.numpy._promotion import (
     ensure_arraylike,
@@ -45,7 +50,7 @@ def _set_signature(function, name, parameters, doc):
     return function
 
 
-def _unary(name, primitive, function, direct, promote, doc):
+def _unary(name, primitive, function, direct, promote, doc) -> Callable[[ArrayLike], Array]:
     """A function of one array; `promote` returns a list of one."""
     bind = primitive.bind
 
@@ -59,12 +64,14 @@ def _unary(name, primitive, function, direct, promote, doc):
     return _set_signature(ufunc, name, "x", doc)
 
 
-def _float(name, primitive, function, doc):
+def _float(name, primitive, function, doc) -> Callable[[ArrayLike], Array]:
     """A function of one array, computed in floats or complex numbers."""
     return _unary(name, primitive, function, _INEXACT, promote_dtypes_inexact, doc)
 
 
-def _binary(name, primitive, function, direct, promote, doc, parameters="x1 x2"):
+def _binary(
+    name, primitive, function, direct, promote, doc, parameters="x1 x2"
+) -> Callable[[ArrayLike, ArrayLike], Array]:
     """A function of two arrays.  `direct` dtypes skip promotion when both sides agree or one is a Python scalar."""
     bind = primitive.bind
     floats = direct & _WIDE_FLOATS
@@ -202,7 +209,7 @@ def _refuse_complex(name, x):
 
 
 @static_argnames()
-def absolute(x, /):
+def absolute(x: ArrayLike, /) -> Array:
     """Returns the absolute value, of complex numbers the modulus.
 
     Args:
@@ -221,7 +228,7 @@ def absolute(x, /):
 
 
 @static_argnames()
-def floor(x, /):
+def floor(x: ArrayLike, /) -> Array:
     """Returns the largest integral value not above x.
 
     Args:
@@ -239,7 +246,7 @@ def floor(x, /):
 
 
 @static_argnames()
-def ceil(x, /):
+def ceil(x: ArrayLike, /) -> Array:
     """Returns the smallest integral value not below x.
 
     Args:
@@ -257,7 +264,7 @@ def ceil(x, /):
 
 
 @static_argnames()
-def positive(x, /):
+def positive(x: ArrayLike, /) -> Array:
     """Returns x itself.
 
     Args:
@@ -274,7 +281,7 @@ def positive(x, /):
 
 
 @static_argnames()
-def log10(x, /):
+def log10(x: ArrayLike, /) -> Array:
     """Returns the logarithm with base 10.
 
     Args:
@@ -296,7 +303,7 @@ def log10(x, /):
 
 
 @static_argnames()
-def log2(x, /):
+def log2(x: ArrayLike, /) -> Array:
     """Returns the logarithm with base 2.
 
     Args:
@@ -332,7 +339,7 @@ def constant_like(like, value):
 
 
 @static_argnames()
-def deg2rad(x, /):
+def deg2rad(x: ArrayLike, /) -> Array:
     """Returns angles in degrees converted to radians.
 
     Args:
@@ -350,7 +357,7 @@ def deg2rad(x, /):
 
 
 @static_argnames()
-def rad2deg(x, /):
+def rad2deg(x: ArrayLike, /) -> Array:
     """Returns angles in radians converted to degrees.
 
     Args:
@@ -385,7 +392,7 @@ def reciprocal(x, /):
 
 
 @static_argnames()
-def conjugate(x, /):
+def conjugate(x: ArrayLike, /) -> Array:
     """Returns the complex conjugate.
 
     Args:
@@ -402,7 +409,7 @@ def conjugate(x, /):
     return lax.conj(x) if dtypes.is_complex(x.dtype) else x
 
 
-def conj(x, /):
+def conj(x: ArrayLike, /) -> Array:
     """Returns the complex conjugate, as `conjugate`.
 
     Args:
@@ -419,7 +426,7 @@ def conj(x, /):
 
 
 @static_argnames()
-def real(val, /):
+def real(val: ArrayLike, /) -> Array:
     """Returns the real part.
 
     Args:
@@ -437,7 +444,7 @@ def real(val, /):
 
 
 @static_argnames()
-def imag(val, /):
+def imag(val: ArrayLike, /) -> Array:
     """Returns the imaginary part.
 
     Args:
@@ -523,7 +530,7 @@ greater_equal = _binary("greater_equal", lax.ge_p, _complex_order(lax.ge), _ORDE
 
 
 @static_argnames()
-def right_shift(x1, x2, /):
+def right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns integers with their bits moved down.
 
     Args:
@@ -549,7 +556,7 @@ def _promote_and_shift_right(name, x1, x2):
 
 
 @static_argnames()
-def bitwise_right_shift(x1, x2, /):
+def bitwise_right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns integers with their bits moved down, as `right_shift`.
 
     Args:
@@ -580,7 +587,7 @@ bitwise_left_shift = _binary(
 )  # fmt: skip
 
 
-def divide(x1, x2, /):
+def divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Returns the quotient x1 / x2.
 
     Args:
@@ -647,7 +654,7 @@ def as_bool(x):
     return x if x.dtype == np.bool_ else lax.ne(x, constant_like(x, 0))
 
 
-def _logical(name, function, doc):
+def _logical(name, function, doc) -> Callable[[ArrayLike, ArrayLike], Array]:
     """A function of two arrays read as truth values."""
 
     def ufunc(x1, x2, /):
@@ -671,7 +678,7 @@ logical_xor = _logical("logical_xor", lax.bitwise_xor, describe(
 
 
 @static_argnames()
-def logical_not(x, /):
+def logical_not(x: ArrayLike, /) -> Array:
     """Returns whether elements are zero.
 
     Args:

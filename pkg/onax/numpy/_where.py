@@ -1,12 +1,17 @@
 """Choosing between arrays: where, select, piecewise, choose."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import name_error
 from onax._ground import dtypes
-from onax._native.array import ArrayImpl
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array, ArrayImpl
 from onax.numpy._promotion import check_arraylike, ensure_arraylike, ensure_arraylikes, promote_dtypes
 
 _BOOL = np.dtype(bool)
@@ -44,7 +49,7 @@ def _broadcast(x, shape):
     return lax.broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=axes, sharding=None)
 
 
-def select(condlist, choicelist, default=0):
+def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0) -> Array:
     """Returns, for each element, the choice whose condition holds first.
 
     Args:

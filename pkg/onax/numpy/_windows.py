@@ -1,10 +1,14 @@
 """Window functions: weights of length M that fall off towards both ends."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._promotion import to_dtype
 from onax.numpy._special_functions import i0
 
@@ -24,7 +28,7 @@ def _ones(M, dtype):
     return lax.full((M,), 1, dtype)
 
 
-def bartlett(M):
+def bartlett(M: int) -> Array:
     """Returns the Bartlett window, a triangle from 0 to 1 to 0.
 
     Args:
@@ -45,7 +49,7 @@ def bartlett(M):
     return lax.sub(one, lax.div(lax.abs(lax.sub(twice, dtype.type(M))), dtype.type(M - 1)))
 
 
-def blackman(M):
+def blackman(M: int) -> Array:
     """Returns the Blackman window, 0.42 - 0.5 cos(2 pi n / (M - 1)) + 0.08 cos(4 pi n / (M - 1)).
 
     Args:
@@ -65,7 +69,7 @@ def blackman(M):
     return lax.add(base, lax.mul(dtype.type(0.08), _cosine(n, M, 2, dtype)))
 
 
-def hamming(M):
+def hamming(M: int) -> Array:
     """Returns the Hamming window, 0.54 - 0.46 cos(2 pi n / (M - 1)).
 
     Args:
@@ -84,7 +88,7 @@ def hamming(M):
     return lax.sub(dtype.type(0.54), lax.mul(dtype.type(0.46), _cosine(n, M, 1, dtype)))
 
 
-def hanning(M):
+def hanning(M: int) -> Array:
     """Returns the Hann window, 0.5 - 0.5 cos(2 pi n / (M - 1)).
 
     Args:
@@ -103,7 +107,7 @@ def hanning(M):
     return lax.mul(dtype.type(0.5), lax.sub(dtype.type(1), _cosine(n, M, 1, dtype)))
 
 
-def kaiser(M, beta):
+def kaiser(M: int, beta: ArrayLike) -> Array:
     """Returns the Kaiser window, i0(beta sqrt(1 - (2 n / (M - 1) - 1)**2)) / i0(beta).
 
     Args:

@@ -1,8 +1,14 @@
 """Raw random bits, and the argument checks that the distributions share."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import numpy as np
 
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike, DimSize
+from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax._prims.random import draw_bits
 from onax._prims.shaping import broadcast_shapes, canonical_shape
@@ -54,7 +60,7 @@ def broadcast_parameter(name, x, dtype, shape=None):
     return x if shape is None else broadcast_to(x, shape)
 
 
-def bits(key, shape=(), dtype=None, *, out_sharding=None):
+def bits(key: ArrayLike, shape: Sequence[DimSize] = (), dtype=None, *, out_sharding=None) -> Array:
     """Draws unsigned integers every bit of which is random.
 
     Args:

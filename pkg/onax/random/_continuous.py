@@ -1,7 +1,10 @@
 """Continuous distributions, each a function of uniform numbers as in JAX, so that a key gives JAX's numbers."""
 
+from __future__ import annotations
+
 import functools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,8 +13,9 @@ from onax._control.jit_call import staged
 from onax._core.result_checks import SPECIAL
 from onax._ground import dtypes
 from onax._ground.config import KEY_REUSE, config
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike
 from onax._native import context
-from onax._native.array import ArrayImpl, make_array
+from onax._native.array import Array, ArrayImpl, make_array
 from onax._native.normals import normal as fresh_normals
 from onax._prims.convert import convert
 from onax._prims.placement import with_out_sharding
@@ -73,7 +77,15 @@ def _uniform(key, minval, maxval, *, shape, dtype):
     return lax.max(low, lax.add(lax.mul(floats, lax.sub(high, low)), low))
 
 
-def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0, *, out_sharding=None):
+def uniform(
+    key: ArrayLike,
+    shape: Sequence[DimSize] = (),
+    dtype: DTypeLike | None = None,
+    minval: ArrayLike = 0.0,
+    maxval: ArrayLike = 1.0,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws numbers uniformly from [minval, maxval).
 
     Args:
@@ -127,7 +139,9 @@ def _normal(key, *, shape, dtype):
     return lax.div(lax.add(x, lax.mul(scalar(1j, dtype), y)), _sqrt_of_2(dtype))
 
 
-def normal(key, shape=(), dtype=None, *, out_sharding=None):
+def normal(
+    key: ArrayLike, shape: Sequence[DimSize] = (), dtype: DTypeLike | None = None, *, out_sharding=None
+) -> Array:
     """Draws normal numbers of mean 0 and variance 1.
 
     Args:
@@ -190,7 +204,15 @@ def _truncated_normal(key, lower, upper, *, shape, dtype):
     return clip(out, lax.nextafter(lax.stop_gradient(lower), inf), lax.nextafter(lax.stop_gradient(upper), -inf))
 
 
-def truncated_normal(key, lower, upper, shape=None, dtype=None, *, out_sharding=None):
+def truncated_normal(
+    key: ArrayLike,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws normal numbers of mean 0 and variance 1 that lie between two bounds.
 
     Args:
@@ -218,7 +240,14 @@ def truncated_normal(key, lower, upper, shape=None, dtype=None, *, out_sharding=
     return _truncated_normal(key, lower, upper, shape=shape, dtype=dtype)
 
 
-def lognormal(key, sigma=np.float32(1.0), shape=None, dtype=None, *, out_sharding=None):
+def lognormal(
+    key: ArrayLike,
+    sigma: ArrayLike = np.float32(1.0),
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws exponentials of normal numbers of mean 0.
 
     Args:
@@ -348,7 +377,14 @@ def _gumbel(key, *, shape, dtype, mode):
     return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(u)))))
 
 
-def gumbel(key, shape=(), dtype=None, mode=None, *, out_sharding=None):
+def gumbel(
+    key: ArrayLike,
+    shape: Sequence[DimSize] = (),
+    dtype: DTypeLike | None = None,
+    mode: str | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws numbers of the standard Gumbel distribution, -log(-log(u)) for uniform u.
 
     Args:
@@ -389,7 +425,14 @@ def _rayleigh(key, scale, *, shape, dtype):
     return lax.mul(broadcast_parameter("rayleigh", scale, dtype, shape), lax.sqrt(lax.mul(lax.log(u), minus_two)))
 
 
-def rayleigh(key, scale, shape=None, dtype=None, *, out_sharding=None):
+def rayleigh(
+    key: ArrayLike,
+    scale: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws numbers of the Rayleigh distribution, scale * sqrt(-2 log(u)) for uniform u.
 
     Args:
@@ -421,7 +464,14 @@ def _pareto(key, b, *, shape, dtype):
     return lax.exp(lax.div(_exponential(key, shape=shape, dtype=dtype), b))
 
 
-def pareto(key, b, shape=None, dtype=None, *, out_sharding=None):
+def pareto(
+    key: ArrayLike,
+    b: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws numbers of the Pareto distribution, of density b / x**(b + 1) for x >= 1.
 
     Args:
@@ -454,7 +504,13 @@ def _weibull_min(key, scale, concentration, *, shape, dtype):
     return lax.mul(lax.pow(x, lax.div(scalar(1.0, dtype), concentration)), scale)
 
 
-def weibull_min(key, scale, concentration, shape=(), dtype=None):
+def weibull_min(
+    key: ArrayLike,
+    scale: ArrayLike,
+    concentration: ArrayLike,
+    shape: Sequence[DimSize] = (),
+    dtype: DTypeLike | None = None,
+) -> Array:
     """Draws numbers of the Weibull distribution, scale * e**(1 / concentration) for exponential e.
 
     Args:
@@ -479,7 +535,16 @@ def weibull_min(key, scale, concentration, shape=(), dtype=None):
     return _weibull_min(key, scale, concentration, shape=canonical_shape(shape), dtype=dtype)
 
 
-def triangular(key, left, mode, right, shape=None, dtype=None, *, out_sharding=None):
+def triangular(
+    key: ArrayLike,
+    left: ArrayLike,
+    mode: ArrayLike,
+    right: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws numbers with a density that rises linearly from `left` to `mode` and falls to `right`.
 
     Args:
@@ -528,7 +593,14 @@ def _wald(key, mean, *, shape, dtype):
     return lax.select_n(lax.le(z, lax.div(mean, lax.add(mean, x))), lax.div(mean_2, x), x)
 
 
-def wald(key, mean, shape=None, dtype=None, *, out_sharding=None):
+def wald(
+    key: ArrayLike,
+    mean: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws numbers of the Wald (inverse Gaussian) distribution of scale 1.
 
     Args:
@@ -566,7 +638,9 @@ def _double_sided_maxwell(key, loc, scale, *, shape, dtype):
     return lax.add(lax.mul(lax.mul(signs, size), scale), loc)
 
 
-def double_sided_maxwell(key, loc, scale, shape=(), dtype=None):
+def double_sided_maxwell(
+    key: ArrayLike, loc: ArrayLike, scale: ArrayLike, shape: Sequence[DimSize] = (), dtype: DTypeLike | None = None
+) -> Array:
     """Draws loc + scale * s * m, for a random sign s and a number m of the Maxwell distribution.
 
     Args:

@@ -4,12 +4,18 @@ All numbers of a call go through the same loops, and one key serves them all, as
 accepted candidate says, so it depends on how many rounds the slowest one takes.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._native.array import Array
 from onax._prims.convert import convert
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape
@@ -103,7 +109,14 @@ def _poisson(key, lam, *, shape, dtype):
     return convert(where(lax.eq(lam, scalar(0, lam.dtype)), np.int32(0), out), dtype)
 
 
-def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None):
+def poisson(
+    key: ArrayLike,
+    lam: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws numbers of events of which `lam` are expected.
 
     Args:
@@ -241,7 +254,9 @@ def _binomial(key, count, p, *, shape, dtype):
     return where(lower | no_count | no_number | endless, out, whole - out)
 
 
-def binomial(key, n, p, shape=None, dtype=None):
+def binomial(
+    key: ArrayLike, n: ArrayLike, p: ArrayLike, shape: Sequence[DimSize] | None = None, dtype: DTypeLike | None = None
+) -> Array:
     """Draws the numbers of successes among n trials that succeed with probability p.
 
     Args:
@@ -269,7 +284,15 @@ def binomial(key, n, p, shape=None, dtype=None):
     return _binomial(key, n, p, shape=shape, dtype=dtype)
 
 
-def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1):
+def multinomial(
+    key: ArrayLike,
+    n: ArrayLike,
+    p: ArrayLike,
+    *,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    unroll=1,
+):
     """Draws how many of n things fall into each of several bins.
 
     Args:

@@ -1,11 +1,17 @@
 """Discrete distributions, shuffling and sampling."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._native.array import Array
 from onax._prims.convert import convert
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import broadcast_to_rank, canonical_shape
@@ -46,7 +52,15 @@ def _randint(key, minval, maxval, *, shape, dtype):
     return lax.add(low, convert(lax.rem(offset, span), dtype))
 
 
-def randint(key, shape, minval, maxval, dtype=None, *, out_sharding=None):
+def randint(
+    key: ArrayLike,
+    shape: Sequence[DimSize],
+    minval: ArrayLike,
+    maxval: ArrayLike,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws integers uniformly from [minval, maxval).
 
     The distribution is very slightly uneven where maxval - minval is not a power of two.
@@ -111,7 +125,9 @@ def _bernoulli(key, p, *, shape, mode):
     return lax.lt(lax.mul(low, eps), lax.sub(p, high))
 
 
-def bernoulli(key, p=0.5, shape=None, mode="low", *, out_sharding=None):
+def bernoulli(
+    key: ArrayLike, p: ArrayLike = 0.5, shape: Sequence[DimSize] | None = None, mode: str = "low", *, out_sharding=None
+) -> Array:
     """Draws bools that are True with probability p.
 
     Args:
@@ -151,7 +167,9 @@ def _rademacher(key, *, shape, dtype):
     return lax.sub(lax.mul(two, signs), one)
 
 
-def rademacher(key, shape=(), dtype=None, *, out_sharding=None):
+def rademacher(
+    key: ArrayLike, shape: Sequence[DimSize] = (), dtype: DTypeLike | None = None, *, out_sharding=None
+) -> Array:
     """Draws -1 or 1, each with probability 1/2.
 
     Args:
@@ -183,7 +201,14 @@ def _geometric(key, p, *, shape, dtype):
     return convert(lax.add(lax.floor(lax.div(lax.log(u), rate)), one), dtype)
 
 
-def geometric(key, p, shape=None, dtype=None, *, out_sharding=None):
+def geometric(
+    key: ArrayLike,
+    p: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws the numbers of trials up to and including the first success.
 
     Args:
@@ -216,7 +241,16 @@ def geometric(key, p, shape=None, dtype=None, *, out_sharding=None):
 # ---- categories
 
 
-def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None, *, out_sharding=None):
+def categorical(
+    key: ArrayLike,
+    logits: ArrayLike,
+    axis: int = -1,
+    shape: Sequence[DimSize] | None = None,
+    replace: bool = True,
+    mode: str | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws indices with probabilities proportional to exp(logits).
 
     Args:
@@ -287,7 +321,7 @@ def _shuffle(key, x, *, axis):
     return x
 
 
-def permutation(key, x, axis=0, independent=False, *, out_sharding=None):
+def permutation(key: ArrayLike, x, axis: int = 0, independent: bool = False, *, out_sharding=None) -> Array:
     """Returns elements in random order.
 
     Args:
@@ -326,7 +360,15 @@ def permutation(key, x, axis=0, independent=False, *, out_sharding=None):
     return jnp.take(x, order, axis, unique_indices=True)
 
 
-def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
+def choice(
+    key: ArrayLike,
+    a,
+    shape: Sequence[DimSize] = (),
+    replace: bool = True,
+    p: ArrayLike | None = None,
+    axis: int = 0,
+    mode: str | None = None,
+) -> Array:
     """Draws elements of an array.
 
     Args:

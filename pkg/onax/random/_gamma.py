@@ -5,13 +5,18 @@ reparameterisation.  On the same key they are JAX's but for a rare few (about on
 otherwise whether a candidate is accepted.
 """
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._native.array import Array
 from onax._prims.convert import convert
 from onax._prims.placement import with_out_sharding
 from onax._prims.random import draw_gamma
@@ -29,7 +34,14 @@ def _gamma(key, a, *, shape, dtype, log_space):
     return draw_gamma(key, broadcast_parameter("gamma", a, dtype, shape), log_space)
 
 
-def gamma(key, a, shape=None, dtype=None, *, out_sharding=None):
+def gamma(
+    key: ArrayLike,
+    a: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws numbers of the gamma distribution of scale 1.
 
     Marsaglia's and Tsang's (2000).
@@ -58,7 +70,14 @@ def gamma(key, a, shape=None, dtype=None, *, out_sharding=None):
     return _draw(key, a, shape, dtype, log_space=False)
 
 
-def loggamma(key, a, shape=None, dtype=None, *, out_sharding=None):
+def loggamma(
+    key: ArrayLike,
+    a: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws logarithms of numbers of the gamma distribution, accurate for small shape parameters too.
 
     Args:
@@ -99,7 +118,15 @@ def _beta(key, a, b, *, shape, dtype):
     return lax.div(first, lax.add(first, second))
 
 
-def beta(key, a, b, shape=None, dtype=None, *, out_sharding=None):
+def beta(
+    key: ArrayLike,
+    a: ArrayLike,
+    b: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws numbers of the beta distribution.
 
     Args:
@@ -136,7 +163,14 @@ def _dirichlet(key, alpha, *, shape, dtype):
     return lax.div(parts, broadcast_to(jnp.sum(parts, -1, keepdims=True), parts.shape))
 
 
-def dirichlet(key, alpha, shape=None, dtype=None, *, out_sharding=None):
+def dirichlet(
+    key: ArrayLike,
+    alpha: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws points of a simplex by the Dirichlet distribution.
 
     Args:
@@ -173,7 +207,14 @@ def _chisquare(key, df, *, shape, dtype):
     return lax.mul(lax.exp(_gamma(key, half, shape=shape, dtype=dtype, log_space=True)), two)
 
 
-def chisquare(key, df, shape=None, dtype=None, *, out_sharding=None):
+def chisquare(
+    key: ArrayLike,
+    df: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws numbers of the chi-square distribution: sums of df squared normal numbers.
 
     Args:
@@ -211,7 +252,14 @@ def _t(key, df, *, shape, dtype):
     return lax.mul(normal, lax.sqrt(lax.div(broadcast_to(half, shape), gamma)))
 
 
-def t(key, df, shape=None, dtype=None, *, out_sharding=None):
+def t(
+    key: ArrayLike,
+    df: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws numbers of Student's t distribution.
 
     Args:
@@ -248,7 +296,15 @@ def _f(key, dfnum, dfden, *, shape, dtype):
     return lax.div(lax.div(upper, above), lax.div(lower, below))
 
 
-def f(key, dfnum, dfden, shape=None, dtype=None, *, out_sharding=None):
+def f(
+    key: ArrayLike,
+    dfnum: ArrayLike,
+    dfden: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws numbers of the F distribution: quotients of chi-square numbers, each over its degrees of freedom.
 
     Args:
@@ -284,7 +340,9 @@ def _generalized_normal(key, p, *, shape, dtype):
     return lax.mul(signs, jnp.power(gamma, convert(inverse, dtype)))
 
 
-def generalized_normal(key, p, shape=(), dtype=None, *, out_sharding=None):
+def generalized_normal(
+    key: ArrayLike, p: float, shape: Sequence[DimSize] = (), dtype: DTypeLike | None = None, *, out_sharding=None
+) -> Array:
     """Draws numbers of a density proportional to exp(-|x|**p).
 
     For p = 2 they are normal with variance 1/2, for p = 1 Laplace's.
@@ -324,7 +382,15 @@ def _ball(key, p, *, d, shape, dtype):
     return lax.div(direction, broadcast_to(jnp.power(size, convert(1 / p, dtype))[..., None], direction.shape))
 
 
-def ball(key, d, p=2, shape=(), dtype=None, *, out_sharding=None):
+def ball(
+    key: ArrayLike,
+    d: int,
+    p: float = 2,
+    shape: Sequence[DimSize] = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding=None,
+):
     """Draws points uniformly from the unit ball of a norm.
 
     The method is that of Barthe et al. (2005).

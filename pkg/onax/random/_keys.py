@@ -4,6 +4,8 @@ A key is an array of dtype `key<fry>`, one opaque element a key.  Raw keys, uint
 words of a key, are accepted everywhere in their place; functions that return keys return the kind they were given.
 """
 
+from __future__ import annotations
+
 import operator
 from typing import NewType
 
@@ -12,6 +14,7 @@ import numpy as np
 from onax._core.trace import as_array
 from onax._ground import dims, dtypes
 from onax._ground.config import config
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax._prims import random_counters  # noqa: F401  it registers its generators
 from onax._prims.convert import convert_element_type
@@ -129,7 +132,7 @@ def key_from_seed(name, seed, impl):
     return random_seed_p.bind(seed, impl=impl)
 
 
-def key(seed, *, impl=None, dtype=None):
+def key(seed, *, impl=None, dtype=None) -> Array:
     """A random key, of shape () and dtype `key<fry>`, from an integer.
 
     Args:
@@ -153,7 +156,7 @@ def key(seed, *, impl=None, dtype=None):
     return key_from_seed("key", seed, resolve_impl(impl, dtype))
 
 
-def PRNGKey(seed, *, impl=None):
+def PRNGKey(seed, *, impl=None) -> Array:
     """Returns a random key as raw words, an older form of `key`.
 
     New programs should prefer `key`: its keys have a dtype of their own, so that no arithmetic is done with them by
@@ -177,7 +180,7 @@ def PRNGKey(seed, *, impl=None):
     return out if config.jax_enable_custom_prng else unwrap_keys(out)
 
 
-def wrap_key_data(key_bits_array, *, impl=None, dtype=None):
+def wrap_key_data(key_bits_array: ArrayLike, *, impl=None, dtype=None):
     """Returns the keys that the given words make up; the inverse of `key_data`.
 
     Args:
@@ -203,7 +206,7 @@ def wrap_key_data(key_bits_array, *, impl=None, dtype=None):
 # ---- using keys
 
 
-def split(key, num=2):
+def split(key: ArrayLike, num=2) -> Array:
     """Returns new keys, whose numbers are independent of one another.
 
     The old key must not be used again.
@@ -231,7 +234,7 @@ def split(key, num=2):
     return _match_input(split_keys(key, shape), raw)
 
 
-def fold_in(key, data):
+def fold_in(key: ArrayLike, data: ArrayLike) -> Array:
     """Returns a new key that depends on a key and on an integer, such as the number of a step.
 
     Args:
@@ -287,7 +290,7 @@ def clone(key):
 # ---- taking keys apart
 
 
-def key_data(keys):
+def key_data(keys: ArrayLike) -> Array:
     """Returns the words of keys; the inverse of `wrap_key_data`.
 
     Args:
@@ -306,7 +309,7 @@ def key_data(keys):
     return unwrap_keys(check_keys("key_data", keys, single=False)[0])
 
 
-def key_impl(keys):
+def key_impl(keys: ArrayLike):
     """Returns the generator of keys.
 
     Args:

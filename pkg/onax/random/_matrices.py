@@ -4,13 +4,18 @@ The factors of matrices come from LAPACK, as in JAX, but not from the same build
 rounding of the factors, about 16 units in the last place of the largest element for matrices up to 10 by 10.
 """
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape
 from onax.random._bits import broadcast_parameter, check_shape, float_dtype
@@ -37,7 +42,16 @@ def _multivariate_normal(key, mean, cov, *, shape, dtype, method):
     return mean + jnp.einsum("...ij,...j->...i", factor, normals)
 
 
-def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky", *, out_sharding=None):
+def multivariate_normal(
+    key: ArrayLike,
+    mean: ArrayLike,
+    cov: ArrayLike,
+    shape: Sequence[DimSize] | None = None,
+    dtype: DTypeLike | None = None,
+    method: str = "cholesky",
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws normal vectors of a mean and a covariance.
 
     Args:
@@ -89,7 +103,15 @@ def _orthogonal(key, *, n, m, shape, dtype):
     return jnp.swapaxes(q, -1, -2) if n < m else q
 
 
-def orthogonal(key, n, shape=(), dtype=None, m=None, *, out_sharding=None):
+def orthogonal(
+    key: ArrayLike,
+    n: int,
+    shape: Sequence[DimSize] = (),
+    dtype: DTypeLike | None = None,
+    m: int | None = None,
+    *,
+    out_sharding=None,
+) -> Array:
     """Draws orthogonal matrices uniformly (by Haar measure); unitary ones for a complex dtype.
 
     Args:
