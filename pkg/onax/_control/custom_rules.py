@@ -49,8 +49,12 @@ def _resolve_arguments(custom, args, kwargs):
 
 def call_plainly(custom, args, kwargs):
     """Calls the function without its rule; TypeError for arguments that are no arrays or have no position."""
-    if kwargs or any(type(x) is not ArrayImpl for x in args):
+    if kwargs:
         flatten_call(custom, args, kwargs)  # which checks them
+    for x in args:
+        if type(x) is not ArrayImpl:
+            flatten_call(custom, args, kwargs)  # one call checks all
+            break
     try:
         return custom.fun(*args, **kwargs)
     except TypeError:
