@@ -308,10 +308,8 @@ class Mesh(_Axes):
     @property
     def abstract_mesh(self):
         """The mesh without its devices."""
-        device = None
-        if self.devices.size:
-            first = self.devices.flat[0]
-            device = AbstractDevice(first.device_kind, None, first.platform)
+        first = None if self.empty else self.devices.flat[0]
+        device = None if first is None else AbstractDevice(first.device_kind, None, first.platform)
         return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types, abstract_device=device)
 
     def update(self, devices=None, axis_names=None, axis_types=None):
