@@ -5,8 +5,11 @@ from typing import Any, assert_type
 
 import onax as jax
 import onax.numpy as jnp
-from onax import Array, nn, random
+from onax import Array, lax, nn, random
 from onax.numpy import fft, linalg
+from onax.scipy import fft as scipy_fft
+from onax.scipy import linalg as scipy_linalg
+from onax.scipy import signal, special
 
 
 def loss(w: Array, x: Array, scale: float = 1.0) -> Array:
@@ -119,3 +122,22 @@ def functions(x: Array) -> None:
     assert_type(random.bernoulli(key, 0.5), Array)
     assert_type(random.categorical(key, x), Array)
     assert_type(random.permutation(key, x), Array)
+
+
+def operations(x: Array) -> None:
+    # Functions of lax and scipy.
+    assert_type(lax.full((2,), 0.5), Array)
+    assert_type(lax.dynamic_index_in_dim(x, 0), Array)
+    assert_type(scipy_linalg.solve(x, x), Array)
+    assert_type(signal.fftconvolve(x, x), Array)
+    assert_type(scipy_fft.dct(x), Array)
+    assert_type(lax.broadcast_like(x, x), Array)
+    assert_type(special.logsumexp(x), Array | tuple[Array, Array])
+    assert_type(special.softmax(x, axis=0), Array)
+    assert_type(special.gammainc(1.0, x), Array)
+    assert_type(special.zeta(x, 2.0), Array)
+    assert_type(special.comb(5, 2), Array)
+    assert_type(scipy_linalg.det(x), Array)
+    assert_type(scipy_linalg.inv(x), Array)
+    assert_type(scipy_linalg.toeplitz(x), Array)
+    assert_type(scipy_linalg.sqrtm(x), Array)

@@ -1,13 +1,17 @@
 """Implementation of onax.image: resampling by products with matrices of weights, one for each axis."""
 
+from __future__ import annotations
+
 import enum
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
 from onax._ground import dtypes
+from onax._ground.typing import DimSize
 from onax.numpy._promotion import ensure_arraylike, promote_dtypes_inexact
 
 
@@ -153,7 +157,14 @@ def _resize_nearest(x, shape):
 
 
 def scale_and_translate(
-    image, shape, spatial_dims, scale, translation, method, antialias=True, precision=lax.Precision.HIGHEST
+    image,
+    shape: Sequence[DimSize],
+    spatial_dims: Sequence[int],
+    scale,
+    translation,
+    method,
+    antialias: bool = True,
+    precision=lax.Precision.HIGHEST,
 ):
     """Returns an image resampled so that sample p comes from position (p - translation) / scale.
 

@@ -1,5 +1,7 @@
 """Collectives under JAX's names: checks, trees of operands; the rules are in `_prims/collectives.py`."""
 
+from __future__ import annotations
+
 import operator
 from dataclasses import dataclass
 
@@ -222,7 +224,7 @@ def _reduce_extreme(x, axis_name, axis_index_groups, primitive, reduce):
     return tree_map(one, x)
 
 
-def all_gather(x, axis_name, *, axis_index_groups=None, axis=0, tiled=False, to="varying"):
+def all_gather(x, axis_name, *, axis_index_groups=None, axis=0, tiled=False, to: str = "varying"):
     """Returns the values along a named axis, on every example along it.
 
     Args:
@@ -526,7 +528,7 @@ def pbroadcast(x, axis_name, source):
     return tree_map(lambda leaf: pbroadcast_p.bind(as_array(leaf), axis_name=axis_name, source=source), x)
 
 
-def pcast(x, axis_name, *, to):
+def pcast(x, axis_name, *, to: str):
     """Returns a value as one that varies over a named axis of `shard_map`.
 
     Args:
@@ -582,7 +584,7 @@ def axis_index(axis_name):
     return total
 
 
-def axis_size(axis_name):
+def axis_size(axis_name) -> int:
     """Returns the size of a named axis.
 
     Args:

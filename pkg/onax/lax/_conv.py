@@ -1,6 +1,12 @@
 """conv_general_dilated_local: a convolution whose filter differs from position to position."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 from onax._core.trace import as_array
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._prims.conv import conv_general_dilated_patches
 from onax._prims.conv_dimensions import conv_dimension_numbers
 from onax._prims.dot import canonical_precision, dot_general
@@ -8,16 +14,16 @@ from onax._prims.shaping import transpose
 
 
 def conv_general_dilated_local(
-    lhs,
-    rhs,
-    window_strides,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    window_strides: Sequence[int],
     padding,
-    filter_shape,
-    lhs_dilation=None,
-    rhs_dilation=None,
+    filter_shape: Sequence[int],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
     dimension_numbers=None,
     precision=None,
-):
+) -> Array:
     """A convolution with a filter of its own at each position of the result (a locally connected layer).
 
     Args:

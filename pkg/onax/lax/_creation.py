@@ -1,10 +1,15 @@
 """Creation with placement: lax.full and lax.full_like; shapes as arrays."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import numpy as np
 
 from onax._core.trace import as_array
 from onax._ground import dims, dtypes
-from onax._native.array import ArrayImpl
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._native.array import Array, ArrayImpl
 from onax._prims import creation, shaping
 from onax._prims.convert import convert_element_type
 from onax._prims.slicing import concatenate
@@ -23,7 +28,7 @@ def _sharding_like(x, shape, dtype):
     return x.sharding if shape is None or len(shape) == x.ndim else None
 
 
-def full(shape, fill_value, dtype=None, *, sharding=None):
+def full(shape: Sequence[DimSize], fill_value: ArrayLike, dtype: DTypeLike | None = None, *, sharding=None) -> Array:
     """Returns an array filled with a scalar.
 
     Args:
@@ -46,7 +51,9 @@ def full(shape, fill_value, dtype=None, *, sharding=None):
     return place_on_device(creation.full(shape, fill_value, dtype), sharding)
 
 
-def full_like(x, fill_value, dtype=None, shape=None, sharding=None):
+def full_like(
+    x, fill_value: ArrayLike, dtype: DTypeLike | None = None, shape: Sequence[DimSize] | None = None, sharding=None
+) -> Array:
     """Returns an array of the shape and dtype of another one, filled with a scalar.
 
     Args:
@@ -85,7 +92,7 @@ def empty(shape, dtype, *, out_sharding=None):
     return place_on_device(creation.full(shape, 0, dtype), out_sharding)
 
 
-def broadcast_like(arr, like_arr):
+def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
     """Returns an array repeated to the shape of another one, aligned at the last axes.
 
     Args:
@@ -109,7 +116,7 @@ def broadcast_like(arr, like_arr):
     return shaping.broadcast_in_dim(arr, shape, tuple(range(len(shape) - len(have), len(shape))))
 
 
-def shape_as_value(shape):
+def shape_as_value(shape: Sequence[DimSize]):
     """Returns the sizes of a shape as a vector of integers.
 
     Args:

@@ -1,5 +1,9 @@
 """lax.fft, staged as a named call as in JAX."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 from onax._control.jit_call import staged
 from onax._core.api_functions import static_argnames
 from onax._prims.fft import canonical_type, convert_operand, fft_p
@@ -15,7 +19,7 @@ def _fft(x, fft_type, fft_lengths):
 
 
 @static_argnames("fft_lengths", "fft_type")
-def fft(x, fft_type, fft_lengths):
+def fft(x, fft_type, fft_lengths: Sequence[int]):
     """Returns the discrete Fourier transform over the last axes.
 
     Args:

@@ -1,9 +1,13 @@
 """platform_dependent: onax has one platform, so the branch is chosen when the function is called."""
 
+from __future__ import annotations
+
+from typing import Any
+
 PLATFORM = "cpu"
 
 
-def platform_dependent(*args, default=None, **per_platform):
+def platform_dependent(*args: Any, default=None, **per_platform):
     """Returns what the function for this platform gives for the arguments.
 
     The choice is made at once, so functions for other platforms are never traced.

@@ -4,6 +4,8 @@ Method: Nakatsukasa, Bai, Gygi, "Optimizing Halley's iteration for computing the
 J. Matrix Anal. Appl. 31 (2010), with weights that follow from a lower bound of the smallest singular value.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
@@ -18,7 +20,14 @@ _QR_ABOVE = 100.0  # the weight c from which the Cholesky decomposition of I + c
 
 
 @staged("qdwh", static_argnames=("is_hermitian", "max_iterations", "eps"), compiled_from=None)
-def qdwh(x, *, is_hermitian=False, max_iterations=None, eps=None, dynamic_shape=None):
+def qdwh(
+    x,
+    *,
+    is_hermitian: bool = False,
+    max_iterations: int | None = None,
+    eps: float | None = None,
+    dynamic_shape: tuple[int, int] | None = None,
+):
     """Returns the polar decomposition x = u h.
 
     Args:

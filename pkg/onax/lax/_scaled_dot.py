@@ -1,9 +1,12 @@
 """scaled_dot: products of arrays of narrow floats, blocks of which have a scale."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax._core.trace import as_array
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, DTypeLike
 from onax._prims.convert import convert
 from onax._prims.dot import dot_general
 from onax._prims.elementwise import mul
@@ -52,7 +55,15 @@ def _scaled(side, operand, scale, contracting):
     return mul(convert(operand, _BF16), scales)
 
 
-def scaled_dot(lhs, rhs, *, lhs_scale=None, rhs_scale=None, dimension_numbers=None, preferred_element_type=None):
+def scaled_dot(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    *,
+    lhs_scale: ArrayLike | None = None,
+    rhs_scale: ArrayLike | None = None,
+    dimension_numbers=None,
+    preferred_element_type: DTypeLike | None = None,
+):
     """The product of `lhs * lhs_scale` and `rhs * rhs_scale`, which are rounded to bfloat16.
 
     Args:

@@ -1,6 +1,12 @@
 """scatter_apply: a function applied to the elements at indices."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 from onax._core.trace import Tracer, as_array
+from onax._ground.typing import ArrayLike, DimSize
+from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._prims.creation import full
 from onax._prims.indexing import GatherScatterMode, scatter_p
@@ -8,16 +14,16 @@ from onax._transforms.staging import trace_to_jaxpr
 
 
 def scatter_apply(
-    operand,
-    scatter_indices,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
     func,
     dimension_numbers,
     *,
-    update_shape=(),
-    indices_are_sorted=False,
-    unique_indices=False,
+    update_shape: Sequence[DimSize] = (),
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
     mode=None,
-):
+) -> Array:
     """operand with `func` applied to the elements of the window at each index vector, again where windows overlap.
 
     Args:

@@ -1,10 +1,13 @@
 """Dynamic slices and updates along one axis."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax._control.jit_call import staged
 from onax._core.trace import typeof
 from onax._ground import dims
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax._prims.convert import convert
 from onax._prims.shaping import broadcast_in_dim, canonical_axis, shape_of, squeeze
@@ -22,7 +25,9 @@ def _start_indices(operand, index, axis):
     return indices, axis
 
 
-def dynamic_slice_in_dim(operand, start_index, slice_size, axis=0, *, allow_negative_indices=True):
+def dynamic_slice_in_dim(
+    operand: ArrayLike, start_index: ArrayLike, slice_size: int, axis: int = 0, *, allow_negative_indices: bool = True
+) -> Array:
     """Returns consecutive elements along one axis, from an index that may be traced.
 
     Args:
@@ -46,7 +51,9 @@ def dynamic_slice_in_dim(operand, start_index, slice_size, axis=0, *, allow_nega
 
 
 @staged("dynamic_index_in_dim", static_argnames=("axis", "keepdims", "allow_negative_indices"))
-def dynamic_index_in_dim(operand, index, axis=0, keepdims=True, *, allow_negative_indices=True):
+def dynamic_index_in_dim(
+    operand: ArrayLike, index: ArrayLike, axis: int = 0, keepdims: bool = True, *, allow_negative_indices: bool = True
+) -> Array:
     """Returns the slice at one index of an axis, which may be traced.
 
     Args:
@@ -67,7 +74,9 @@ def dynamic_index_in_dim(operand, index, axis=0, keepdims=True, *, allow_negativ
     return out if keepdims else squeeze(out, (axis,))
 
 
-def dynamic_update_slice_in_dim(operand, update, start_index, axis, *, allow_negative_indices=True):
+def dynamic_update_slice_in_dim(
+    operand: ArrayLike, update: ArrayLike, start_index: ArrayLike, axis: int, *, allow_negative_indices: bool = True
+) -> Array:
     """Returns an array with a part replaced along one axis.
 
     Args:
@@ -89,7 +98,9 @@ def dynamic_update_slice_in_dim(operand, update, start_index, axis, *, allow_neg
 
 
 @staged("dynamic_update_index_in_dim", static_argnames=("axis", "allow_negative_indices"))
-def dynamic_update_index_in_dim(operand, update, index, axis, *, allow_negative_indices=True):
+def dynamic_update_index_in_dim(
+    operand: ArrayLike, update: ArrayLike, index: ArrayLike, axis: int, *, allow_negative_indices: bool = True
+) -> Array:
     """Returns an array with the slice at one index of an axis replaced.
 
     Args:

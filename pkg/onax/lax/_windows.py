@@ -1,9 +1,15 @@
 """reduce_window: any function over windows."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from onax._core.trace import as_array, is_concrete, to_concrete_value
 from onax._ground import dims
+from onax._ground.typing import DimSize
 from onax._native.api_boundary import unwrap
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims import elementwise
@@ -87,15 +93,15 @@ def _make_step(computation, tree):
 
 
 def reduce_window(
-    operand,
-    init_value,
-    computation,
-    window_dimensions,
-    window_strides=None,
+    operand: Any,
+    init_value: Any,
+    computation: Callable[..., Any],
+    window_dimensions: Sequence[DimSize],
+    window_strides: Sequence[int] | None = None,
     padding="VALID",
-    base_dilation=None,
-    window_dilation=None,
-):
+    base_dilation: Sequence[int] | None = None,
+    window_dilation: Sequence[int] | None = None,
+) -> Any:
     """Returns the reductions of all windows of an array.
 
     lax.add from 0, lax.max from the lowest and lax.min from the highest value are primitives of their own; every other

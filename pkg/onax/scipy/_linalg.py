@@ -1,6 +1,9 @@
 """Implementation of onax.scipy.linalg: factorisations, and systems of equations by them."""
 
+from __future__ import annotations
+
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +14,8 @@ from onax._control.jit_call import staged
 from onax._control.scan import scan
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._transforms.autodiff import jvp
 from onax._transforms.vmap import vmap
 from onax.lax import linalg as factors
@@ -65,7 +70,7 @@ def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
     return _cholesky(*promote_inexact("cholesky", a), lower=lower)
 
 
-def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
+def cho_factor(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True):
     """Returns the Cholesky factor of matrices, for `cho_solve`.
 
     Args:
@@ -98,7 +103,7 @@ def _apply_to_columns(b, function):
     return function(b) if b.ndim > 1 else function(b[..., None])[..., 0]
 
 
-def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
+def cho_solve(c_and_lower, b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True) -> Array:
     """Returns the solution of a x = b, given the factor of a.
 
     Args:
@@ -121,7 +126,14 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
 
 
 @static_argnames("full_matrices", "compute_uv", "overwrite_a", "check_finite", "lapack_driver")
-def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+    lapack_driver: str = "gesdd",
+) -> Array | tuple[Array, Array, Array]:
     """Returns the singular value decomposition, a = U diag(s) Vh.
 
     Args:
@@ -143,7 +155,7 @@ def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=
     return tuple(out) if compute_uv else out
 
 
-def det(a, overwrite_a=False, check_finite=True):
+def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """Returns determinants.
 
     Args:
@@ -161,7 +173,7 @@ def det(a, overwrite_a=False, check_finite=True):
     return jnp.linalg.det(a)
 
 
-def inv(a, overwrite_a=False, check_finite=True):
+def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """Returns inverse matrices.
 
     Args:
@@ -181,17 +193,17 @@ def inv(a, overwrite_a=False, check_finite=True):
 
 
 def eigh(
-    a,
-    b=None,
-    lower=True,
-    eigvals_only=False,
-    overwrite_a=False,
-    overwrite_b=False,
-    turbo=True,
+    a: ArrayLike,
+    b: ArrayLike | None = None,
+    lower: bool = True,
+    eigvals_only: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    turbo: bool = True,
     eigvals=None,
-    type=1,
-    check_finite=True,
-):
+    type: int = 1,
+    check_finite: bool = True,
+) -> Array | tuple[Array, Array]:
     """Returns eigenvalues and eigenvectors of Hermitian matrices.
 
     Unlike SciPy, which reads one triangle, it takes the mean of both, as JAX does.
@@ -236,7 +248,7 @@ def _lu_factor(a):
 
 
 @static_argnames("overwrite_a", "check_finite")
-def lu_factor(a, overwrite_a=False, check_finite=True):
+def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, Array]:
     """Returns the LU factors of matrices in one array, for `lu_solve`.
 
     Args:
@@ -262,7 +274,7 @@ def _lu_solve(both, pivots, b, trans):
 
 
 @static_argnames("check_finite", "overwrite_b", "trans")
-def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
+def lu_solve(lu_and_piv, b: ArrayLike, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True) -> Array:
     """Returns the solution of op(a) x = b, given the LU factors of a.
 
     Args:
@@ -359,7 +371,7 @@ def _schur(a, output):
     return factors.schur(a)
 
 
-def schur(a, output="real"):
+def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
     """Returns the Schur form of matrices, a = Z T Z^H.
 
     Args:
@@ -394,7 +406,9 @@ def _hessenberg(a, calc_q):
 
 
 @static_argnames("calc_q", "check_finite", "overwrite_a")
-def hessenberg(a, *, calc_q=False, overwrite_a=False, check_finite=True):
+def hessenberg(
+    a: ArrayLike, *, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> Array | tuple[Array, Array]:
     """Returns the Hessenberg form of matrices, a = Q H Q^H, zero below the first subdiagonal.
 
     Args:
@@ -446,7 +460,7 @@ def _rsf2csf(t, z):
 
 
 @static_argnames("check_finite")
-def rsf2csf(T, Z, check_finite=True):
+def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Array, Array]:
     """Returns a real Schur form as a complex, triangular one.
 
     Args:
@@ -496,15 +510,15 @@ _ASSUMPTIONS = ("gen", "sym", "her", "pos")
 
 
 def solve(
-    a,
-    b,
-    lower=False,
-    overwrite_a=False,
-    overwrite_b=False,
-    debug=False,
-    check_finite=True,
-    assume_a="gen",
-):
+    a: ArrayLike,
+    b: ArrayLike,
+    lower: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    debug: bool = False,
+    check_finite: bool = True,
+    assume_a: str = "gen",
+) -> Array:
     """Returns the solution of a x = b.
 
     Args:
@@ -547,7 +561,16 @@ def _solve_triangular(a, b, trans, lower, unit_diagonal):
 _TRANS = {0: 0, "N": 0, 1: 1, "T": 1, 2: 2, "C": 2}
 
 
-def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, debug=None, check_finite=True):
+def solve_triangular(
+    a: ArrayLike,
+    b: ArrayLike,
+    trans: int | str = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    debug: Any = None,
+    check_finite: bool = True,
+) -> Array:
     """Returns the solution of op(a) x = b for a triangular a.
 
     Args:
@@ -587,7 +610,14 @@ def _polar(a, side):
 
 
 @static_argnames("method", "side")
-def polar(a, side="right", *, method="qdwh", eps=None, max_iterations=None):
+def polar(
+    a: ArrayLike,
+    side: str = "right",
+    *,
+    method: str = "qdwh",
+    eps: float | None = None,
+    max_iterations: int | None = None,
+) -> tuple[Array, Array]:
     """Returns the polar decomposition of matrices: a = u p, or a = p u.
 
     Unlike in JAX both methods use the singular values.
@@ -626,7 +656,15 @@ def polar(a, side="right", *, method="qdwh", eps=None, max_iterations=None):
     return _polar(a, side)
 
 
-def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False, overwrite_a=False, overwrite_c=False):
+def qr_multiply(
+    a: ArrayLike,
+    c: ArrayLike,
+    mode: str = "right",
+    pivoting: bool = False,
+    conjugate: bool = False,
+    overwrite_a: bool = False,
+    overwrite_c: bool = False,
+) -> tuple[Array, Array] | tuple[Array, Array, Array]:
     """Returns the product of a matrix with the Q of a QR decomposition, and R.
 
     Args:
@@ -662,7 +700,16 @@ def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False, overwrite_a
 
 
 @static_argnames("eigvals_only", "select", "select_range")
-def eigh_tridiagonal(d, e, *, eigvals_only=False, select="a", select_range=None, tol=None, key=None):
+def eigh_tridiagonal(
+    d: ArrayLike,
+    e: ArrayLike,
+    *,
+    eigvals_only: bool = False,
+    select: str = "a",
+    select_range=None,
+    tol: float | None = None,
+    key: ArrayLike | None = None,
+) -> Array | tuple[Array, Array]:
     """Returns eigenvalues of a symmetric tridiagonal matrix, and its eigenvectors.
 
     Args:

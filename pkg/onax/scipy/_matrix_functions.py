@@ -1,5 +1,7 @@
 """Functions of matrices: exponentials, square roots, functions by Schur forms; Sylvester's equation."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
@@ -10,6 +12,8 @@ from onax._control.jit_call import staged
 from onax._control.scan import scan
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._transforms.autodiff import jvp
 from onax._transforms.vmap import vmap
 from onax.lax import linalg as factors
@@ -101,7 +105,9 @@ def expm(A, *, upper_triangular=False, max_squarings=16):
 
 
 @static_argnames("compute_expm", "method")
-def expm_frechet(A, E, *, method=None, compute_expm=True):
+def expm_frechet(
+    A: ArrayLike, E: ArrayLike, *, method: str | None = None, compute_expm: bool = True
+) -> Array | tuple[Array, Array]:
     """Returns the exponential of a matrix, and its derivative in a direction.
 
     Args:
@@ -156,7 +162,7 @@ def _sqrtm(a):
     return jnp.matmul(jnp.matmul(z, _sqrtm_triangular(t)), adjoint(z))
 
 
-def sqrtm(A, blocksize=1):
+def sqrtm(A: ArrayLike, blocksize: int = 1) -> Array:
     """Returns the principal square root of a matrix, by its Schur form (Björck and Hammarling, 1983).
 
     Args:
@@ -192,7 +198,7 @@ def _funm_triangular(t, values):
     return scan(column, jnp.diag(values), jnp.arange(t.shape[0]))[0]
 
 
-def funm(A, func, disp=True):
+def funm(A: ArrayLike, func, disp: bool = True) -> Array | tuple[Array, Array]:
     """Returns a function of a matrix, by its Schur form (Parlett, 1976).
 
     Args:

@@ -1,7 +1,10 @@
 """Implementation of onax.scipy.special."""
 
+from __future__ import annotations
+
 import math
 import operator
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -11,6 +14,8 @@ from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.nn._normalization import log_softmax as _log_softmax
 from onax.nn._normalization import softmax as _softmax
 from onax.numpy._promotion import along_last_axis, check_arraylike, ensure_arraylike, promote_args_inexact
@@ -62,7 +67,7 @@ expit = _unary("expit", lambda x: lax.logistic(x), "the logistic function 1 / (1
 
 
 @custom_jvp
-def logit(x):
+def logit(x: ArrayLike) -> Array:
     """Returns log(x / (1 - x)), the inverse of `expit`.
 
     Args:
@@ -100,7 +105,7 @@ def _x_times_log(name, logarithm):
     return custom_jvp(product)
 
 
-def xlogy(x, y):
+def xlogy(x: ArrayLike, y: ArrayLike) -> Array:
     """Returns x * log(y), and 0 where x is 0 and y is not NaN.
 
     Args:
@@ -126,7 +131,7 @@ def _xlogy_jvp(primals, tangents):
     return _xlogy(x, y), lax.add(lax.mul(gx, lax.log(y)), lax.mul(gy, lax.div(x, y)))
 
 
-def xlog1py(x, y):
+def xlog1py(x: ArrayLike, y: ArrayLike) -> Array:
     """Returns x * log(1 + y), and 0 where x is 0 and y is not NaN.
 
     Args:
@@ -169,7 +174,7 @@ def _refuse_complex(name, x):
         raise ValueError(f"{name} does not support complex-valued inputs.")
 
 
-def entr(x):
+def entr(x: ArrayLike) -> Array:
     """Returns -x * log(x), 0 at 0 and -inf for negative x.
 
     Args:
@@ -200,7 +205,7 @@ def _p_log_ratio(name, p, q):
     return p, q, jnp.where(both, ratio, jnp.where(none, zero, np.inf))
 
 
-def rel_entr(p, q):
+def rel_entr(p: ArrayLike, q: ArrayLike) -> Array:
     """Returns p * log(p / q), the terms of the relative entropy.
 
     Args:
@@ -217,7 +222,7 @@ def rel_entr(p, q):
     return _p_log_ratio("rel_entr", p, q)[2]
 
 
-def kl_div(p, q):
+def kl_div(p: ArrayLike, q: ArrayLike) -> Array:
     """Returns p * log(p / q) - p + q, the terms of the Kullback-Leibler divergence.
 
     Args:
@@ -242,7 +247,7 @@ def _require_plain_float(name, x):
     return x
 
 
-def ndtr(x):
+def ndtr(x: ArrayLike) -> Array:
     """Returns the normal distribution function, the probability of at most x.
 
     Args:
@@ -267,7 +272,7 @@ def ndtr(x):
     return lax.mul(half, lax.select(near, middle, tail))
 
 
-def softmax(x, /, *, axis=None):
+def softmax(x: ArrayLike, /, *, axis: int | Sequence[int] | None = None) -> Array:
     """Returns exp(x) divided by its sum over axes.
 
     Args:
@@ -286,7 +291,7 @@ def softmax(x, /, *, axis=None):
 
 
 @static_argnames("axis")
-def log_softmax(x, /, *, axis=None):
+def log_softmax(x: ArrayLike, /, *, axis: int | Sequence[int] | None = None) -> Array:
     """Returns the logarithm of `softmax`.
 
     Args:
@@ -326,7 +331,7 @@ i1 = _unary(
 )
 
 
-def gammainc(a, x):
+def gammainc(a: ArrayLike, x: ArrayLike) -> Array:
     """Returns the regularised lower incomplete gamma function.
 
     It is the integral of t**(a - 1) exp(-t) / gamma(a) from 0 to x.
@@ -345,7 +350,7 @@ def gammainc(a, x):
     return lax.igamma(*promote_args_inexact("gammainc", a, x))
 
 
-def gammaincc(a, x):
+def gammaincc(a: ArrayLike, x: ArrayLike) -> Array:
     """Returns the regularised upper incomplete gamma function, ``1 - gammainc(a, x)``, accurate for large x.
 
     Args:
@@ -362,7 +367,7 @@ def gammaincc(a, x):
     return lax.igammac(*promote_args_inexact("gammaincc", a, x))
 
 
-def betainc(a, b, x):
+def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """Returns the regularised incomplete beta function.
 
     It is the integral of t**(a - 1) (1 - t)**(b - 1) / beta(a, b) from 0 to x.
@@ -382,7 +387,7 @@ def betainc(a, b, x):
     return lax.betainc(*promote_args_inexact("betainc", a, b, x))
 
 
-def betaln(a, b):
+def betaln(a: ArrayLike, b: ArrayLike) -> Array:
     """Returns the logarithm of the absolute value of the beta function.
 
     Args:
@@ -401,7 +406,7 @@ def betaln(a, b):
 
 
 @static_argnames()
-def gammasgn(x):
+def gammasgn(x: ArrayLike) -> Array:
     """Returns the sign of the gamma function.
 
     Args:
@@ -423,7 +428,7 @@ def gammasgn(x):
     return jnp.where(lax.bitwise_and(x == 0, jnp.signbit(x)), -1.0, sign).astype(x.dtype)
 
 
-def gamma(x):
+def gamma(x: ArrayLike) -> Array:
     """Returns the gamma function.
 
     Args:
@@ -442,7 +447,7 @@ def gamma(x):
     return gammasgn(x) * lax.exp(lax.lgamma(x))
 
 
-def beta(a, b):
+def beta(a: ArrayLike, b: ArrayLike) -> Array:
     """Returns the beta function, gamma(a) gamma(b) / gamma(a + b).
 
     Args:
@@ -461,7 +466,7 @@ def beta(a, b):
     return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * lax.exp(betaln(a, b))
 
 
-def factorial(n, exact=False):
+def factorial(n: ArrayLike, exact: bool = False) -> Array:
     """Returns n!, which is gamma(n + 1).
 
     Args:
@@ -484,7 +489,7 @@ def factorial(n, exact=False):
     return jnp.where(n < 0, 0, lax.exp(lax.lgamma(n + 1)))
 
 
-def polygamma(n, x):
+def polygamma(n: ArrayLike, x: ArrayLike) -> Array:
     """Returns the derivative of order n of `digamma` at x.
 
     Args:
@@ -506,7 +511,7 @@ def polygamma(n, x):
     return lax.polygamma(n, x)
 
 
-def multigammaln(a, d):
+def multigammaln(a: ArrayLike, d: ArrayLike) -> Array:
     """Returns the logarithm of the multivariate gamma function.
 
     It is the sum of gammaln(a - j / 2) over j < d, plus d (d - 1) / 4 * log(pi).
@@ -529,7 +534,7 @@ def multigammaln(a, d):
     return jnp.sum(lax.lgamma(jnp.expand_dims(a, -1) - shifts), axis=-1) + size
 
 
-def ndtri(p):
+def ndtri(p: ArrayLike) -> Array:
     """Returns the inverse of `ndtr`.
 
     Args:
@@ -568,7 +573,7 @@ def erfc_inv_of_small(q):
     return -x
 
 
-def log_ndtr(x, series_order=3):
+def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
     """Returns the logarithm of `ndtr`, by an asymptotic series for very negative x.
 
     Args:

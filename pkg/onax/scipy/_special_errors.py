@@ -4,6 +4,8 @@ w(z) = exp(-z^2) erfc(-i z) by the rational expansion of J. Weideman, "Computati
 Journal on Numerical Analysis 31 (1994).
 """
 
+from __future__ import annotations
+
 import functools
 import math
 
@@ -14,6 +16,8 @@ from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import staged
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._promotion import along_last_axis, ensure_arraylike, promote_args_inexact
 from onax.scipy._special import erfc_inv_of_small
 from onax.scipy._special_common import broadcast_arguments, compute_in_float32, polynomial, promote_real_floats
@@ -44,7 +48,7 @@ def _wofz_upper_half_plane(z):
 
 
 @custom_jvp
-def wofz(z):
+def wofz(z: ArrayLike) -> Array:
     """Returns Faddeeva's function exp(-z**2) erfc(-i z), by Weideman's expansion (1994).
 
     Args:
@@ -74,7 +78,7 @@ def _wofz_jvp(primals, tangents):
     return out, g.astype(out.dtype) * (2j / math.sqrt(np.pi) - 2 * z * out).astype(out.dtype)
 
 
-def erfcx(x):
+def erfcx(x: ArrayLike) -> Array:
     """Returns exp(x**2) erfc(x), without overflow for large x.
 
     Args:
@@ -113,7 +117,7 @@ def _real_erfcx(x):
 
 
 @custom_jvp
-def dawsn(x):
+def dawsn(x: ArrayLike) -> Array:
     """Returns Dawson's integral: exp(-x**2) times the integral of exp(t**2) from 0 to x.
 
     Args:
@@ -194,7 +198,7 @@ def _erfcinv(y):
     return jnp.where(small, jnp.where(y < 1, far, -far), lax.erf_inv(1 - y))
 
 
-def owens_t(h, a):
+def owens_t(h: ArrayLike, a: ArrayLike) -> Array:
     """Returns Owen's T function: the integral of exp(-h**2 (1 + t**2) / 2) / (1 + t**2) / (2 pi) from 0 to a.
 
     Args:

@@ -1,5 +1,7 @@
 """Functions akin to the gamma function, and powers, for onax.scipy.special."""
 
+from __future__ import annotations
+
 import math
 import operator
 
@@ -10,12 +12,14 @@ from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
 from onax._ground import dtypes
 from onax._ground.lazy import scipy_special
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._prims.special_series import stirling
 from onax.numpy._promotion import check_arraylike, ensure_arraylike, promote_args_inexact
 from onax.scipy._special_common import broadcast_arguments, compute_in_float32, gamma_sign
 
 
-def loggamma(x):
+def loggamma(x: ArrayLike) -> Array:
     """Returns the principal branch of the logarithm of the gamma function.
 
     Where gamma(x) is not positive it differs from `gammaln`.
@@ -71,7 +75,7 @@ def _subtract_nearest_integer(z):
 
 
 @custom_jvp
-def poch(z, m):
+def poch(z: ArrayLike, m: ArrayLike) -> Array:
     """Returns Pochhammer's symbol gamma(z + m) / gamma(z), the rising power of z.
 
     For integers m it is right at poles of both functions too.
@@ -121,7 +125,7 @@ def _poch(z, m):
     return jnp.where(m == 0, 1, jnp.where(jnp.isnan(z + m), np.nan, value)).astype(z.dtype)
 
 
-def comb(N, k, *, repetition=False):
+def comb(N: ArrayLike, k: ArrayLike, *, repetition: bool = False) -> Array:
     """Returns binomial coefficients, N! / (k! (N - k)!).
 
     Unlike JAX, results for integers are rounded to whole numbers.
@@ -153,7 +157,7 @@ def _binomial_coefficient(n, k, of_integers):
     return jnp.where(valid, jnp.round(value) if of_integers else value, 0)
 
 
-def boxcox(x, lmbda):
+def boxcox(x: ArrayLike, lmbda: ArrayLike) -> Array:
     """Returns the transformation of Box and Cox (1964): (x**lmbda - 1) / lmbda, and log(x) for lmbda = 0.
 
     Args:
@@ -171,7 +175,7 @@ def boxcox(x, lmbda):
     return _boxcox_of_logarithm(jnp.log(x), lmbda)
 
 
-def boxcox1p(x, lmbda):
+def boxcox1p(x: ArrayLike, lmbda: ArrayLike) -> Array:
     """Returns the transformation of Box and Cox of 1 + x, accurate for small x.
 
     Args:
@@ -195,7 +199,7 @@ def _boxcox_of_logarithm(logarithm, power):
     return jnp.where(zero, logarithm, jnp.expm1(safe * logarithm) / safe)
 
 
-def bernoulli(n):
+def bernoulli(n: int) -> Array:
     """Returns Bernoulli's numbers of the orders 0 to n.
 
     Args:

@@ -2,6 +2,8 @@
 elsewhere; formulas are those of NIST's Digital Library of Mathematical Functions (DLMF), chapters 6, 7, 8 and 25.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
@@ -9,6 +11,8 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._promotion import check_arraylike, ensure_arraylike
 from onax.numpy._ufuncs import constant_like
 from onax.scipy._special_common import broadcast_arguments, compute_in_float32, polynomial, promote_real_floats
@@ -21,7 +25,7 @@ _FRACTIONS = 120  # levels of the continued fractions, enough for the smallest a
 
 
 @custom_jvp
-def expi(x):
+def expi(x: ArrayLike) -> Array:
     """Returns the exponential integral Ei, the principal value of the integral of exp(t) / t from -inf to x.
 
     Args:
@@ -62,7 +66,7 @@ def _expi(x):
     return jnp.where(x == 0, -np.inf, jnp.where(jnp.isnan(x), x, out))
 
 
-def exp1(x):
+def exp1(x: ArrayLike) -> Array:
     """Returns the exponential integral E1, the integral of exp(-t) / t from x to inf.
 
     Args:
@@ -83,7 +87,7 @@ def exp1(x):
 
 
 @custom_jvp
-def expn(n, x):
+def expn(n: ArrayLike, x: ArrayLike) -> Array:
     """Returns the generalised exponential integral, the integral of exp(-x t) / t**n from t = 1 to inf.
 
     The derivative in n counts as zero, as in JAX.
@@ -147,7 +151,7 @@ def _expn_of_positive(n, x):
 
 
 @custom_jvp
-def spence(x):
+def spence(x: ArrayLike) -> Array:
     """Returns Spence's function, the dilogarithm of 1 - x.
 
     It is minus the integral of log(t) / (t - 1) from 1 to x.
@@ -212,7 +216,7 @@ def _extend_odd_function(x, odd):
 
 
 @custom_jvp
-def fresnel(x):
+def fresnel(x: ArrayLike) -> tuple[Array, Array]:
     """Returns Fresnel's integrals of sin(pi t**2 / 2) and cos(pi t**2 / 2) from 0 to x.
 
     Args:
@@ -289,7 +293,7 @@ def _reduced_fresnel_phase(y):
 
 
 @custom_jvp
-def sici(x):
+def sici(x: ArrayLike) -> tuple[Array, Array]:
     """Returns the sine integral from 0 to x, and the cosine integral from inf to |x|.
 
     Args:

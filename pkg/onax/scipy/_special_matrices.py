@@ -1,5 +1,7 @@
 """Implementation of onax.scipy.linalg: matrices of a special form."""
 
+from __future__ import annotations
+
 import math
 import operator
 
@@ -9,6 +11,8 @@ from onax import lax
 from onax import numpy as jnp
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, DTypeLike
+from onax._native.array import Array
 from onax.numpy._promotion import check_arraylike, ensure_arraylikes, promote_dtypes, promote_dtypes_inexact
 
 
@@ -27,7 +31,7 @@ def _take(vector, indices):
     return vector[jnp.asarray(indices)]
 
 
-def toeplitz(c, r=None):
+def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> Array:
     """Returns the matrix with constant diagonals.
 
     Args:
@@ -58,7 +62,7 @@ def toeplitz(c, r=None):
     return _vectorize("toeplitz", one, *map(_drop_weak_type, (c, r)))
 
 
-def hankel(c, r=None):
+def hankel(c: ArrayLike, r: ArrayLike | None = None) -> Array:
     """Returns the matrix with constant antidiagonals.
 
     Args:
@@ -93,7 +97,7 @@ def _drop_weak_type(x):
     return lax.convert_element_type(x, x.dtype)
 
 
-def circulant(c):
+def circulant(c: ArrayLike) -> Array:
     """Returns the matrix whose columns are one vector, each shifted cyclically by one more element.
 
     Args:
@@ -151,7 +155,7 @@ def block_diag(*arrs):
     return jnp.concatenate(rows)
 
 
-def companion(a):
+def companion(a: ArrayLike) -> Array:
     """Returns the matrix whose characteristic polynomial has given coefficients.
 
     Args:
@@ -176,7 +180,7 @@ def companion(a):
     return _vectorize("companion", one, a)
 
 
-def fiedler(a):
+def fiedler(a: ArrayLike) -> Array:
     """Returns the matrix of distances |a[i] - a[j]|.
 
     Args:
@@ -195,7 +199,7 @@ def fiedler(a):
     return jnp.abs(a[..., :, None] - a[..., None, :])
 
 
-def fiedler_companion(a):
+def fiedler_companion(a: ArrayLike) -> Array:
     """Returns a pentadiagonal matrix whose characteristic polynomial has given coefficients.
 
     Args:
@@ -233,7 +237,7 @@ def _fiedler_companion(a):
 
 
 @static_argnames("n", "mode")
-def convolution_matrix(a, n, mode="full"):
+def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
     """Returns the matrix whose product with a vector is their convolution.
 
     Args:
@@ -283,7 +287,7 @@ def _check_order(name, n):
 
 
 @static_argnames("n")
-def hilbert(n):
+def hilbert(n: int) -> Array:
     """Returns the matrix of 1 / (i + j + 1).
 
     Args:
@@ -308,7 +312,7 @@ def hilbert(n):
 
 
 @static_argnames("n")
-def invhilbert(n):
+def invhilbert(n: int) -> Array:
     """Returns the inverse of the Hilbert matrix, whose elements are integers.
 
     Args:
@@ -334,7 +338,7 @@ def invhilbert(n):
 
 
 @static_argnames("n", "kind")
-def pascal(n, kind=None):
+def pascal(n: int, kind: str | None = None) -> Array:
     """Returns the matrix of binomial coefficients.
 
     Args:
@@ -360,7 +364,7 @@ def pascal(n, kind=None):
 
 
 @static_argnames("n", "kind")
-def invpascal(n, kind=None):
+def invpascal(n: int, kind: str | None = None) -> Array:
     """Returns the inverse of the matrix of binomial coefficients.
 
     Args:
@@ -386,7 +390,7 @@ def invpascal(n, kind=None):
 
 
 @static_argnames("n", "dtype")
-def hadamard(n, dtype=int):
+def hadamard(n: int, dtype: DTypeLike = int) -> Array:
     """Returns the matrix of 1 and -1 whose rows are orthogonal (Sylvester's construction).
 
     Args:
@@ -414,7 +418,7 @@ def hadamard(n, dtype=int):
 
 
 @static_argnames("n", "full")
-def helmert(n, full=False):
+def helmert(n: int, full: bool = False) -> Array:
     """Returns the matrix whose rows compare the mean of ever more numbers with the next.
 
     Args:
@@ -439,7 +443,7 @@ def helmert(n, full=False):
     return _constant_matrix(out if full else out[1:])
 
 
-def leslie(f, s):
+def leslie(f: ArrayLike, s: ArrayLike) -> Array:
     """Returns the matrix of a population's growth by age.
 
     Args:
@@ -468,7 +472,7 @@ def leslie(f, s):
 
 
 @static_argnames("n", "scale", "dtype")
-def dft(n, scale=None, *, dtype=None):
+def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> Array:
     """Returns the matrix of the discrete Fourier transform.
 
     Args:

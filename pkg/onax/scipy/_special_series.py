@@ -3,6 +3,8 @@
 Formulas are those of NIST's Digital Library of Mathematical Functions (DLMF), chapters 10, 13, 14 and 15.
 """
 
+from __future__ import annotations
+
 import math
 import operator
 
@@ -14,6 +16,8 @@ from onax._control.custom_jvp import custom_jvp
 from onax._core.api_functions import static_argnames
 from onax._core.trace import to_concrete_value
 from onax._ground.errors import ConcretizationTypeError
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._promotion import check_arraylike, ensure_arraylike
 from onax.scipy._special_common import broadcast_arguments, compute_in_float32, gamma_sign, promote_real_floats
 
@@ -79,7 +83,7 @@ def _jvp_by_series(name, function, series, primals, tangents):
 
 
 @custom_jvp
-def hyp1f1(a, b, x):
+def hyp1f1(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """Returns the confluent hypergeometric function, Kummer's M(a, b, x), by its series.
 
     It has derivatives in all three arguments.
@@ -132,7 +136,7 @@ def _kummer(a, b, x, differentiated=False):
 
 
 @custom_jvp
-def hyp2f1(a, b, c, x):
+def hyp2f1(a: ArrayLike, b: ArrayLike, c: ArrayLike, x: ArrayLike) -> Array:
     """Returns Gauss' hypergeometric function F(a, b; c; x), by its series.
 
     Close to 1 the reflection of DLMF 15.8.4 takes its place; digits are lost there if c - a - b is close to an integer.
@@ -220,7 +224,7 @@ def _gauss_near_one(a, b, c, x, value):
 
 
 @static_argnames("n_iter", "v")
-def bessel_jn(z, *, v, n_iter=50):
+def bessel_jn(z: ArrayLike, *, v: int, n_iter: int = 50) -> Array:
     """Returns Bessel functions of the first kind of the orders 0 to v.
 
     The method is Miller's recurrence, downward from order `n_iter`, which must exceed |z| and v by some 20.
@@ -276,7 +280,9 @@ def _miller(z, v, n_iter):
 # ---- spherical harmonics
 
 
-def sph_harm_y(n, m, theta, phi, diff_n=None, n_max=None):
+def sph_harm_y(
+    n: ArrayLike, m: ArrayLike, theta: ArrayLike, phi: ArrayLike, diff_n: int | None = None, n_max: int | None = None
+) -> Array:
     """Returns spherical harmonics.
 
     Args:

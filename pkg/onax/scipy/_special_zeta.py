@@ -1,10 +1,14 @@
 """Implementation of onax.scipy.special: Hurwitz' zeta function with its derivatives in both arguments."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._prims.special_series import euler_maclaurin
 from onax._transforms.autodiff import jvp
 from onax.numpy._promotion import promote_args_inexact
@@ -14,7 +18,7 @@ _DIRECT = 10  # terms summed one by one
 _CORRECTIONS = euler_maclaurin(8)
 
 
-def zeta(x, q=None):
+def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
     """Returns Hurwitz' zeta function, the sum of (k + q)**-x over k = 0, 1, ....
 
     Unlike in SciPy `q` must be given; Riemann's function has q = 1.

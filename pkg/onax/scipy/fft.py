@@ -3,7 +3,10 @@
 Makhoul, "A fast cosine transform in one and two dimensions" (1980).
 """
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,6 +14,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax.numpy._promotion import along_last_axis, canonical_axis, ensure_arraylike, promote_dtypes_inexact
 
@@ -83,7 +87,7 @@ def _transform_axis(function, x, n, axis, norm):
     return jnp.moveaxis(function(jnp.moveaxis(x, axis, -1), norm), -1, axis)
 
 
-def dct(x, type=2, n=None, axis=-1, norm=None):
+def dct(x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """Returns the cosine transform, 2 times the sum over j of x[j] cos(pi k (2 j + 1) / (2 n)).
 
     Args:
@@ -106,7 +110,7 @@ def dct(x, type=2, n=None, axis=-1, norm=None):
     return _transform_axis(_dct_last_axis, _check_operand("dct", x, type, norm), n, axis, norm)
 
 
-def idct(x, type=2, n=None, axis=-1, norm=None):
+def idct(x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """Returns the inverse of the cosine transform `dct`.
 
     Args:
@@ -147,7 +151,13 @@ def _transform_axes(function, x, s, axes, norm):
     return x
 
 
-def dctn(x, type=2, s=None, axes=None, norm=None):
+def dctn(
+    x: ArrayLike,
+    type: int = 2,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Array:
     """Returns the cosine transform along several axes.
 
     Args:
@@ -171,7 +181,13 @@ def dctn(x, type=2, s=None, axes=None, norm=None):
     return _transform_axes(_dct_last_axis, _check_operand("dctn", x, type, norm), s, axes, norm)
 
 
-def idctn(x, type=2, s=None, axes=None, norm=None):
+def idctn(
+    x: ArrayLike,
+    type: int = 2,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Array:
     """Returns the inverse of the cosine transform along several axes.
 
     Args:

@@ -1,5 +1,7 @@
 """onax.scipy.ndimage: interpolation between the elements of an array."""
 
+from __future__ import annotations
+
 import functools
 import itertools
 import operator
@@ -10,6 +12,7 @@ from onax._control.jit_call import staged
 from onax._core.api_functions import static_argnames
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
 
 __all__ = ["map_coordinates"]
 
@@ -30,7 +33,7 @@ _INDEX_FIXERS = {
 
 
 @static_argnames("order", "mode", "cval")
-def map_coordinates(input, coordinates, order, mode="constant", cval=0.0):
+def map_coordinates(input: ArrayLike, coordinates, order: int, mode: str = "constant", cval: ArrayLike = 0.0):
     """Returns an array's values at fractional coordinates.
 
     Args:

@@ -1,11 +1,17 @@
 """onax.scipy.signal: convolution and correlation of arrays of any rank; spectra of pieces of a signal."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._promotion import ensure_arraylikes, promote_dtypes_inexact
 from onax.scipy._spectra import csd, detrend, istft, stft, welch
 
@@ -71,7 +77,7 @@ def _convolve_by_fft(in1, in2, axes):
     return jnp.fft.irfftn(jnp.fft.rfftn(in1, sizes, axes) * jnp.fft.rfftn(in2, sizes, axes), sizes, axes)
 
 
-def fftconvolve(in1, in2, mode="full", axes=None):
+def fftconvolve(in1: ArrayLike, in2: ArrayLike, mode="full", axes: Sequence[int] | None = None) -> Array:
     """Returns the convolution of two arrays by Fourier transforms.
 
     Args:
@@ -97,7 +103,7 @@ def fftconvolve(in1, in2, mode="full", axes=None):
     return _crop_to_mode(_convolve_by_fft(in1, in2, axes), in1.shape, in2.shape, axes, mode)
 
 
-def convolve(in1, in2, mode="full", method="auto", precision=None):
+def convolve(in1: ArrayLike, in2: ArrayLike, mode="full", method: str = "auto", precision=None) -> Array:
     """Returns the convolution of two arrays.
 
     Args:
@@ -126,7 +132,7 @@ def convolve(in1, in2, mode="full", method="auto", precision=None):
     return _crop_to_mode(_convolve_directly(in1, in2, precision), in1.shape, in2.shape, range(in1.ndim), mode)
 
 
-def correlate(in1, in2, mode="full", method="auto", precision=None):
+def correlate(in1: ArrayLike, in2: ArrayLike, mode="full", method: str = "auto", precision=None) -> Array:
     """Returns the correlation of two arrays: the convolution with `in2` reversed and conjugated.
 
     Args:
@@ -157,7 +163,9 @@ def _check_2d_arguments(name, in1, in2, boundary, fillvalue):
         raise ValueError(f"{name}() only supports 2-dimensional inputs.")
 
 
-def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=None):
+def convolve2d(
+    in1: ArrayLike, in2: ArrayLike, mode="full", boundary: str = "fill", fillvalue: float = 0, precision=None
+) -> Array:
     """Returns the convolution of two matrices.
 
     Args:
@@ -183,7 +191,9 @@ def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=No
     return convolve(in1, in2, mode=mode, method="direct", precision=precision)
 
 
-def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=None):
+def correlate2d(
+    in1: ArrayLike, in2: ArrayLike, mode="full", boundary: str = "fill", fillvalue: float = 0, precision=None
+) -> Array:
     """Returns the correlation of two matrices.
 
     Of two middles mode "same" keeps the later one, where `correlate` keeps the earlier one: so do JAX and SciPy.

@@ -1,13 +1,17 @@
 """onax.scipy.cluster.vq: which vector of a code book is nearest."""
 
+from __future__ import annotations
+
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._promotion import check_arraylike, promote_dtypes_inexact
 
 __all__ = ["vq"]
 
 
-def vq(obs, code_book, check_finite=True):
+def vq(obs: ArrayLike, code_book: ArrayLike, check_finite: bool = True) -> tuple[Array, Array]:
     """Returns the nearest row of a code book for each observation.
 
     Args:

@@ -1,5 +1,7 @@
 """Statistics of samples: mode, rankdata, sem."""
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 
@@ -9,6 +11,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax.numpy._promotion import ensure_arraylike, promote_args_inexact
 
@@ -37,7 +40,7 @@ def _run_starts(new):
 
 
 @static_argnames("axis", "nan_policy", "keepdims")
-def mode(a, axis=0, nan_policy="propagate", keepdims=False):
+def mode(a: ArrayLike, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False):
     """Returns the most frequent value along an axis, and how often it occurs.
 
     Of several values it is the smallest.  NaN counts as a value, the largest.
@@ -88,7 +91,7 @@ def mode(a, axis=0, nan_policy="propagate", keepdims=False):
 
 
 @static_argnames("method", "axis", "nan_policy")
-def rankdata(a, method="average", *, axis=None, nan_policy="propagate"):
+def rankdata(a: ArrayLike, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate") -> Array:
     """Returns the ranks of elements, from 1 on.
 
     Args:
@@ -151,7 +154,9 @@ def _ranks_of_sorted(new, method):
 
 
 @static_argnames("axis", "nan_policy", "keepdims")
-def sem(a, axis=0, ddof=1, nan_policy="propagate", *, keepdims=False):
+def sem(
+    a: ArrayLike, axis: int | None = 0, ddof: int = 1, nan_policy: str = "propagate", *, keepdims: bool = False
+) -> Array:
     """Returns the standard error of the mean: the standard deviation over the root of the count.
 
     Args:
