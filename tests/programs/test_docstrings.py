@@ -23,7 +23,6 @@ import pytest
 
 import onax
 import public_names
-import recorded_versions
 from onax import lax, nn
 from onax import numpy as jnp
 from onax._ground.config import Option
@@ -47,17 +46,24 @@ MODULES = (
     "onax.experimental.buffer_callback",
     "onax.experimental.checkify",
     "onax.experimental.colocated_python",
+    "onax.experimental.compilation_cache.compilation_cache",
+    "onax.experimental.compute_on",
     "onax.experimental.control_deps",
     "onax.experimental.custom_partitioning",
     "onax.experimental.fused",
+    "onax.experimental.hijax",
     "onax.experimental.jet",
+    "onax.experimental.layout",
     "onax.experimental.mesh_utils",
     "onax.experimental.multihost_utils",
     "onax.experimental.ode",
     "onax.experimental.profiler",
+    "onax.experimental.random",
     "onax.experimental.rnn",
     "onax.experimental.scheduling_groups",
     "onax.experimental.serialize_executable",
+    "onax.experimental.shard_alike",
+    "onax.experimental.shard_map",
     "onax.experimental.sparse",
     "onax.experimental.sparse.ad",
     "onax.experimental.sparse.api",
@@ -71,6 +77,7 @@ MODULES = (
     "onax.experimental.sparse.util",
     "onax.experimental.topologies",
     "onax.experimental.transfer",
+    "onax.experimental.xla_metadata",
     "onax.export",
     "onax.extend.backend",
     "onax.extend.core",
@@ -150,14 +157,18 @@ OWN = {  # functions that neither `__all__` nor the record of JAX's names lists
     "onax.experimental.checkify": ("Error", "check", "check_error", "checkify", "debug_check"),
     "onax.scipy.special": ("erfcinv",),
 }
-OWN_MODULES = ("onax.interop", "onax.onnx")
+OWN_MODULES = (  # others whose names no record has
+    "onax.experimental.compilation_cache.compilation_cache", "onax.experimental.compute_on", "onax.experimental.hijax",
+    "onax.experimental.layout", "onax.experimental.random", "onax.experimental.shard_alike",
+    "onax.experimental.shard_map", "onax.interop", "onax.onnx",
+)  # fmt: skip
 NAMES = {"__name__": __name__, "jnp": jnp, "lax": lax, "nn": nn, "np": np, "onax": onax}  # what examples may use
 PARAMETER = re.compile(r"  (?:  )?(\*{0,2}\w+(?:, \*{0,2}\w+)*):")
 
 
 def public_modules():
-    """The modules of onax that users import: those whose names JAX has, and its own."""
-    of_jax = [name.replace("jax", "onax", 1) for name in public_names.recorded()[recorded_versions.REFERENCE]]
+    """The modules of onax that users import: those whose names JAX has in any recorded version, and its own."""
+    of_jax = {name.replace("jax", "onax", 1) for names in public_names.recorded().values() for name in names}
     return sorted(name for name in {*of_jax, *OWN_MODULES} if find_module(name) is not None and members(name))
 
 

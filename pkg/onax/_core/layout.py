@@ -25,7 +25,18 @@ class _Auto:
 
 
 class Layout:
-    """The order of dimensions in memory, slowest first; tiles within it."""
+    """The order of the dimensions of an array in memory, and tiles within it.
+
+    Args:
+      major_to_minor: the dimensions, the one that varies slowest first.
+      tiling: tuples of sizes, or None.
+      sub_byte_element_size_in_bits: the size of elements that share bytes; 0 for others.
+
+    Examples:
+      >>> from onax.experimental.layout import Layout
+      >>> Layout((0, 1)).major_to_minor
+      (0, 1)
+    """
 
     __slots__ = ("major_to_minor", "sub_byte_element_size_in_bits", "tiling")
     AUTO = _Auto()
@@ -70,7 +81,22 @@ class Layout:
 
 
 class Format:
-    """A layout and a sharding; either may be None, but an explicit layout needs a sharding."""
+    """A layout and a sharding.
+
+    Args:
+      layout: a Layout, or None.
+      sharding: a Sharding, or None; an explicit layout needs one.
+
+    Raises:
+      ValueError: there is a layout without a sharding.
+      TypeError: an argument is of another type.
+
+    Examples:
+      >>> from onax.experimental.layout import Format, Layout
+      >>> device = onax.sharding.SingleDeviceSharding(onax.devices()[0])
+      >>> Format(Layout((0, 1)), device).layout.major_to_minor
+      (0, 1)
+    """
 
     __slots__ = ("layout", "sharding")
 

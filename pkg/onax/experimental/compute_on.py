@@ -22,18 +22,51 @@ def _check(compute_type):
 
 @contextlib.contextmanager
 def compute_on(compute_type):
-    """Context manager: the enclosed operations run where the name says, which is here the CPU.
+    """Returns a context manager: the enclosed operations run where the name says, which is here the CPU.
 
-    Raises TypeError and ValueError for other values than "device_host", "device", "tpu_sparsecore" and "gpu_stream:#".
+    Args:
+      compute_type: "device_host", "device", "tpu_sparsecore" or "gpu_stream:#".
+
+    Returns:
+      A context manager.
+
+    Raises:
+      TypeError: the name is no str.
+      ValueError: the name is another one.
+
+    Examples:
+      >>> from onax.experimental.compute_on import compute_on
+      >>> with compute_on("device_host"):
+      ...     x = jnp.ones(2) + 1
+      >>> x
+      Array([2., 2.], dtype=float32)
     """
     _check(compute_type)
     yield
 
 
 def compute_on2(f=None, *, compute_type, out_memory_spaces, compiler_options=None):
-    """The function itself, as `compute_on` for its operations; without `f` a decorator.
+    """Returns the function itself, with the checks of `compute_on`; without `f` a decorator.
 
-    `out_memory_spaces` and `compiler_options` change nothing: there is one memory.
+    Args:
+      f: a function, or None.
+      compute_type: as of `compute_on`.
+      out_memory_spaces: accepted without effect, because there is one memory.
+      compiler_options: accepted without effect.
+
+    Returns:
+      The function, or a decorator.
+
+    Raises:
+      TypeError: the name is no str.
+      ValueError: the name is another one.
+
+    Examples:
+      >>> from onax.experimental.compute_on import compute_on2
+      >>> space = onax.memory.Space.Device
+      >>> double = compute_on2(lambda x: 2 * x, compute_type="device_host", out_memory_spaces=space)
+      >>> double(3)
+      6
     """
     _check(compute_type)
     return (lambda g: g) if f is None else f

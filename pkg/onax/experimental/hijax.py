@@ -43,7 +43,17 @@ class EArray:
 
 @dataclass(frozen=True, slots=True)
 class AvalQDD:
-    """A type with the state that a value of it is in."""
+    """A type with the state that a value of it is in.
+
+    Args:
+      aval: the type.
+      qdd: the state, any value with equality.
+
+    Examples:
+      >>> from onax.experimental.hijax import AvalQDD
+      >>> AvalQDD(onax.typeof(jnp.ones(2)), "open").qdd
+      'open'
+    """
 
     aval: AbstractValue
     qdd: object
@@ -51,7 +61,17 @@ class AvalQDD:
 
 @dataclass(frozen=True, slots=True)
 class AvalMutableQDD:
-    """A type with a state that changes."""
+    """A type with a state that changes.
+
+    Args:
+      aval: the type.
+      mutable_qdd: what holds the state.
+
+    Examples:
+      >>> from onax.experimental.hijax import AvalMutableQDD
+      >>> AvalMutableQDD(onax.typeof(jnp.ones(2)), ["open"]).mutable_qdd
+      ['open']
+    """
 
     aval: AbstractValue
     mutable_qdd: object
@@ -59,14 +79,32 @@ class AvalMutableQDD:
 
 @dataclass(slots=True)
 class aval_method:
-    """A function that tracers of a type have as a method."""
+    """A function that tracers of a type have as a method.
+
+    Args:
+      fun: the function; its first argument is the tracer.
+
+    Examples:
+      >>> from onax.experimental.hijax import aval_method
+      >>> aval_method(len).fun is len
+      True
+    """
 
     fun: object
 
 
 @dataclass(slots=True)
 class aval_property:
-    """A function that tracers of a type have as a property."""
+    """A function that tracers of a type have as a property.
+
+    Args:
+      fget: the function of a tracer.
+
+    Examples:
+      >>> from onax.experimental.hijax import aval_property
+      >>> aval_property(len).fget is len
+      True
+    """
 
     fget: object
 
@@ -90,7 +128,18 @@ control_flow_allowed_effects = EffectTypes()
 
 
 def register_hitype(cls, typeof):
-    """Accepts a class of values that are not arrays; nothing else follows from it."""
+    """Accepts a class of values that are not arrays; nothing else follows from it.
+
+    Args:
+      cls: the class.
+      typeof: a function from a value to its type.
+
+    Examples:
+      >>> from onax.experimental.hijax import register_hitype
+      >>> class Money:
+      ...     pass
+      >>> register_hitype(Money, lambda value: onax.typeof(1.0))
+    """
 
 
 def cur_qdd(x):

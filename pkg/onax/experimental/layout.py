@@ -5,9 +5,23 @@ from onax._core.trace import as_array
 
 
 def with_layout_constraint(x, layouts):
-    """Returns x, which is row-major, if the layout is row-major.
+    """Returns an array unchanged if the layout that is asked for is row-major, as all arrays are.
 
-    Raises ValueError for a layout of another rank, NotImplementedError for any other order.
+    Args:
+      x: array of any dtype.
+      layouts: a Layout.
+
+    Returns:
+      Array.
+
+    Raises:
+      ValueError: the layout has another rank.
+      NotImplementedError: the layout is not row-major.
+
+    Examples:
+      >>> from onax.experimental.layout import Layout, with_layout_constraint
+      >>> with_layout_constraint(jnp.ones((2, 3)), Layout((0, 1))).shape
+      (2, 3)
     """
     x = as_array(x)
     layouts.check_row_major(x.shape)

@@ -30,6 +30,11 @@ class StatefulPRNG:
 
     The state is a counter in a mutable array reference, which is folded into a key for each draw.  Functions under
     `jit` may use a generator from outside or take it as an argument, and cannot return it.
+
+    Examples:
+      >>> from onax.experimental import random
+      >>> random.stateful_rng(42).uniform(size=(2,)).shape
+      (2,)
     """
 
     _base_key: Array
@@ -79,11 +84,14 @@ class StatefulPRNG:
 
 
 def stateful_rng(seed=None, *, impl=None):
-    """A generator with a state.
+    """Returns a generator with a state.
 
     Args:
       seed: an integer; without it, which is for use outside of transformations only, the system's entropy.
       impl: the name of the generator of keys, as in `random.key`.
+
+    Returns:
+      A StatefulPRNG.
 
     Raises:
       TypeError: there is no seed within a transformed function.

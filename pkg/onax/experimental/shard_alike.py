@@ -6,9 +6,22 @@ from onax._native.tree import tree_flatten
 
 
 def shard_alike(x, y):
-    """Returns x and y, trees of the same structure and shapes, unchanged: arguments are moved where they are used.
+    """Returns two trees of arrays unchanged: arrays are moved where they are used.
 
-    Raises ValueError for other structures or shapes.
+    Args:
+      x: a tree of arrays.
+      y: a tree of the same structure and shapes.
+
+    Returns:
+      The pair (x, y).
+
+    Raises:
+      ValueError: structures or shapes differ.
+
+    Examples:
+      >>> from onax.experimental.shard_alike import shard_alike
+      >>> shard_alike(jnp.ones(2), jnp.zeros(2))[1]
+      Array([0., 0.], dtype=float32)
     """
     (xs, x_tree), (ys, y_tree) = tree_flatten(x), tree_flatten(y)
     if x_tree != y_tree:

@@ -4,7 +4,20 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 
 
 def set_xla_metadata(x=None, **kwargs):
-    """The tree `x` unchanged; without it a context manager, which is a decorator too, that changes nothing."""
+    """Returns a tree unchanged; without it a context manager, which is a decorator too, that changes nothing.
+
+    Args:
+      x: a tree of arrays, or None.
+      **kwargs: names and values for XLA, which is not there.
+
+    Returns:
+      The tree, or a context manager.
+
+    Examples:
+      >>> from onax.experimental.xla_metadata import set_xla_metadata
+      >>> set_xla_metadata(jnp.ones(2), a=1)
+      Array([1., 1.], dtype=float32)
+    """
     return _NoMetadata() if x is None else x
 
 

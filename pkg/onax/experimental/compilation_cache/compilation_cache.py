@@ -5,12 +5,30 @@ from onax._ground.config import config
 
 
 def set_cache_dir(path):
-    """Sets the folder in which compiled programs persist: the option `jax_compilation_cache_dir`."""
+    """Sets the folder in which compiled programs persist: the option `jax_compilation_cache_dir`.
+
+    Args:
+      path: the folder, a str.
+
+    Examples:
+      >>> from onax.experimental.compilation_cache import compilation_cache
+      >>> compilation_cache.set_cache_dir("programs")
+      >>> onax.config.jax_compilation_cache_dir
+      'programs'
+      >>> compilation_cache.reset_cache()
+    """
     config.update("jax_compilation_cache_dir", path)
 
 
 def reset_cache():
-    """Forgets the folder; the files in it stay."""
+    """Forgets the folder; the files in it stay.
+
+    Examples:
+      >>> from onax.experimental.compilation_cache import compilation_cache
+      >>> compilation_cache.reset_cache()
+      >>> onax.config.jax_compilation_cache_dir is None
+      True
+    """
     config.update("jax_compilation_cache_dir", None)
 
 
