@@ -114,7 +114,9 @@ def conv_with_bias(m, node):
         perm = tuple(turned.attributes["perm"]) if turned is not None else tuple(range(value.ndim))
         count = value.shape[perm.index(1)]
         after = value.ndim - 1 - perm.index(1)  # axes behind that of the channels
-        if type(count) is not int or bias.shape[len(bias.shape) - 1 - after :] != (count,) + (1,) * after:
+        unit = (1,) * (value.ndim - 1 - after)
+        shape = (*unit, *bias.shape)[-value.ndim :]  # as it is broadcast
+        if type(count) is not int or shape != (*unit, count, *(1,) * after):
             continue
         vector = _channels(m, bias, count)
         inputs = (*conv.inputs, vector)

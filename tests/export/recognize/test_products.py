@@ -95,6 +95,9 @@ def test_conv_with_bias(fun):
 @pytest.mark.parametrize("fun", [
     lambda x, k, c: conv(x, k[..., :1], ("NHWC", "HWIO", "NHWC")) + c,  # the sum has more channels
     lambda x, k, c: conv(x, k, ("NHWC", "HWIO", "NHWC"))[:, :5] + c[:, None, None],
+    lambda x, k, c: conv(x, k, ("NHWC", "HWIO", "NHWC")) + x[..., :1] * c,  # a residual connection
+    lambda x, k, c: conv(x, k, ("NHWC", "HWIO", "NHWC")) + x[:1, :1, :, :1] * c,
+    lambda x, k, c: conv(x.transpose(0, 3, 1, 2), k, ("NCHW", "HWIO", "NCHW")) + x[:, :1, :1, :1] * c[:, None, None],
 ])  # fmt: skip
 def test_what_is_no_bias(fun):
     found, exported = model_of(fun, IMAGE, KERNEL, ROW)
