@@ -31,8 +31,18 @@ class _Cells(HTMLParser):
         return [text for found, *_, text in self.found if found == tag]
 
 
+def html_of(value):
+    bundle = value._repr_mimebundle_(include=None, exclude=None)
+    assert bundle is None or bundle["text/plain"] == repr(value)
+    return bundle and bundle["text/html"]
+
+
+def test_libraries_find_no_html_where_jax_has_none():
+    assert not hasattr(jnp.ones(3), "_repr_html_")
+
+
 def test_a_matrix_has_numbered_rows_and_columns():
-    cells = _Cells(jnp.array([[-1.0, 0.5], [0.25, 2.0]])._repr_html_())
+    cells = _Cells(html_of(jnp.array([[-1.0, 0.5], [0.25, 2.0]])))
     assert cells.texts("caption") == ["float32[2, 2]"]
     assert cells.texts("th") == ["0", "1", "0", "1"]
     assert cells.texts("td") == ["-1", "0.5", "0.25", "2"]
@@ -52,34 +62,34 @@ def test_a_matrix_has_numbered_rows_and_columns():
     ],
 )
 def test_elements(array, texts):
-    cells = _Cells(jnp.asarray(array)._repr_html_())
+    cells = _Cells(html_of(jnp.asarray(array)))
     assert cells.texts("td") == texts
     assert len(cells.texts("th")) == array.size
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "int4", "uint8"])
 def test_narrow_dtypes(dtype):
-    cells = _Cells(jnp.array([1, 2], dtype)._repr_html_())
+    cells = _Cells(html_of(jnp.array([1, 2], dtype)))
     assert cells.texts("td") == ["1", "2"] and cells.texts("caption") == [f"{dtype}[2]"]
 
 
 def test_weak_types_are_named():
-    assert "weakly typed float32[3]" in jnp.broadcast_to(1.0, (3,))._repr_html_()
+    assert "weakly typed float32[3]" in html_of(jnp.broadcast_to(1.0, (3,)))
 
 
 def test_what_is_shown_as_text():
     deleted = jnp.ones(3)
     deleted.delete()
     for value in (jnp.float32(1), jnp.ones(401), jnp.ones((2, 41)), jnp.ones((2, 2, 2)), jnp.ones((0, 3)), deleted):
-        assert value._repr_html_() is None
+        assert html_of(value) is None
     shown = []
-    jax.make_jaxpr(lambda x: shown.append(x._repr_html_()))(jnp.ones(3))
-    jax.vmap(lambda x: shown.append(x._repr_html_()))(jnp.ones((3, 3)))
-    jax.grad(lambda x: (shown.append(x._repr_html_()), x.sum())[1])(jnp.ones(3))
+    jax.make_jaxpr(lambda x: shown.append(html_of(x)))(jnp.ones(3))
+    jax.vmap(lambda x: shown.append(html_of(x)))(jnp.ones((3, 3)))
+    jax.grad(lambda x: (shown.append(html_of(x)), x.sum())[1])(jnp.ones(3))
     assert shown == [None, None, None]
 
 
 def test_an_array_on_several_devices():
     mesh = jax.make_mesh((1,), ("x",))
     spread = jax.device_put(jnp.arange(4.0), jax.NamedSharding(mesh, jax.P("x")))
-    assert len(re.findall("<td", spread._repr_html_())) == 4
+    assert len(re.findall("<td", html_of(spread))) == 4

@@ -34,7 +34,7 @@ from onax.numpy import (
 from onax.numpy._array_api import __array_api_version__
 from onax.numpy._at import at
 from onax.numpy._indexing import getitem
-from onax.numpy._notebook_display import array_html
+from onax.numpy._notebook_display import array_mimebundle
 
 # ---- operators ----
 
@@ -280,7 +280,7 @@ METHODS = {
     "view": view,
     "__array_namespace__": array_namespace,
     "__round__": round_to,
-    "_repr_html_": array_html,
+    "_repr_mimebundle_": array_mimebundle,
 }
 PROPERTIES = {
     "T": _shaping.transpose,

@@ -9,7 +9,16 @@ from onax._pages import render_page
 MOST_ELEMENTS, MOST_COLUMNS = 400, 40
 
 
-def array_html(self):
+def array_mimebundle(self, include=None, exclude=None):
+    """What a notebook shows of a small array: {type: text}, or None for others, which it shows as text.
+
+    JAX's arrays have no `_repr_html_`, and libraries that print trees look for it, so arrays have this method instead.
+    """
+    html = _array_html(self)
+    return None if html is None else {"text/plain": repr(self), "text/html": html}
+
+
+def _array_html(self):
     """The array as an HTML table under its type; None, so that a notebook prints its text, for larger arrays.
 
     Arrays of one and two axes are shown that have at most 400 elements and 40 columns and whose elements are numbers
