@@ -3,13 +3,17 @@
 from collections.abc import Callable
 from typing import Any, assert_type
 
+import numpy as np
+
 import onax as jax
 import onax.numpy as jnp
 from onax import Array, lax, nn, random
+from onax.nn import initializers
 from onax.numpy import fft, linalg
 from onax.scipy import fft as scipy_fft
 from onax.scipy import linalg as scipy_linalg
-from onax.scipy import signal, special
+from onax.scipy import signal, special, stats
+from onax.scipy.optimize import minimize
 
 
 def loss(w: Array, x: Array, scale: float = 1.0) -> Array:
@@ -89,6 +93,28 @@ def functions(x: Array) -> None:
     assert_type(jnp.clip(x, 0, 1), Array)
     assert_type(jnp.take(x, x, axis=0), Array)
     assert_type(jnp.tril(x), Array)
+    assert_type(jnp.where(x > 0, x, 0), Array)
+    assert_type(jnp.where(x > 0), tuple[Array, ...])
+    assert_type(jnp.nonzero(x), tuple[Array, ...])
+    assert_type(jnp.dot(x, x), Array)
+    assert_type(jnp.einsum("ij,jk->ik", x, x), Array)
+    assert_type(jnp.interp(x, x, x), Array)
+    assert_type(jnp.diff(x), Array)
+    assert_type(jnp.tile(x, 2), Array)
+    assert_type(jnp.roll(x, 1), Array)
+    assert_type(jnp.searchsorted(x, 1.0), Array)
+    assert_type(jnp.broadcast_to(x, (2, 3)), Array)
+    assert_type(jnp.atleast_1d(x), Array)
+    assert_type(jnp.atleast_2d(x, x), list[Array])
+    assert_type(jnp.linspace(0, 1), Array)
+    assert_type(jnp.linspace(0, 1, retstep=True), tuple[Array, Array])
+    assert_type(jnp.average(x, weights=x), Array)
+    assert_type(jnp.average(x, returned=True), tuple[Array, Array])
+    assert_type(jnp.top_k(x, 2), tuple[Array, Array])
+    assert_type(jnp.unique(x), Array)
+    assert_type(jnp.unique(x, return_counts=True), tuple[Array, ...])
+    assert_type(jnp.unique_counts(x).counts, Array)
+    assert_type(jnp.result_type(x, 1.0), np.dtype)
     assert_type(jnp.ndim(x), int)
     assert_type(jnp.shape(x), tuple[int, ...])
     # Elementwise functions; those that are objects have methods.
@@ -106,6 +132,14 @@ def functions(x: Array) -> None:
     assert_type(linalg.inv(x), Array)
     assert_type(linalg.det(x), Array)
     assert_type(linalg.cholesky(x), Array)
+    assert_type(linalg.cond(x), Array)
+    assert_type(linalg.matrix_power(x, 3), Array)
+    assert_type(linalg.svd(x).S, Array)
+    assert_type(linalg.svd(x, compute_uv=False), Array)
+    assert_type(linalg.qr(x).R, Array)
+    assert_type(linalg.qr(x, mode="r"), Array)
+    assert_type(linalg.eigh(x).eigenvectors, Array)
+    assert_type(linalg.slogdet(x).logabsdet, Array)
     assert_type(fft.fft(x, axis=0), Array)
     assert_type(fft.rfft(x, n=8), Array)
     # Neural networks and random numbers.
@@ -114,6 +148,9 @@ def functions(x: Array) -> None:
     assert_type(nn.softmax(x, axis=-1), Array)
     assert_type(nn.log_softmax(x), Array)
     assert_type(nn.one_hot(x, 10), Array)
+    assert_type(nn.relu(x), Array)
+    assert_type(nn.dot_product_attention(x, x, x), Array)
+    assert_type(initializers.he_normal()(key, (2, 3)), Array)
     assert_type(random.split(key), Array)
     assert_type(random.fold_in(key, 3), Array)
     assert_type(random.normal(key, (3,)), Array)
@@ -132,7 +169,15 @@ def operations(x: Array) -> None:
     assert_type(signal.fftconvolve(x, x), Array)
     assert_type(scipy_fft.dct(x), Array)
     assert_type(lax.broadcast_like(x, x), Array)
-    assert_type(special.logsumexp(x), Array | tuple[Array, Array])
+    assert_type(special.logsumexp(x), Array)
+    assert_type(special.logsumexp(x, return_sign=True), tuple[Array, Array])
+    assert_type(special.expit(x), Array)
+    assert_type(special.erf(x), Array)
+    assert_type(signal.stft(x), tuple[Array, Array, Array])
+    assert_type(scipy_linalg.cho_factor(x), tuple[Array, bool])
+    assert_type(stats.norm.logpdf(x, loc=1.0), Array)
+    assert_type(stats.mode(x).mode, Array)
+    assert_type(minimize(loss, x, method="BFGS").x, Array)
     assert_type(special.softmax(x, axis=0), Array)
     assert_type(special.gammainc(1.0, x), Array)
     assert_type(special.zeta(x, 2.0), Array)

@@ -1,5 +1,7 @@
 """custom_jvp: functions with a user-defined forward-mode rule."""
 
+from collections.abc import Callable, Sequence
+
 from onax._control.custom_rules import CustomFunction, call_plainly, flatten_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import CUSTOM_RULE, Call, programs
@@ -7,6 +9,7 @@ from onax._core.rules import add_tangents
 from onax._core.trace import find_cur_trace, set_current_trace, typeof
 from onax._core.zeros import SymbolicZero, Zero
 from onax._ground import source
+from onax._ground.typing import Arguments, Result
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_unflatten
@@ -18,7 +21,7 @@ from onax._transforms.jvp import call_custom_jvp
 
 
 @source.api_class
-class custom_jvp(CustomFunction):
+class custom_jvp(CustomFunction[Arguments, Result]):
     """A function with a derivative of the user's own, given as a rule of forward mode.
 
     ``f.defjvp(rule)``: ``rule(primals, tangents) -> (out, tangent_out)``, after the arguments at `nondiff_argnums`;
@@ -41,7 +44,12 @@ class custom_jvp(CustomFunction):
 
     kind = "custom_jvp"
 
-    def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
+    def __init__(
+        self,
+        fun: Callable[Arguments, Result],
+        nondiff_argnums: Sequence[int] = (),
+        nondiff_argnames: Sequence[str] = (),
+    ) -> None:
         super().__init__(fun, nondiff_argnums, nondiff_argnames)
         self.jvp = None
         self.symbolic_zeros = False
@@ -68,7 +76,7 @@ class custom_jvp(CustomFunction):
 
         self.defjvp(jvp)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         if self.jvp is None:
             raise AttributeError(f"No JVP defined for custom_jvp function {fun_name(self.fun)} using defjvp.")
         if context.get_trace() is None:

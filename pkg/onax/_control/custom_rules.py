@@ -1,21 +1,29 @@
 """The arguments of a call of a custom_jvp or custom_vjp function, and its staging as one equation."""
 
 import functools
+from collections.abc import Callable, Sequence
+from typing import Generic
 
 from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._ground import errors
+from onax._ground.typing import Arguments, Result
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.flatten import check_callable, debug_info, fun_name, fun_signature
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 
 
-class CustomFunction:
+class CustomFunction(Generic[Arguments, Result]):
     """A function with user-defined derivatives; arguments at `nondiff_argnums` and `nondiff_argnames` have none."""
 
     kind = ""
 
-    def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
+    def __init__(
+        self,
+        fun: Callable[Arguments, Result],
+        nondiff_argnums: Sequence[int] = (),
+        nondiff_argnames: Sequence[str] = (),
+    ) -> None:
         check_callable(fun, self.kind)
         functools.update_wrapper(self, fun)
         self.fun = fun

@@ -5,6 +5,7 @@ equation, which counts as linear in the tangents and whose transpose is the back
 """
 
 import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from onax._control.custom_rules import CustomFunction, call_plainly, flatten_call, refuse_closed_over, stage_call
@@ -15,6 +16,7 @@ from onax._core.trees import treedef_is_leaf
 from onax._core.zeros import SymbolicZero, Zero, is_undefined_primal
 from onax._ground import source
 from onax._ground.dtypes import float0
+from onax._ground.typing import Arguments, Result
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
@@ -26,7 +28,7 @@ from onax._transforms.flatten import fun_name
 
 
 @source.api_class
-class custom_vjp(CustomFunction):
+class custom_vjp(CustomFunction[Arguments, Result]):
     """A function with a derivative of the user's own, given as rules of reverse mode.
 
     ``f.defvjp(fwd, bwd)``: ``fwd(*args) -> (out, residuals)`` and ``bwd(*nondiff_args, residuals, ct)``, which returns
@@ -48,7 +50,12 @@ class custom_vjp(CustomFunction):
 
     kind = "custom_vjp"
 
-    def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
+    def __init__(
+        self,
+        fun: Callable[Arguments, Result],
+        nondiff_argnums: Sequence[int] = (),
+        nondiff_argnames: Sequence[str] = (),
+    ) -> None:
         super().__init__(fun, nondiff_argnums, nondiff_argnames)
         self.fwd = self.bwd = None
         self.symbolic_zeros = False
@@ -64,7 +71,7 @@ class custom_vjp(CustomFunction):
         self.bwd = bwd
         self.symbolic_zeros = symbolic_zeros
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         if self.fwd is None or self.bwd is None:
             raise AttributeError(f"No VJP defined for custom_vjp function {fun_name(self.fun)} using defvjp.")
         if context.get_trace() is None:

@@ -15,9 +15,15 @@ DTypeLike: TypeAlias = Any  # a dtype, a scalar type, a name
 ArrayLike: TypeAlias = Any  # an array, a NumPy array or scalar, a Python scalar
 PyTree: TypeAlias = Any
 Axis: TypeAlias = int | Sequence[int] | None
+DeviceLike: TypeAlias = Any  # a Device, a Sharding or a Format
+ShardingLike: TypeAlias = Any  # a NamedSharding, or a PartitionSpec over the mesh in context
+PrecisionLike: TypeAlias = Any  # None, a Precision or its name, a pair of them, or the name of an algorithm
 Index: TypeAlias = Any  # an integer, slice, None, Ellipsis, array or tuple of those
 
 Function = TypeVar("Function", bound=Callable[..., Any])  # for decorators that keep the signature
+
+Arguments = ParamSpec("Arguments")  # of a function that a class wraps, and its result
+Result = TypeVar("Result")
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result", covariant=True)

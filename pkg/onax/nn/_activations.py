@@ -15,7 +15,7 @@ from onax._control.jit_call import FEW, compiled_when_large, staged
 from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes, source
-from onax._ground.typing import ArrayLike, Axis
+from onax._ground.typing import ArrayLike, Axis, DTypeLike
 from onax._native.array import Array
 from onax.nn._normalization import logsumexp
 from onax.numpy._promotion import (
@@ -507,7 +507,7 @@ def standardize(
 # --- others -------------------------------------------------------------------------------------------------------
 
 
-def one_hot(x: Any, num_classes: int, *, dtype=None, axis=-1) -> Array:
+def one_hot(x: Any, num_classes: int, *, dtype: DTypeLike | None = None, axis: int | str = -1) -> Array:
     """Returns vectors that are 1 at an index and 0 elsewhere.
 
     Args:
@@ -580,7 +580,7 @@ log1mexp.defjvps(lambda g, out, x: lax.div(g, lax.expm1(x)))
 
 
 @staged("logmeanexp", static_argnames=("axis", "keepdims"))
-def logmeanexp(x, axis=None, where=None, keepdims=False):
+def logmeanexp(x: ArrayLike, axis: Axis = None, where: ArrayLike | None = None, keepdims: bool = False) -> Array:
     """Returns the logarithm of the mean of exp(x).
 
     Args:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal, overload
+
 import numpy as np
 
 from onax import numpy as jnp
 from onax._ground import dtypes
 from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.nn._normalization import logsumexp, softmax
 from onax.numpy._einsum import einsum
 from onax.numpy._promotion import ensure_arraylike
@@ -77,6 +80,7 @@ def _attention_masks(rows, columns, is_causal, window, query_lengths, key_length
         yield mask[:, None]
 
 
+@overload
 def dot_product_attention(
     query: ArrayLike,
     key: ArrayLike,
@@ -88,10 +92,63 @@ def dot_product_attention(
     is_causal: bool = False,
     query_seq_lengths: ArrayLike | None = None,
     key_value_seq_lengths: ArrayLike | None = None,
-    local_window_size=None,
-    implementation=None,
+    local_window_size: int | tuple[int, int] | None = None,
+    implementation: str | None = None,
+    return_residual: Literal[False] = False,
+) -> Array: ...
+
+
+@overload
+def dot_product_attention(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    bias: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    *,
+    scale: float | None = None,
+    is_causal: bool = False,
+    query_seq_lengths: ArrayLike | None = None,
+    key_value_seq_lengths: ArrayLike | None = None,
+    local_window_size: int | tuple[int, int] | None = None,
+    implementation: str | None = None,
+    return_residual: Literal[True],
+) -> tuple[Array, Array]: ...
+
+
+@overload
+def dot_product_attention(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    bias: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    *,
+    scale: float | None = None,
+    is_causal: bool = False,
+    query_seq_lengths: ArrayLike | None = None,
+    key_value_seq_lengths: ArrayLike | None = None,
+    local_window_size: int | tuple[int, int] | None = None,
+    implementation: str | None = None,
     return_residual: bool = False,
-):
+) -> Array | tuple[Array, Array]: ...
+
+
+def dot_product_attention(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    bias: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    *,
+    scale: float | None = None,
+    is_causal: bool = False,
+    query_seq_lengths: ArrayLike | None = None,
+    key_value_seq_lengths: ArrayLike | None = None,
+    local_window_size: int | tuple[int, int] | None = None,
+    implementation: str | None = None,
+    return_residual: bool = False,
+) -> Array | tuple[Array, Array]:
     """Returns softmax(query @ key.T * scale + bias) @ value for each head (Vaswani et al., 2017).
 
     Logits are computed in float32 at least.

@@ -5,7 +5,9 @@ The formats are those of the Open Compute Project's specification of microscalin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -14,7 +16,8 @@ from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_vjp import custom_vjp
 from onax._ground import dtypes
-from onax._ground.typing import ArrayLike
+from onax._ground.typing import ArrayLike, DTypeLike
+from onax._native.array import Array
 from onax.nn._scaled_matmul import scaled_matmul
 from onax.numpy._promotion import ensure_arraylikes
 
@@ -42,7 +45,7 @@ class BlockScaleConfig:
     infer_only: bool
 
 
-def get_scaled_dot_general_config(mode, global_scale: ArrayLike | None = None):
+def get_scaled_dot_general_config(mode: str, global_scale: ArrayLike | None = None) -> BlockScaleConfig:
     """Returns the block format for an operand of `scaled_dot_general` or for its gradient.
 
     Args:
@@ -70,8 +73,13 @@ def get_scaled_dot_general_config(mode, global_scale: ArrayLike | None = None):
 
 
 def scaled_dot_general(
-    lhs, rhs, dimension_numbers, preferred_element_type=np.float32, configs=None, implementation=None
-):
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    dimension_numbers: Any,
+    preferred_element_type: DTypeLike = np.float32,
+    configs: Sequence[BlockScaleConfig] | None = None,
+    implementation: str | None = None,
+) -> Array:
     """`lax.dot_general` of operands that are quantized in blocks along the contracted axes.
 
     JAX has it on GPUs only, where products of quantized numbers are quick; here it tells what they would be.  The

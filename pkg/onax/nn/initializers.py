@@ -14,7 +14,7 @@ from onax import random
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
 from onax._ground.source import api_boundary
-from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax.numpy._promotion import ensure_arraylike
@@ -23,7 +23,13 @@ from onax.numpy._promotion import ensure_arraylike
 class Initializer(Protocol):
     """The protocol of initializers: a call with a key, a shape and optionally a dtype returns an array."""
 
-    def __call__(self, key, shape, dtype=None, out_sharding=None) -> Array:
+    def __call__(
+        self,
+        key: ArrayLike,
+        shape: Sequence[DimSize],
+        dtype: DTypeLike | None = None,
+        out_sharding: ShardingLike | None = None,
+    ) -> Array:
         """Returns an array of the shape."""
         raise NotImplementedError("Initializer is a protocol: call one of the functions of onax.nn.initializers")
 
@@ -34,7 +40,9 @@ def _resolve_dtype(given, default):
     return dtypes.scalar_dtype(float) if given is None else dtypes.check_user_dtype(given, "initializer")
 
 
-def zeros(key: ArrayLike, shape: Sequence[DimSize], dtype: DTypeLike | None = None, out_sharding=None) -> Array:
+def zeros(
+    key: ArrayLike, shape: Sequence[DimSize], dtype: DTypeLike | None = None, out_sharding: ShardingLike | None = None
+) -> Array:
     """Returns zeros; the key does not matter.
 
     Args:
@@ -55,7 +63,9 @@ def zeros(key: ArrayLike, shape: Sequence[DimSize], dtype: DTypeLike | None = No
     return jnp.zeros(shape, _resolve_dtype(dtype, None))
 
 
-def ones(key: ArrayLike, shape: Sequence[DimSize], dtype: DTypeLike | None = None, out_sharding=None) -> Array:
+def ones(
+    key: ArrayLike, shape: Sequence[DimSize], dtype: DTypeLike | None = None, out_sharding: ShardingLike | None = None
+) -> Array:
     """Returns ones; the key does not matter.
 
     Args:
@@ -76,7 +86,7 @@ def ones(key: ArrayLike, shape: Sequence[DimSize], dtype: DTypeLike | None = Non
     return jnp.ones(shape, _resolve_dtype(dtype, None))
 
 
-def constant(value: ArrayLike, dtype: DTypeLike | None = None):
+def constant(value: ArrayLike, dtype: DTypeLike | None = None) -> Initializer:
     """Returns an initializer that repeats a value.
 
     Args:
@@ -101,7 +111,7 @@ def constant(value: ArrayLike, dtype: DTypeLike | None = None):
     return init
 
 
-def uniform(scale: ArrayLike = 1e-2, dtype: DTypeLike | None = None):
+def uniform(scale: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initializer:
     """Returns an initializer of numbers uniform in [0, scale).
 
     Args:
@@ -127,7 +137,7 @@ def uniform(scale: ArrayLike = 1e-2, dtype: DTypeLike | None = None):
     return init
 
 
-def normal(stddev: ArrayLike = 1e-2, dtype: DTypeLike | None = None):
+def normal(stddev: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initializer:
     """Returns an initializer of normal numbers of mean 0.
 
     Args:
@@ -154,7 +164,7 @@ def normal(stddev: ArrayLike = 1e-2, dtype: DTypeLike | None = None):
 
 def truncated_normal(
     stddev: ArrayLike = 1e-2, dtype: DTypeLike | None = None, lower: ArrayLike = -2.0, upper: ArrayLike = 2.0
-):
+) -> Initializer:
     """Returns an initializer of normal numbers between two bounds.
 
     Args:
@@ -214,13 +224,13 @@ _TRUNCATED, _TRUNCATED_COMPLEX = 0.87962566103423978, 0.95311164380491208
 
 def variance_scaling(
     scale: ArrayLike,
-    mode,
-    distribution,
+    mode: str,
+    distribution: str,
     in_axis: int | Sequence[int] = -2,
     out_axis: int | Sequence[int] = -1,
     batch_axis: int | Sequence[int] = (),
     dtype: DTypeLike | None = None,
-):
+) -> Initializer:
     """Returns an initializer whose numbers have the variance scale / n, where n follows from the shape.
 
     Args:
@@ -290,9 +300,26 @@ def _complex_truncated_normal(key, shape, dtype, upper=2):
     return _from_polar(key, shape, dtype, lambda t: jnp.sqrt(-jnp.log(1 - (1 - np.exp(-(upper**2))) * t)))
 
 
-def _make_variance_scaling(name, scale, mode, distribution, doc):
+class _VarianceScaling(Protocol):
+    """The type of the functions that `_make_variance_scaling` returns."""
+
+    def __call__(
+        self,
+        in_axis: int | Sequence[int] = -2,
+        out_axis: int | Sequence[int] = -1,
+        batch_axis: int | Sequence[int] = (),
+        dtype: DTypeLike | None = None,
+    ) -> Initializer: ...
+
+
+def _make_variance_scaling(name, scale, mode, distribution, doc) -> _VarianceScaling:
     # The text of the documentation stands once, for all of these functions.
-    def maker(in_axis=-2, out_axis=-1, batch_axis=(), dtype=None):
+    def maker(
+        in_axis: int | Sequence[int] = -2,
+        out_axis: int | Sequence[int] = -1,
+        batch_axis: int | Sequence[int] = (),
+        dtype: DTypeLike | None = None,
+    ) -> Initializer:
         return variance_scaling(
             scale, mode, distribution, in_axis=in_axis, out_axis=out_axis, batch_axis=batch_axis, dtype=dtype
         )
@@ -345,7 +372,7 @@ he_normal = kaiming_normal = _make_variance_scaling(
 )
 
 
-def orthogonal(scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None):
+def orthogonal(scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None) -> Initializer:
     """Returns an initializer of matrices with orthonormal rows or columns, whichever are fewer (Saxe et al., 2013).
 
     Args:
@@ -377,7 +404,7 @@ def orthogonal(scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike |
     return init
 
 
-def delta_orthogonal(scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None):
+def delta_orthogonal(scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None) -> Initializer:
     """Returns an initializer of convolutions: an orthogonal matrix in the middle, zeros around it (Xiao et al., 2018).
 
     Args:

@@ -578,7 +578,7 @@ def _round(name, a, decimals, out):
 
 
 @staged("round", static_argnames=("decimals",))
-def round(a: ArrayLike, decimals: int = 0, out=None) -> Array:
+def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
     """Returns numbers rounded to a decimal place, halves to even.
 
     Args:
@@ -601,7 +601,7 @@ def round(a: ArrayLike, decimals: int = 0, out=None) -> Array:
 
 
 @staged("around", static_argnames=("decimals",))
-def around(a: ArrayLike, decimals: int = 0, out=None) -> Array:
+def around(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
     """Returns numbers rounded to a decimal place, as `round`.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onax import lax
 from onax._control.jit_call import FEW, staged
 from onax._ground import dims
-from onax._ground.typing import ArrayLike, DTypeLike
+from onax._ground.typing import ArrayLike, DTypeLike, PrecisionLike
 from onax._native.array import Array
 from onax.numpy._promotion import ensure_arraylikes, promote_dtypes, promote_dtypes_inexact
 from onax.numpy._shaping import flip
@@ -50,7 +50,12 @@ def _conv(x, y, *, mode, op, precision, preferred_element_type):
 
 @staged("convolve", static_argnames=("mode", "precision", "preferred_element_type"), compiled_from=FEW)
 def convolve(
-    a: ArrayLike, v: ArrayLike, mode: str = "full", *, precision=None, preferred_element_type: DTypeLike | None = None
+    a: ArrayLike,
+    v: ArrayLike,
+    mode: str = "full",
+    *,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """Returns the convolution of two vectors.
 
@@ -77,7 +82,12 @@ def convolve(
 
 @staged("correlate", static_argnames=("mode", "precision", "preferred_element_type"), compiled_from=FEW)
 def correlate(
-    a: ArrayLike, v: ArrayLike, mode: str = "valid", *, precision=None, preferred_element_type: DTypeLike | None = None
+    a: ArrayLike,
+    v: ArrayLike,
+    mode: str = "valid",
+    *,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """Returns the cross-correlation of two vectors.
 

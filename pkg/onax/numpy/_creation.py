@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from onax._core.api_functions import name_error
 from onax._core.trace import new_const
 from onax._ground import dims, dtypes, source
 from onax._ground.devices import backends
-from onax._ground.typing import ArrayLike, DTypeLike
+from onax._ground.typing import ArrayLike, DeviceLike, DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array, ArrayImpl, from_user, make_array
 from onax._native.array_sources import from_device_dlpack, from_device_interface, from_dlpack_buffer
 from onax._native.context import get_trace
@@ -39,12 +40,12 @@ _DL_CUDA = 2  # DLPack's number for the memory of CUDA devices
 def array(
     object: Any,
     dtype: DTypeLike | None = None,
-    *args,
+    *args: Any,
     copy: bool = True,
     order: str | None = "K",
     ndmin: int = 0,
-    device=None,
-    out_sharding=None,
+    device: DeviceLike | None = None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Returns a new array with the given values.
 
@@ -94,8 +95,8 @@ def asarray(
     order: str | None = None,
     *,
     copy: bool | None = None,
-    device=None,
-    out_sharding=None,
+    device: DeviceLike | None = None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Returns a value as an array; an array of the right dtype is returned as it is.
 
@@ -213,7 +214,7 @@ def _from_cuda(x):
     return from_device_interface(x, x.__cuda_array_interface__, devices[number])
 
 
-def astype(x: ArrayLike, dtype: DTypeLike | None, /, *, copy: bool = False, device=None) -> Array:
+def astype(x: ArrayLike, dtype: DTypeLike | None, /, *, copy: bool = False, device: DeviceLike | None = None) -> Array:
     """Returns an array converted to a dtype.
 
     Floats become integers by truncation; they saturate, and NaN gives 0.
@@ -274,7 +275,7 @@ def copy(a: ArrayLike, order: str | None = None) -> Array:
     return array(a, copy=True, order=order or "K")
 
 
-def from_dlpack(x: Any, /, *, device=None, copy: bool | None = None) -> Array:
+def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: bool | None = None) -> Array:
     """Returns an array over the memory of an object that has `__dlpack__`.
 
     This is the one way to an array whose memory others may write to: a write to `x` is seen in the result.
@@ -321,7 +322,7 @@ def _canonical(x):
     return x if dtype == x.dtype else on_device(asarray(np.asarray(x)), x.device)
 
 
-def frombuffer(buffer, dtype: DTypeLike = float, count: int = -1, offset: int = 0) -> Array:
+def frombuffer(buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0) -> Array:
     """Returns the numbers in the bytes of a buffer.
 
     Args:
@@ -367,7 +368,7 @@ def _numpy_dtype(dtype):
 
 
 def _unavailable_function(name, why, example):
-    def refuse(*args, **kwargs):
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError(
             f"jnp.{name}() is not implemented because it may be non-pure and thus unsafe for use with JIT and other "
             f"JAX transformations. Consider using jnp.asarray(np.{name}(...)) instead{why}"
@@ -395,7 +396,7 @@ fromiter = _unavailable_function(
 )
 
 
-def load(file, *args: Any, **kwargs) -> Array:
+def load(file: Any, *args: Any, **kwargs: Any) -> Array:
     """Returns the array that `jnp.save` or `np.save` wrote to a file.
 
     bfloat16 and its relatives come back as themselves.
@@ -450,7 +451,13 @@ def _creation_dtype(dtype, function):
     return dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, function)
 
 
-def zeros(shape: Any, dtype: DTypeLike | None = None, *, device=None, out_sharding=None) -> Array:
+def zeros(
+    shape: Any,
+    dtype: DTypeLike | None = None,
+    *,
+    device: DeviceLike | None = None,
+    out_sharding: ShardingLike | None = None,
+) -> Array:
     """Returns an array of zeros.
 
     Args:
@@ -472,7 +479,13 @@ def zeros(shape: Any, dtype: DTypeLike | None = None, *, device=None, out_shardi
     return _fill(shape, 0, _creation_dtype(dtype, "zeros"), device)
 
 
-def ones(shape: Any, dtype: DTypeLike | None = None, *, device=None, out_sharding=None) -> Array:
+def ones(
+    shape: Any,
+    dtype: DTypeLike | None = None,
+    *,
+    device: DeviceLike | None = None,
+    out_sharding: ShardingLike | None = None,
+) -> Array:
     """Returns an array of ones.
 
     Args:
@@ -493,7 +506,13 @@ def ones(shape: Any, dtype: DTypeLike | None = None, *, device=None, out_shardin
     return _fill(shape, 1, _creation_dtype(dtype, "ones"), device)
 
 
-def empty(shape: Any, dtype: DTypeLike | None = None, *, device=None, out_sharding=None) -> Array:
+def empty(
+    shape: Any,
+    dtype: DTypeLike | None = None,
+    *,
+    device: DeviceLike | None = None,
+    out_sharding: ShardingLike | None = None,
+) -> Array:
     """Returns an array of zeros, because an array cannot be written to later.
 
     Args:
@@ -514,7 +533,14 @@ def empty(shape: Any, dtype: DTypeLike | None = None, *, device=None, out_shardi
     return _fill(shape, 0, _creation_dtype(dtype, "empty"), device)
 
 
-def full(shape: Any, fill_value: ArrayLike, dtype: DTypeLike | None = None, *, device=None, out_sharding=None) -> Array:
+def full(
+    shape: Any,
+    fill_value: ArrayLike,
+    dtype: DTypeLike | None = None,
+    *,
+    device: DeviceLike | None = None,
+    out_sharding: ShardingLike | None = None,
+) -> Array:
     """Returns an array filled with a value.
 
     Args:
@@ -558,7 +584,14 @@ def _like(name, a, value, dtype, shape, device):
     return on_device(lax.full_like(a, value, dtype, shape), device)
 
 
-def zeros_like(a, dtype: DTypeLike | None = None, shape: Any = None, *, device=None, out_sharding=None) -> Array:
+def zeros_like(
+    a: ArrayLike,
+    dtype: DTypeLike | None = None,
+    shape: Any = None,
+    *,
+    device: DeviceLike | None = None,
+    out_sharding: ShardingLike | None = None,
+) -> Array:
     """Returns zeros of the shape and dtype of another array.
 
     Args:
@@ -580,7 +613,14 @@ def zeros_like(a, dtype: DTypeLike | None = None, shape: Any = None, *, device=N
     return _like("zeros_like", a, 0, dtype, shape, device)
 
 
-def ones_like(a, dtype: DTypeLike | None = None, shape: Any = None, *, device=None, out_sharding=None) -> Array:
+def ones_like(
+    a: ArrayLike,
+    dtype: DTypeLike | None = None,
+    shape: Any = None,
+    *,
+    device: DeviceLike | None = None,
+    out_sharding: ShardingLike | None = None,
+) -> Array:
     """Returns ones of the shape and dtype of another array.
 
     Args:
@@ -602,7 +642,9 @@ def ones_like(a, dtype: DTypeLike | None = None, shape: Any = None, *, device=No
     return _like("ones_like", a, 1, dtype, shape, device)
 
 
-def empty_like(prototype, dtype: DTypeLike | None = None, shape: Any = None, *, device=None) -> Array:
+def empty_like(
+    prototype: ArrayLike, dtype: DTypeLike | None = None, shape: Any = None, *, device: DeviceLike | None = None
+) -> Array:
     """Returns zeros of the shape and dtype of another array, as `zeros_like`.
 
     Args:
@@ -622,7 +664,13 @@ def empty_like(prototype, dtype: DTypeLike | None = None, shape: Any = None, *, 
 
 
 def full_like(
-    a, fill_value: ArrayLike, dtype: DTypeLike | None = None, shape: Any = None, *, device=None, out_sharding=None
+    a: ArrayLike,
+    fill_value: ArrayLike,
+    dtype: DTypeLike | None = None,
+    shape: Any = None,
+    *,
+    device: DeviceLike | None = None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Returns an array of the shape and dtype of another one, filled with a value.
 
@@ -652,7 +700,9 @@ def full_like(
     return on_device(broadcast_to(to_dtype(fill_value, dtype), shape), device)
 
 
-def broadcast_to(array, shape, *, out_sharding=None):
+def broadcast_to(
+    array: ArrayLike, shape: DimSize | Sequence[DimSize], *, out_sharding: ShardingLike | None = None
+) -> Array:
     """Returns an array repeated to fill a shape, by NumPy's rule.
 
     Args:
@@ -674,21 +724,21 @@ def broadcast_to(array, shape, *, out_sharding=None):
     if out_sharding is not None:
         return with_out_sharding(out_sharding, broadcast_to, array, shape)
     array = ensure_arraylike("broadcast_to", array)
-    shape = canonical_shape(shape)
-    if array.shape == shape:
+    wanted = canonical_shape(shape)
+    if array.shape == wanted:
         return array
-    missing = len(shape) - array.ndim
+    missing = len(wanted) - array.ndim
     if missing < 0:
-        raise ValueError(f"Cannot broadcast to shape with fewer dimensions: arr_shape={array.shape} shape={shape}")
-    for have, want in zip(array.shape, shape[missing:]):
+        raise ValueError(f"Cannot broadcast to shape with fewer dimensions: arr_shape={array.shape} shape={wanted}")
+    for have, want in zip(array.shape, wanted[missing:]):
         if not dims.equal(have, want) and have != 1:
-            source, target = (f"{_dtype_name(array)}[{','.join(map(str, s))}]" for s in (array.shape, shape))
+            source, target = (f"{_dtype_name(array)}[{','.join(map(str, s))}]" for s in (array.shape, wanted))
             raise ValueError(f"Incompatible types for broadcasting: input type={source} and requested type={target}")
-    equal_axes = tuple(i for i, (have, want) in enumerate(zip(array.shape, shape[missing:])) if have == want)
+    equal_axes = tuple(i for i, (have, want) in enumerate(zip(array.shape, wanted[missing:])) if have == want)
     squeezed = tuple(i for i in range(array.ndim) if i not in equal_axes)
     if squeezed:
         array = lax.squeeze(array, squeezed)
-    return lax.broadcast_in_dim(array, shape, tuple(i + missing for i in equal_axes))
+    return lax.broadcast_in_dim(array, wanted, tuple(i + missing for i in equal_axes))
 
 
 def _dtype_name(x):

@@ -36,7 +36,7 @@ def _cumulative_reduction(name, a, axis, dtype, out, op, fill=None, widen=False)
 
 
 @staged("cumsum", static_argnames=("axis", "dtype"))
-def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out=None) -> Array:
+def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: None = None) -> Array:
     """Returns the running sum along an axis.
 
     Args:
@@ -58,7 +58,7 @@ def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None
 
 
 @staged("cumprod", static_argnames=("axis", "dtype"))
-def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out=None) -> Array:
+def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: None = None) -> Array:
     """Returns the running product along an axis.
 
     Args:
@@ -79,7 +79,7 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = Non
 
 
 @staged("nancumsum", static_argnames=("axis", "dtype"), compiled_from=FEW)
-def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out=None) -> Array:
+def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: None = None) -> Array:
     """Returns the running sum along an axis, in which NaN counts as 0.
 
     Args:
@@ -99,7 +99,7 @@ def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = N
 
 
 @staged("nancumprod", static_argnames=("axis", "dtype"), compiled_from=FEW)
-def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out=None) -> Array:
+def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: None = None) -> Array:
     """Returns the running product along an axis, in which NaN counts as 1.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -130,6 +130,37 @@ def _take_along_last_axis(x, order):
     return lax.gather(x, lax.expand_dims(order, (x.ndim,)), numbers, (1,) * x.ndim, mode=mode)
 
 
+@overload
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = True,
+    compute_uv: Literal[True] = True,
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
+) -> SVDResult: ...
+
+
+@overload
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = True,
+    *,
+    compute_uv: Literal[False],
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
+) -> Array: ...
+
+
+@overload
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
+) -> Array | SVDResult: ...
+
+
 @static_argnames("full_matrices", "compute_uv", "hermitian", "subset_by_index")
 def svd(
     a: ArrayLike,
@@ -137,7 +168,7 @@ def svd(
     compute_uv: bool = True,
     hermitian: bool = False,
     subset_by_index: tuple[int, int] | None = None,
-):
+) -> Array | SVDResult:
     """Returns the singular value decomposition a = U diag(S) Vh.
 
     Args:
@@ -317,8 +348,20 @@ def _qr(a, mode):
     return r if mode == "r" else (q, r)
 
 
+@overload
+def qr(a: ArrayLike, mode: Literal["reduced", "complete", "full", "raw"] = "reduced") -> QRResult: ...
+
+
+@overload
+def qr(a: ArrayLike, *, mode: Literal["r"]) -> Array: ...
+
+
+@overload
+def qr(a: ArrayLike, mode: str = "reduced") -> Array | QRResult: ...
+
+
 @static_argnames("mode")
-def qr(a: ArrayLike, mode: str = "reduced"):
+def qr(a: ArrayLike, mode: str = "reduced") -> Array | QRResult:
     """Returns the decomposition a = Q R into a unitary and an upper triangular matrix.
 
     Args:

@@ -39,7 +39,9 @@ def _subtract(x, y):
 
 
 @staged("diff", static_argnames=("n", "axis"))
-def diff(a, n=1, axis=-1, prepend=None, append=None):
+def diff(
+    a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None
+) -> Array:
     """Returns differences of neighbours along an axis.
 
     Args:
@@ -77,7 +79,8 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     if ends != [None, None]:
         a = concatenate([x for x in (ends[0], a, ends[1]) if x is not None], axis)
     for _ in range(n):
-        later, earlier = [(0, None)] * a.ndim, [(0, None)] * a.ndim
+        whole: list[tuple[int, int | None]] = [(0, None)] * a.ndim
+        later, earlier = whole.copy(), whole.copy()
         later[axis], earlier[axis] = (1, None), (0, -1)
         a = _subtract(_slice(a, later), _slice(a, earlier))
     return a

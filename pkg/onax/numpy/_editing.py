@@ -223,7 +223,9 @@ def _static_indices(obj, n, axis):
     return indices
 
 
-def delete(arr: ArrayLike, obj, axis: int | None = None, *, assume_unique_indices: bool = False) -> Array:
+def delete(
+    arr: ArrayLike, obj: ArrayLike | slice, axis: int | None = None, *, assume_unique_indices: bool = False
+) -> Array:
     """Returns an array without the slices at indices along an axis.
 
     Args:
@@ -260,7 +262,7 @@ def delete(arr: ArrayLike, obj, axis: int | None = None, *, assume_unique_indice
     return take_in_bounds(arr, np.flatnonzero(keep).astype(np.int32), axis)
 
 
-def insert(arr, obj, values, axis=None):
+def insert(arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int | None = None) -> Array:
     """Returns an array with values inserted before indices along an axis.
 
     Args:
@@ -288,8 +290,9 @@ def insert(arr, obj, values, axis=None):
     if indices.ndim > 1:
         raise ValueError(f"jnp.insert(): obj must be a slice, a one-dimensional array, or a scalar; got {indices}")
     if indices.ndim == 0 and values.ndim:
-        order = [*range(1, axis + 1), 0, *range(axis + 1, arr.ndim)]
-        values = lax.transpose(values, order) if values.ndim == arr.ndim and np.ndim(obj) == 0 else values
+        axes = [*range(1, axis + 1), 0, *range(axis + 1, arr.ndim)]
+        is_one = not isinstance(obj, slice) and np.ndim(obj) == 0
+        values = lax.transpose(values, axes) if values.ndim == arr.ndim and is_one else values
     indices = np.atleast_1d(np.where(indices < 0, indices + n, indices)).ravel()
     if indices.size == 1:
         indices = np.repeat(indices, values.shape[axis])

@@ -4,13 +4,18 @@ One or two operands are contracted directly; for more, opt_einsum finds the orde
 sum out names that occur once, take diagonals of names repeated within an operand, then one dot_general.
 """
 
+from __future__ import annotations
+
 import collections
+from typing import Any
 
 import numpy as np
 
 from onax import lax
 from onax._ground import dims, dtypes
 from onax._ground.lazy import opt_einsum
+from onax._ground.typing import DTypeLike, PrecisionLike, ShardingLike
+from onax._native.array import Array
 from onax._prims.convert import convert
 from onax._prims.placement import with_out_sharding
 from onax.numpy._promotion import check_arraylike, ensure_arraylikes, is_arraylike
@@ -19,9 +24,16 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def einsum(
-    subscripts, /, *operands, out=None, optimize="auto", precision=None, preferred_element_type=None,
-    _dot_general=lax.dot_general, out_sharding=None,
-):  # fmt: skip
+    subscripts: Any,
+    /,
+    *operands: Any,
+    out: None = None,
+    optimize: str | bool | list[tuple[int, ...]] = "auto",
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    _dot_general=lax.dot_general,
+    out_sharding: ShardingLike | None = None,
+) -> Array:
     """Returns sums of products of arrays in Einstein's notation.
 
     The form `einsum(a, [0, 1], b, [1, 2], [0, 2])`, with ints as names of axes, is understood too.
@@ -58,23 +70,22 @@ def einsum(
     dtype, weak = dtypes.result_type(*operands, return_weak_type_flag=True)
     if preferred_element_type is not None:
         dtype, weak = dtypes.check_user_dtype(preferred_element_type, "einsum"), False
-    operands = ensure_arraylikes("einsum", *operands)
-    inputs, result, operands = _parse(subscripts, operands)
-    steps = _contraction_steps(inputs, result, operands, optimize)
+    inputs, result, remaining = _parse(subscripts, ensure_arraylikes("einsum", *operands))
+    steps = _contraction_steps(inputs, result, remaining, optimize)
 
     def product(a, b, numbers):
         return _dot_general(a, b, numbers, precision, preferred_element_type=dtype)
 
     for indices, contracted, names_in, names_out in steps:
         if len(indices) == 1:
-            x, names = _contract_one(operands.pop(indices[0]), names_in[0], contracted, names_out)
+            x, names = _contract_one(remaining.pop(indices[0]), names_in[0], contracted, names_out)
         else:
-            pair = [operands.pop(i) for i in indices]
+            pair = [remaining.pop(i) for i in indices]
             x, names = _contract_two(pair, names_in, contracted, names_out, product)
         if names != names_out:
             x = lax.transpose(x, tuple(names.index(n) for n in names_out))
-        operands.append(x)
-    return convert(operands[0], dtype, weak)
+        remaining.append(x)
+    return convert(remaining[0], dtype, weak)
 
 
 def _check_ranks(subscripts, operands):
@@ -270,7 +281,9 @@ def _contract_two(pair, names_in, contracted, result, product):
     return product(lhs, rhs, ((lc, rc), (lb, rb))), "".join(batch) + lhs_free + rhs_free
 
 
-def einsum_path(subscripts, /, *operands, optimize="auto"):
+def einsum_path(
+    subscripts: Any, /, *operands: Any, optimize: str | bool | list[tuple[int, ...]] = "auto"
+) -> tuple[list[tuple[int, ...]], Any]:
     """Returns the order in which `einsum` multiplies its operands, with a report.
 
     Args:

@@ -9,7 +9,7 @@ import numpy as np
 
 from onax import lax
 from onax._ground import dtypes
-from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._ground.typing import ArrayLike, DeviceLike, DimSize, DTypeLike
 from onax._native.array import Array
 from onax._prims.convert import convert
 from onax._prims.fft import FftType, convert_operand
@@ -483,7 +483,7 @@ def _check_count(name, n):
     return n
 
 
-def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device=None) -> Array:
+def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
     """Returns the frequencies to which the elements of `fft` belong.
 
     Args:
@@ -510,7 +510,7 @@ def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, devic
     return on_device((k / ensure_arraylike("fftfreq", d * n).astype(real)).astype(dtype), device)
 
 
-def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device=None) -> Array:
+def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
     """Returns the frequencies to which the elements of `rfft` belong.
 
     Args:

@@ -24,7 +24,7 @@ from onax.numpy._where import where
 
 
 @staged("modf")
-def modf(x: ArrayLike, /, out=None) -> tuple[Array, Array]:
+def modf(x: ArrayLike, /, out: None = None) -> tuple[Array, Array]:
     """Returns the fractional and the integral parts of numbers.
 
     Args:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -40,11 +42,11 @@ def take(
     a: ArrayLike,
     indices: ArrayLike,
     axis: int | None = None,
-    out=None,
+    out: None = None,
     mode: str | None = None,
     unique_indices: bool = False,
     indices_are_sorted: bool = False,
-    fill_value=None,
+    fill_value: ArrayLike | None = None,
 ) -> Array:
     """Returns the slices of an array at the given indices along an axis.
 
@@ -150,8 +152,8 @@ def take_along_axis(
     arr: ArrayLike,
     indices: ArrayLike,
     axis: int | None = -1,
-    mode=None,
-    fill_value=None,
+    mode: Any = None,
+    fill_value: ArrayLike | None = None,
     *,
     wrap_negative_indices: bool | None = None,
 ) -> Array:
@@ -409,7 +411,9 @@ def triu(m: ArrayLike, k: int = 0) -> Array:
 
 
 @staged("trace", static_argnames=("axis1", "axis2", "dtype"))
-def trace(a: ArrayLike, offset=0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None, out=None) -> Array:
+def trace(
+    a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None, out: None = None
+) -> Array:
     """Returns the sums of the diagonals of two axes.
 
     Args:
@@ -457,7 +461,7 @@ def _choose(a, choices, mode):
     return lax.select_n(a, *(broadcast_to(c, shape) for c in choices))
 
 
-def choose(a: ArrayLike, choices, out=None, mode: str = "raise") -> Array:
+def choose(a: ArrayLike, choices: ArrayLike | Sequence[ArrayLike], out: None = None, mode: str = "raise") -> Array:
     """Returns, for each element k of a, the element of choices[k].
 
     Args:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
 from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
-from onax._ground.typing import ArrayLike
+from onax._ground.typing import ArrayLike, ShardingLike
 from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax.numpy._differences import diff
@@ -31,7 +32,9 @@ from onax.numpy._ufuncs import constant_like, divide
 from onax.numpy._where import where
 
 
-def histogram_bin_edges(a: ArrayLike, bins: ArrayLike = 10, range=None, weights: ArrayLike | None = None) -> Array:
+def histogram_bin_edges(
+    a: ArrayLike, bins: ArrayLike = 10, range: Sequence[ArrayLike] | None = None, weights: ArrayLike | None = None
+) -> Array:
     """Returns the edges of the bins of a histogram.
 
     Args:
@@ -88,7 +91,11 @@ def _bin_indices(x, edges):
 
 
 def histogram(
-    a: ArrayLike, bins: ArrayLike = 10, range=None, weights: ArrayLike | None = None, density: bool | None = None
+    a: ArrayLike,
+    bins: ArrayLike = 10,
+    range: Sequence[ArrayLike] | None = None,
+    weights: ArrayLike | None = None,
+    density: bool | None = None,
 ) -> tuple[Array, Array]:
     """Returns how many elements lie in each bin, and the edges of the bins.
 
@@ -131,7 +138,12 @@ def histogram(
 
 
 def histogram2d(
-    x: ArrayLike, y: ArrayLike, bins=10, range=None, weights: ArrayLike | None = None, density: bool | None = None
+    x: ArrayLike,
+    y: ArrayLike,
+    bins: ArrayLike | Sequence[ArrayLike] = 10,
+    range: Sequence[Sequence[ArrayLike] | None] | None = None,
+    weights: ArrayLike | None = None,
+    density: bool | None = None,
 ) -> tuple[Array, Array, Array]:
     """Returns how many points lie in each cell of a grid in the plane.
 
@@ -161,7 +173,13 @@ def histogram2d(
     return counts, edges[0], edges[1]
 
 
-def histogramdd(sample: ArrayLike, bins=10, range=None, weights: ArrayLike | None = None, density: bool | None = None):
+def histogramdd(
+    sample: ArrayLike,
+    bins: ArrayLike | Sequence[ArrayLike] = 10,
+    range: Sequence[Sequence[ArrayLike] | None] | None = None,
+    weights: ArrayLike | None = None,
+    density: bool | None = None,
+) -> tuple[Array, list[Array]]:
     """Returns how many points lie in each cell of a grid.
 
     Args:
@@ -220,7 +238,12 @@ def histogramdd(sample: ArrayLike, bins=10, range=None, weights: ArrayLike | Non
 
 
 def bincount(
-    x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0, *, length: int | None = None, out_sharding=None
+    x: ArrayLike,
+    weights: ArrayLike | None = None,
+    minlength: int = 0,
+    *,
+    length: int | None = None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Returns how often each number from 0 on occurs.
 

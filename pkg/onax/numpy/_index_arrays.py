@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
-from onax._ground.typing import ArrayLike, DTypeLike
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike
 from onax._native.array import Array
 from onax.numpy._arithmetic import clip, divmod, mod
 from onax.numpy._promotion import check_arraylike, ensure_arraylike
 from onax.numpy._searching import nonzero
+from onax.numpy._shaping import static_integers
 from onax.numpy._ufuncs import add
 from onax.numpy._where import where as _choose
 
@@ -77,7 +79,7 @@ def _triangle_indices(rows, k, columns, lower):
     return tuple(ensure_arraylike("tril_indices", i.astype(dtypes.scalar_dtype(int))) for i in indices)
 
 
-def tril_indices(n, k=0, m=None):
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """Returns row and column indices on and below a diagonal.
 
     Args:
@@ -95,7 +97,7 @@ def tril_indices(n, k=0, m=None):
     return _triangle_indices(operator.index(n), operator.index(k), m, True)
 
 
-def triu_indices(n, k=0, m=None):
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """Returns row and column indices on and above a diagonal.
 
     Args:
@@ -122,7 +124,7 @@ def _matrix_shape(name, arr):
     return np.shape(arr)
 
 
-def tril_indices_from(arr, k: int = 0) -> tuple[Array, Array]:
+def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
     """Returns row and column indices on and below a diagonal of a matrix.
 
     Args:
@@ -143,7 +145,7 @@ def tril_indices_from(arr, k: int = 0) -> tuple[Array, Array]:
     return tril_indices(rows, k=k, m=columns)
 
 
-def triu_indices_from(arr, k: int = 0) -> tuple[Array, Array]:
+def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
     """Returns row and column indices on and above a diagonal of a matrix.
 
     Args:
@@ -194,7 +196,7 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
     return tuple(out)
 
 
-def mask_indices(n, mask_func, k=0, *, size=None):
+def mask_indices(n: int, mask_func: Callable[..., Any], k: int = 0, *, size: int | None = None) -> tuple[Array, Array]:
     """Returns the indices that a function such as `triu` leaves nonzero in a square matrix.
 
     Args:
@@ -211,10 +213,11 @@ def mask_indices(n, mask_func, k=0, *, size=None):
       (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
     ones = lax.full((n, n), 1, dtypes.scalar_dtype(float))
-    return nonzero(mask_func(ones, k), size=size)
+    rows, columns = nonzero(mask_func(ones, k), size=size)
+    return rows, columns
 
 
-def unravel_index(indices, shape):
+def unravel_index(indices: ArrayLike, shape: DimSize | Sequence[DimSize]) -> tuple[Array, ...]:
     """Returns the index tuples of indices into a flattened array.
 
     Unlike NumPy, which raises, indices out of bounds are clamped.
@@ -235,19 +238,19 @@ def unravel_index(indices, shape):
     """
     check_arraylike("unravel_index", indices)
     indices = ensure_arraylike("unravel_index", indices)
-    if np.ndim(shape) > 1:
+    lengths = static_integers(shape)
+    if any(np.ndim(n) for n in lengths):
         raise ValueError("unravel_index: shape should be a scalar or 1D sequence.")
-    shape = tuple(shape) if np.ndim(shape) else (shape,)
     if not dtypes.is_integer(indices.dtype):
         raise TypeError("only int indices permitted")
     out = []
     positions = indices
-    for n in shape[::-1]:
+    for n in lengths[::-1]:
         positions, part = divmod(positions, n)
         out.append(part)
     too_far = lax.gt(positions, positions.dtype.type(0))
     too_early = np.bool_(False) if dtypes.is_unsigned(positions.dtype) else lax.lt(positions, positions.dtype.type(-1))
-    out = [_choose(too_early, 0, _choose(too_far, n - 1, part)) for part, n in zip(out[::-1], shape)]
+    out = [_choose(too_early, 0, _choose(too_far, n - 1, part)) for part, n in zip(out[::-1], lengths)]
     return tuple(out)
 
 

@@ -1,10 +1,14 @@
 """Linear interpolation: interp."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._arithmetic import clip, remainder
 from onax.numpy._gathering import take
 from onax.numpy._joining import concatenate
@@ -14,7 +18,14 @@ from onax.numpy._ufuncs import absolute, add, constant_like, multiply, subtract
 from onax.numpy._where import where
 
 
-def interp(x, xp, fp, left=None, right=None, period=None):
+def interp(
+    x: ArrayLike,
+    xp: ArrayLike,
+    fp: ArrayLike,
+    left: ArrayLike | str | None = None,
+    right: ArrayLike | str | None = None,
+    period: ArrayLike | None = None,
+) -> Array:
     """Returns the values of a piecewise linear function.
 
     Args:
@@ -38,11 +49,11 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     check_arraylike("interp", x, xp, fp)
     if any(isinstance(end, str) and end != "extrapolate" for end in (left, right)):
         raise ValueError("the only valid string value of `left` and `right` is 'extrapolate'")
-    if np.ndim(period) != 0:
+    if period is not None and np.ndim(period) != 0:
         raise ValueError(f"period must be a scalar; got {period}")
     static = tuple(end if isinstance(end, str) else None for end in (left, right))
-    given = tuple(None if isinstance(end, str) else end for end in (left, right))
-    return _interp(x, xp, fp, *given, period, ends=static)
+    low, high = (None if isinstance(end, str) else end for end in (left, right))
+    return _interp(x, xp, fp, low, high, period, ends=static)
 
 
 @staged("_interp", static_argnames=("ends",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def _as_sequence(name, arrays_in):
     return list(arrays_in)
 
 
-def concatenate(arrays, axis: int | None = 0, dtype: DTypeLike | None = None) -> Array:
+def concatenate(arrays: ArrayLike | Sequence[ArrayLike], axis: int | None = 0, dtype: DTypeLike | None = None) -> Array:
     """Returns arrays joined along an existing axis.
 
     Args:
@@ -95,7 +96,9 @@ def concat(arrays: Sequence[ArrayLike], /, *, axis: int | None = 0) -> Array:
     return concatenate(arrays, axis=axis)
 
 
-def stack(arrays, axis: int = 0, out=None, dtype: DTypeLike | None = None) -> Array:
+def stack(
+    arrays: ArrayLike | Sequence[ArrayLike], axis: int = 0, out: None = None, dtype: DTypeLike | None = None
+) -> Array:
     """Returns arrays of one shape joined along a new axis.
 
     Args:
@@ -143,7 +146,7 @@ def _lift_and_concatenate(name, arrays_in, lift, axis, dtype):
     return concatenate(parts, axis=axis(parts), dtype=dtype)
 
 
-def vstack(tup, dtype: DTypeLike | None = None) -> Array:
+def vstack(tup: ArrayLike | Sequence[ArrayLike], dtype: DTypeLike | None = None) -> Array:
     """Returns arrays joined along the first axis; vectors count as rows.
 
     Args:
@@ -164,7 +167,7 @@ def vstack(tup, dtype: DTypeLike | None = None) -> Array:
     return _lift_and_concatenate("vstack", tup, atleast_2d, lambda parts: 0, dtype)
 
 
-def hstack(tup, dtype: DTypeLike | None = None) -> Array:
+def hstack(tup: ArrayLike | Sequence[ArrayLike], dtype: DTypeLike | None = None) -> Array:
     """Returns arrays joined along the second axis; vectors along their only one.
 
     Args:
@@ -186,7 +189,7 @@ def hstack(tup, dtype: DTypeLike | None = None) -> Array:
     )
 
 
-def dstack(tup, dtype: DTypeLike | None = None) -> Array:
+def dstack(tup: ArrayLike | Sequence[ArrayLike], dtype: DTypeLike | None = None) -> Array:
     """Returns arrays joined along the third axis.
 
     Args:
@@ -207,7 +210,7 @@ def dstack(tup, dtype: DTypeLike | None = None) -> Array:
     return _lift_and_concatenate("dstack", tup, atleast_3d, lambda parts: 2, dtype)
 
 
-def column_stack(tup) -> Array:
+def column_stack(tup: ArrayLike | Sequence[ArrayLike]) -> Array:
     """Returns a matrix of vectors as columns, and of matrices side by side.
 
     Args:
@@ -257,7 +260,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
 
 
 @staged("block")
-def block(arrays) -> Array:
+def block(arrays: Any) -> Array:
     """Returns one array made from nested lists of blocks.
 
     Args:
@@ -323,7 +326,7 @@ def _split(name, ary, sections, axis):
     return list(lax.split(ary, sizes, axis=canonical_axis(axis, ary.ndim)))
 
 
-def split(ary: ArrayLike, indices_or_sections, axis: int = 0) -> list[Array]:
+def split(ary: ArrayLike, indices_or_sections: ArrayLike | Sequence[int], axis: int = 0) -> list[Array]:
     """Returns the parts of an array along an axis.
 
     Args:
@@ -344,7 +347,7 @@ def split(ary: ArrayLike, indices_or_sections, axis: int = 0) -> list[Array]:
     return _split("split", ary, indices_or_sections, axis)
 
 
-def array_split(ary: ArrayLike, indices_or_sections, axis: int = 0) -> list[Array]:
+def array_split(ary: ArrayLike, indices_or_sections: ArrayLike | Sequence[int], axis: int = 0) -> list[Array]:
     """Returns the parts of an array along an axis, whose lengths may differ by one.
 
     Args:
@@ -365,7 +368,7 @@ def array_split(ary: ArrayLike, indices_or_sections, axis: int = 0) -> list[Arra
     return _split("array_split", ary, indices_or_sections, axis)
 
 
-def vsplit(ary: ArrayLike, indices_or_sections) -> list[Array]:
+def vsplit(ary: ArrayLike, indices_or_sections: ArrayLike | Sequence[int]) -> list[Array]:
     """Returns the parts of an array along its first axis.
 
     Args:
@@ -385,7 +388,7 @@ def vsplit(ary: ArrayLike, indices_or_sections) -> list[Array]:
     return _split("vsplit", ary, indices_or_sections, 0)
 
 
-def hsplit(ary: ArrayLike, indices_or_sections) -> list[Array]:
+def hsplit(ary: ArrayLike, indices_or_sections: ArrayLike | Sequence[int]) -> list[Array]:
     """Returns the parts of an array along its second axis, those of a vector along its only one.
 
     Args:
@@ -406,7 +409,7 @@ def hsplit(ary: ArrayLike, indices_or_sections) -> list[Array]:
     return _split("hsplit", ary, indices_or_sections, 0 if ary.ndim == 1 else 1)
 
 
-def dsplit(ary: ArrayLike, indices_or_sections) -> list[Array]:
+def dsplit(ary: ArrayLike, indices_or_sections: ArrayLike | Sequence[int]) -> list[Array]:
     """Returns the parts of an array along its third axis.
 
     Args:

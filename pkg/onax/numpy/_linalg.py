@@ -10,7 +10,7 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
-from onax._ground.typing import ArrayLike, DTypeLike
+from onax._ground.typing import ArrayLike, Axis, DTypeLike, PrecisionLike, ShardingLike
 from onax._native.array import Array
 from onax.numpy import _gathering, _products
 from onax.numpy._decompositions import svd
@@ -30,7 +30,7 @@ from onax.numpy._ufuncs import constant_like, multiply, sqrt
 
 
 @staged("norm", ("ord", "axis", "keepdims"), compiled_from=1)
-def norm(x: ArrayLike, ord=None, axis=None, keepdims: bool = False) -> Array:
+def norm(x: ArrayLike, ord: float | str | None = None, axis: Axis = None, keepdims: bool = False) -> Array:
     """Returns a norm of vectors or matrices.
 
     Args:
@@ -185,7 +185,7 @@ def vector_norm(
     return _vector_norm(x, ord, axis, keepdims)
 
 
-def multi_dot(arrays: Sequence[ArrayLike], *, precision=None) -> Array:
+def multi_dot(arrays: Sequence[ArrayLike], *, precision: PrecisionLike = None) -> Array:
     """Returns the product of several matrices, multiplied in the cheapest order.
 
     The order depends on shapes alone and is found by dynamic programming over the parenthesizations.
@@ -237,7 +237,7 @@ def multi_dot(arrays: Sequence[ArrayLike], *, precision=None) -> Array:
 
 
 def matmul(
-    x1: ArrayLike, x2: ArrayLike, /, *, precision=None, preferred_element_type: DTypeLike | None = None
+    x1: ArrayLike, x2: ArrayLike, /, *, precision: PrecisionLike = None, preferred_element_type: DTypeLike | None = None
 ) -> Array:
     """Returns the matrix product of two arrays, as `jnp.matmul`.
 
@@ -262,7 +262,13 @@ def matmul(
 
 
 def vecdot(
-    x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1, precision=None, preferred_element_type: DTypeLike | None = None
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    *,
+    axis: int = -1,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """Returns the scalar product of vectors along an axis, as `jnp.vecdot`.
 
@@ -291,10 +297,10 @@ def tensordot(
     x2: ArrayLike,
     /,
     *,
-    axes=2,
-    precision=None,
+    axes: int | Sequence[int] | Sequence[Sequence[int]] = 2,
+    precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Returns sums of products over pairs of axes, as `jnp.tensordot`.
 
@@ -344,7 +350,7 @@ def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return _products.outer(x1, x2)
 
 
-def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis=-1):
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """Returns the vector product along an axis of length 3.
 
     Args:

@@ -99,7 +99,7 @@ def _is_infinity(name, x, out, infinity):
     return _full_bool(x, False)
 
 
-def isposinf(x, /, out=None):
+def isposinf(x: ArrayLike, /, out: None = None) -> Array:
     """Returns whether each element is positive infinity.
 
     Args:
@@ -119,7 +119,7 @@ def isposinf(x, /, out=None):
     return _is_infinity("isposinf", x, out, np.inf)
 
 
-def isneginf(x, /, out=None):
+def isneginf(x: ArrayLike, /, out: None = None) -> Array:
     """Returns whether each element is negative infinity.
 
     Args:
@@ -239,7 +239,7 @@ def isscalar(element: Any) -> bool:
     return False
 
 
-def iterable(y):
+def iterable(y: Any) -> bool:
     """Returns whether a value can be iterated over.
 
     Args:

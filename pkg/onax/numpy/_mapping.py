@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arrayl
 from onax.numpy._shaping import expand_dims
 
 
-def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args, **kwargs) -> Array:
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Array:
     """Returns the results of a function of vectors, applied along an axis.
 
     Args:
@@ -48,7 +48,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
     return function(arr)
 
 
-def apply_over_axes(func, a: ArrayLike, axes: Sequence[int]) -> Array:
+def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: Sequence[int]) -> Array:
     """Returns the result of a function applied over one axis after the other.
 
     Args:
@@ -78,7 +78,13 @@ def apply_over_axes(func, a: ArrayLike, axes: Sequence[int]) -> Array:
     return a
 
 
-def piecewise(x: ArrayLike, condlist, funclist, *args, **kw) -> Array:
+def piecewise(
+    x: ArrayLike,
+    condlist: ArrayLike | Sequence[ArrayLike],
+    funclist: Sequence[ArrayLike | Callable[..., Any]],
+    *args: Any,
+    **kw: Any,
+) -> Array:
     """Returns values of the functions whose conditions hold, element by element.
 
     A function that is not chosen for an element has no influence on its derivative.
@@ -146,7 +152,9 @@ def _parse_signature(signature):
     return tuple([tuple(re.findall(_NAME, core)) for core in re.findall(_CORE, side)] for side in text.split("->"))
 
 
-def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
+def vectorize(
+    pyfunc: Callable[..., Any], *, excluded: Collection[int | str] = frozenset(), signature: str | None = None
+) -> Callable[..., Any]:
     """Returns a function that broadcasts, made from one of scalars or small arrays by `vmap`.
 
     Args:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from onax import lax
@@ -30,7 +33,7 @@ _OPTIONS = {
 }  # fmt: skip
 
 
-def pad(array: ArrayLike, pad_width, mode="constant", **kwargs) -> Array:
+def pad(array: ArrayLike, pad_width: Any, mode: str | Callable[..., Any] = "constant", **kwargs: Any) -> Array:
     """Returns an array with elements added at both ends of its axes.
 
     Args:

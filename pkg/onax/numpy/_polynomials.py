@@ -162,7 +162,7 @@ def _poly(zeros):
 
 
 @static_argnames()
-def poly(seq_of_zeros):
+def poly(seq_of_zeros: ArrayLike) -> Array:
     """Returns the coefficients of a polynomial with given zeros, or of a characteristic polynomial.
 
     Args:
@@ -226,7 +226,7 @@ def _polyint(p, k, m):
 
 
 @static_argnames("m")
-def polyint(p: ArrayLike, m: int = 1, k=None) -> Array:
+def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
     """Returns an integral of a polynomial.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from onax._control.jit_call import staged
 from onax._core.api_functions import name_error, static_argnames
 from onax._ground import dims, dtypes
 from onax._ground.config import config
-from onax._ground.typing import ArrayLike, DTypeLike
+from onax._ground.typing import ArrayLike, DTypeLike, PrecisionLike, ShardingLike
 from onax._native.array import Array, ArrayImpl
 from onax._prims.convert import convert
 from onax._prims.placement import with_out_sharding
@@ -50,7 +51,12 @@ _MATRIX_NUMBERS = (((1,), (0,)), ((), ()))
 
 @static_argnames("precision", "preferred_element_type")
 def matmul(
-    a: ArrayLike, b: ArrayLike, *, precision=None, preferred_element_type: DTypeLike | None = None, out_sharding=None
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Returns the matrix product of two arrays.
 
@@ -142,7 +148,14 @@ def _stacked_matmul(a, b, precision, dtype, weak):
 
 
 @static_argnames("precision", "preferred_element_type")
-def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
+def dot(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: ShardingLike | None = None,
+) -> Array:
     """Returns the sum of products over the last axis of a and the second to last one of b.
 
     Args:
@@ -168,18 +181,20 @@ def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None)
         return with_out_sharding(out_sharding, dot, a, b, **options)
     a, b, dtype, weak = _promote_operands("dot", a, b, preferred_element_type)
     if a.ndim == 0 or b.ndim == 0:
-        numbers = (((), ()), ((), ()))
+        contracted: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     else:
-        numbers = (((a.ndim - 1,), (max(0, b.ndim - 2),)), ((), ()))
+        contracted = (a.ndim - 1,), (max(0, b.ndim - 2),)
     try:
-        return contract(a, b, numbers, precision, dtype, weak)
+        return contract(a, b, (contracted, ((), ())), precision, dtype, weak)
     except TypeError as error:
         name_error(error, "onax.numpy.dot", (a, b))
         raise
 
 
 @static_argnames("precision", "preferred_element_type")
-def vdot(a: ArrayLike, b: ArrayLike, *, precision=None, preferred_element_type: DTypeLike | None = None) -> Array:
+def vdot(
+    a: ArrayLike, b: ArrayLike, *, precision: PrecisionLike = None, preferred_element_type: DTypeLike | None = None
+) -> Array:
     """Returns the scalar product of two arrays, flattened, the first one conjugated.
 
     Args:
@@ -205,7 +220,9 @@ def vdot(a: ArrayLike, b: ArrayLike, *, precision=None, preferred_element_type: 
 
 
 @static_argnames("precision", "preferred_element_type")
-def inner(a: ArrayLike, b: ArrayLike, *, precision=None, preferred_element_type: DTypeLike | None = None) -> Array:
+def inner(
+    a: ArrayLike, b: ArrayLike, *, precision: PrecisionLike = None, preferred_element_type: DTypeLike | None = None
+) -> Array:
     """Returns the sum of products over the last axes of two arrays.
 
     Args:
@@ -233,7 +250,7 @@ def inner(a: ArrayLike, b: ArrayLike, *, precision=None, preferred_element_type:
 
 
 @static_argnames()
-def outer(a: ArrayLike, b: ArrayLike, out=None) -> Array:
+def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     """Returns the products of all pairs of elements of two arrays.
 
     Args:
@@ -263,11 +280,11 @@ def outer(a: ArrayLike, b: ArrayLike, out=None) -> Array:
 def tensordot(
     a: ArrayLike,
     b: ArrayLike,
-    axes=2,
+    axes: int | Sequence[int] | Sequence[Sequence[int]] = 2,
     *,
-    precision=None,
+    precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Returns sums of products over pairs of axes of two arrays.
 
@@ -340,7 +357,9 @@ def kron(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 @staged("cross", static_argnames=("axisa", "axisb", "axisc", "axis"))
-def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None):
+def cross(
+    a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Array:
     """Returns the vector product along axes of length 3 or 2.
 
     Args:
@@ -403,7 +422,13 @@ def _component(x, i):
 
 
 def vecdot(
-    x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1, precision=None, preferred_element_type: DTypeLike | None = None
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    *,
+    axis: int = -1,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """Returns the scalar product of the vectors along an axis, the first conjugated.
 

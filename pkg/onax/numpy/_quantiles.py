@@ -13,7 +13,7 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import FEW, staged
 from onax._ground import dims, dtypes
-from onax._ground.typing import ArrayLike
+from onax._ground.typing import ArrayLike, ShardingLike
 from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax.numpy._cumulative import cumsum
@@ -41,7 +41,7 @@ def quantile(
     a: ArrayLike,
     q: ArrayLike,
     axis: int | Sequence[int] | None = None,
-    out=None,
+    out: None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
@@ -80,7 +80,7 @@ def nanquantile(
     a: ArrayLike,
     q: ArrayLike,
     axis: int | Sequence[int] | None = None,
-    out=None,
+    out: None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
@@ -289,7 +289,7 @@ def _inverted_cdf(a, q, axis, keepdims, skip_nan, weights):
 def median(
     a: ArrayLike,
     axis: int | Sequence[int] | None = None,
-    out=None,
+    out: None = None,
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Array:
@@ -319,7 +319,7 @@ def median(
 def nanmedian(
     a: ArrayLike,
     axis: int | Sequence[int] | None = None,
-    out=None,
+    out: None = None,
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Array:
@@ -356,13 +356,13 @@ def percentile(
     a: ArrayLike,
     q: ArrayLike,
     axis: int | Sequence[int] | None = None,
-    out=None,
+    out: None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
     *,
     weights: ArrayLike | None = None,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Returns percentiles of the elements along the axes: `quantile` at q / 100.
 
@@ -400,7 +400,7 @@ def nanpercentile(
     a: ArrayLike,
     q: ArrayLike,
     axis: int | Sequence[int] | None = None,
-    out=None,
+    out: None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,

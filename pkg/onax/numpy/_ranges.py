@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
-from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._ground.typing import ArrayLike, DeviceLike, DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array, ArrayImpl
 from onax._prims.placement import with_out_sharding
 from onax._transforms.vmap import vmap
@@ -33,7 +33,13 @@ from onax.numpy._promotion import (
 
 
 def arange(
-    start, stop=None, step: ArrayLike | None = None, dtype: DTypeLike | None = None, *, device=None, out_sharding=None
+    start: ArrayLike,
+    stop: ArrayLike | None = None,
+    step: ArrayLike | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    device: DeviceLike | None = None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Returns evenly spaced numbers in a half-open interval.
 
@@ -120,6 +126,35 @@ def _arange_symbolic(start, stop, step, dtype):
     return out if type(start) is int and start == 0 else lax.add(to_dtype(start, dtype), out)
 
 
+@overload
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: Literal[False] = False,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+    *,
+    device: DeviceLike | None = None,
+) -> Array: ...
+
+
+@overload
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    *,
+    retstep: Literal[True],
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+    device: DeviceLike | None = None,
+) -> tuple[Array, Array]: ...
+
+
+@overload
 def linspace(
     start: ArrayLike,
     stop: ArrayLike,
@@ -129,8 +164,21 @@ def linspace(
     dtype: DTypeLike | None = None,
     axis: int = 0,
     *,
-    device=None,
-):
+    device: DeviceLike | None = None,
+) -> Array | tuple[Array, Array]: ...
+
+
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+    *,
+    device: DeviceLike | None = None,
+) -> Array | tuple[Array, Array]:
     """Returns evenly spaced numbers from `start` to `stop`.
 
     Args:
@@ -322,7 +370,14 @@ def _matrix_dimension(name, argument, n):
     return shape[0]
 
 
-def eye(N: DimSize, M: DimSize | None = None, k=0, dtype: DTypeLike | None = None, *, device=None) -> Array:
+def eye(
+    N: DimSize,
+    M: DimSize | None = None,
+    k: int = 0,
+    dtype: DTypeLike | None = None,
+    *,
+    device: DeviceLike | None = None,
+) -> Array:
     """Returns a matrix with ones on a diagonal and zeros elsewhere.
 
     Args:
@@ -449,6 +504,22 @@ def meshgrid(*xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: 
     return out
 
 
+@overload
+def indices(dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: Literal[False] = False) -> Array: ...
+
+
+@overload
+def indices(
+    dimensions: Sequence[int], dtype: DTypeLike | None = None, *, sparse: Literal[True]
+) -> tuple[Array, ...]: ...
+
+
+@overload
+def indices(
+    dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False
+) -> Array | tuple[Array, ...]: ...
+
+
 def indices(
     dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False
 ) -> Array | tuple[Array, ...]:
@@ -484,7 +555,7 @@ def indices(
     return lax.stack(out, 0) if out else lax.full((0,), 0, dtype)
 
 
-def fromfunction(function, shape: Any, *, dtype: DTypeLike = float, **kwargs) -> Array:
+def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: DTypeLike = float, **kwargs: Any) -> Array:
     """Returns the results of a function of indices, for all indices of a shape.
 
     Unlike NumPy's, the function is mapped over scalars by `vmap`.

@@ -6,6 +6,8 @@ Half-precision sums are formed in float32; small integers are widened to the def
 
 from __future__ import annotations
 
+from typing import Any, Literal, overload
+
 import numpy as np
 
 from onax import lax
@@ -128,7 +130,7 @@ def sum(
     a: ArrayLike,
     axis: Axis = None,
     dtype: DTypeLike | None = None,
-    out=None,
+    out: None = None,
     keepdims: bool = False,
     initial: ArrayLike | None = None,
     where: ArrayLike | None = None,
@@ -187,7 +189,7 @@ def prod(
     a: ArrayLike,
     axis: Axis = None,
     dtype: DTypeLike | None = None,
-    out=None,
+    out: None = None,
     keepdims: bool = False,
     initial: ArrayLike | None = None,
     where: ArrayLike | None = None,
@@ -244,7 +246,7 @@ def _reduce_extreme(name, a, axis, out, keepdims, initial, mask, op, combine, id
 def max(
     a: ArrayLike,
     axis: Axis = None,
-    out=None,
+    out: None = None,
     keepdims: bool = False,
     initial: ArrayLike | None = None,
     where: ArrayLike | None = None,
@@ -277,7 +279,7 @@ def max(
 def min(
     a: ArrayLike,
     axis: Axis = None,
-    out=None,
+    out: None = None,
     keepdims: bool = False,
     initial: ArrayLike | None = None,
     where: ArrayLike | None = None,
@@ -310,7 +312,14 @@ amax, amin = max, min
 
 
 @static_argnames("keepdims")
-def minmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+def minmax(
+    a: ArrayLike,
+    axis: Axis = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: ArrayLike | None = None,
+) -> tuple[Array, Array]:
     """Returns the smallest and the largest element over the given axes: `(min(a), max(a))`.
 
     Args:
@@ -352,7 +361,9 @@ def _reduce_bools(name, a, axis, out, keepdims, mask, op, identity):
 
 
 @static_argnames("keepdims")
-def all(a: ArrayLike, axis: Axis = None, out=None, keepdims: bool = False, *, where: ArrayLike | None = None) -> Array:
+def all(
+    a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: ArrayLike | None = None
+) -> Array:
     """Returns whether all elements over the given axes are nonzero.
 
     Args:
@@ -373,7 +384,9 @@ def all(a: ArrayLike, axis: Axis = None, out=None, keepdims: bool = False, *, wh
 
 
 @static_argnames("keepdims")
-def any(a: ArrayLike, axis: Axis = None, out=None, keepdims: bool = False, *, where: ArrayLike | None = None) -> Array:
+def any(
+    a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: ArrayLike | None = None
+) -> Array:
     """Returns whether any element over the given axes is nonzero.
 
     Args:
@@ -427,7 +440,7 @@ def mean(
     a: ArrayLike,
     axis: Axis = None,
     dtype: DTypeLike | None = None,
-    out=None,
+    out: None = None,
     keepdims: bool = False,
     *,
     where: ArrayLike | None = None,
@@ -490,13 +503,13 @@ def var(
     a: ArrayLike,
     axis: Axis = None,
     dtype: DTypeLike | None = None,
-    out=None,
+    out: None = None,
     ddof: int = 0,
     keepdims: bool = False,
     *,
     where: ArrayLike | None = None,
     mean: ArrayLike | None = None,
-    correction=None,
+    correction: int | None = None,
 ) -> Array:
     """Returns the variance of the elements over the given axes: the mean squared deviation from the mean.
 
@@ -531,13 +544,13 @@ def std(
     a: ArrayLike,
     axis: Axis = None,
     dtype: DTypeLike | None = None,
-    out=None,
+    out: None = None,
     ddof: int = 0,
     keepdims: bool = False,
     *,
     where: ArrayLike | None = None,
     mean: ArrayLike | None = None,
-    correction=None,
+    correction: int | None = None,
 ) -> Array:
     """Returns the standard deviation over the given axes: the square root of `var`, whose arguments it takes.
 
@@ -635,7 +648,7 @@ def _std(a, axis, dtype, ddof, keepdims, mask, mean):
 
 
 @static_argnames("keepdims")
-def ptp(a: ArrayLike, axis: Axis = None, out=None, keepdims: bool = False) -> Array:
+def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
     """Returns the range of the elements over the axes: the largest minus the smallest.
 
     Args:
@@ -658,6 +671,33 @@ def ptp(a: ArrayLike, axis: Axis = None, out=None, keepdims: bool = False) -> Ar
 @staged("_ptp", static_argnames=("axis", "keepdims"))
 def _ptp(a, axis, keepdims):
     return lax.sub(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
+
+
+@overload
+def average(
+    a: ArrayLike,
+    axis: Axis = None,
+    weights: ArrayLike | None = None,
+    returned: Literal[False] = False,
+    keepdims: bool = False,
+) -> Array: ...
+
+
+@overload
+def average(
+    a: ArrayLike,
+    axis: Axis = None,
+    weights: ArrayLike | None = None,
+    *,
+    returned: Literal[True],
+    keepdims: bool = False,
+) -> tuple[Array, Array]: ...
+
+
+@overload
+def average(
+    a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: bool = False, keepdims: bool = False
+) -> Array | tuple[Array, Array]: ...
 
 
 @static_argnames("keepdims")

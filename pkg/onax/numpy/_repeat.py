@@ -9,7 +9,7 @@ import numpy as np
 from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dims
-from onax._ground.typing import ArrayLike
+from onax._ground.typing import ArrayLike, ShardingLike
 from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax.numpy._creation import asarray, broadcast_to
@@ -24,7 +24,7 @@ def repeat(
     axis: int | None = None,
     *,
     total_repeat_length: int | None = None,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Returns each slice along an axis several times in a row.
 

@@ -95,7 +95,7 @@ def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> bool:
     return dtypes.issubdtype(arg1, arg2)
 
 
-def isdtype(dtype: DTypeLike, kind) -> bool:
+def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     """Returns whether a dtype is of a kind.
 
     Args:
@@ -116,7 +116,7 @@ def isdtype(dtype: DTypeLike, kind) -> bool:
     return dtypes.isdtype(dtype, kind)
 
 
-def promote_types(a: DTypeLike, b: DTypeLike):
+def promote_types(a: DTypeLike, b: DTypeLike) -> np.dtype:
     """Returns the dtype to which values of two dtypes promote.
 
     Unlike NumPy's, an integer and a float give that float: JAX's lattice decides.
@@ -138,7 +138,7 @@ def promote_types(a: DTypeLike, b: DTypeLike):
     return dtypes.promote_types(*(x.dtype if isinstance(x, Array) else x for x in (a, b)))
 
 
-def result_type(*args: Any):
+def result_type(*args: Any) -> np.dtype:
     """Returns the dtype that an operation on the arguments would have.
 
     Args:

@@ -10,6 +10,8 @@ which is one pass of elementwise work; for many pairs each query bisects the sor
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
+from typing import Literal, overload
 
 import numpy as np
 
@@ -39,7 +41,33 @@ from onax.numpy._ufuncs import as_bool
 from onax.numpy._where import where as _choose
 
 
-def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
+@overload
+def where(
+    condition: ArrayLike,
+    x: None = None,
+    y: None = None,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | tuple[ArrayLike, ...] | None = None,
+) -> tuple[Array, ...]: ...
+
+
+@overload
+def where(
+    condition: ArrayLike, x: ArrayLike, y: ArrayLike, /, *, size: None = None, fill_value: None = None
+) -> Array: ...
+
+
+def where(
+    condition: ArrayLike,
+    x: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | tuple[ArrayLike, ...] | None = None,
+) -> Array | tuple[Array, ...]:
     """Returns elements of `x` where the condition is true, and of `y` elsewhere.
 
     The derivative of the side that is not chosen is 0, but an infinite or NaN derivative there makes the gradient NaN:
@@ -75,7 +103,9 @@ def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
     return _choose(condition, x, y)
 
 
-def nonzero(a, *, size=None, fill_value=None):
+def nonzero(
+    a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | tuple[ArrayLike, ...] | None = None
+) -> tuple[Array, ...]:
     """Returns the indices of the nonzero elements, in row-major order.
 
     Args:
@@ -112,7 +142,7 @@ def nonzero(a, *, size=None, fill_value=None):
     indices = _first_true_indices(flat, size, index)
     out = _unravel(indices, a.shape, index)
     if fill_value is None or not size:
-        missing = [0] * len(out)
+        missing: Sequence[ArrayLike] = [0] * len(out)
     elif isinstance(fill_value, tuple):
         if len(fill_value) != len(out):
             raise ValueError(f"fill_value must be a scalar or a tuple of length {len(out)}; got {fill_value}")
@@ -154,7 +184,9 @@ def _unravel(indices, shape, index):
     return out[::-1]
 
 
-def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value=None) -> Array:
+def flatnonzero(
+    a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | tuple[ArrayLike, ...] | None = None
+) -> Array:
     """Returns the indices of the nonzero elements of the flattened array.
 
     Args:
@@ -221,7 +253,7 @@ def compress(
     *,
     size: int | None = None,
     fill_value: ArrayLike = 0,
-    out=None,
+    out: None = None,
 ) -> Array:
     """Returns the slices along an axis where a condition holds.
 
@@ -287,7 +319,9 @@ def _sorts_before(x, y):
 
 
 @staged("searchsorted", static_argnames=("side", "method"))
-def searchsorted(a, v, side="left", sorter=None, *, method="scan"):
+def searchsorted(
+    a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None, *, method: str = "scan"
+) -> Array:
     """Returns where elements would have to be inserted into a sorted array to keep it sorted.
 
     Args:
@@ -321,7 +355,9 @@ def searchsorted(a, v, side="left", sorter=None, *, method="scan"):
         a = take(a, sorter)
     out_dtype = dtypes.int_dtype_for_dim(a.shape[0])
     if can_use_numpy(a, v):
-        return make_array(np.asarray(np.searchsorted(_as_sortable(a), _as_sortable(v), side)).astype(out_dtype))
+        numpy_side: Literal["left", "right"] = "left" if side == "left" else "right"
+        found = np.searchsorted(_as_sortable(a), _as_sortable(v), numpy_side)
+        return make_array(np.asarray(found).astype(out_dtype))
     if has_many_pairs(a, v):
         return _binary_search(a, v, side)
     elements = lax.broadcast_in_dim(a, (*(1,) * v.ndim, a.shape[0]), (v.ndim,))
@@ -415,7 +451,7 @@ def _arg_extreme(name, a, axis, out, keepdims, op):
     return lax.expand_dims(result, tuple(range(ndim)) if flat else (axis,))
 
 
-def argmax(a: ArrayLike, axis: int | None = None, out=None, keepdims: bool | None = None) -> Array:
+def argmax(a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None) -> Array:
     """Returns the index of the first largest element along an axis.
 
     Args:
@@ -437,7 +473,7 @@ def argmax(a: ArrayLike, axis: int | None = None, out=None, keepdims: bool | Non
     return _arg_extreme("argmax", a, axis, out, keepdims, lax.argmax)
 
 
-def argmin(a: ArrayLike, axis: int | None = None, out=None, keepdims: bool | None = None) -> Array:
+def argmin(a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None) -> Array:
     """Returns the index of the first smallest element along an axis.
 
     Args:
@@ -459,7 +495,7 @@ def argmin(a: ArrayLike, axis: int | None = None, out=None, keepdims: bool | Non
     return _arg_extreme("argmin", a, axis, out, keepdims, lax.argmin)
 
 
-def nanargmax(a: ArrayLike, axis: int | None = None, out=None, keepdims: bool | None = None) -> Array:
+def nanargmax(a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None) -> Array:
     """Returns the index of the first largest element that is not NaN.
 
     Unlike NumPy, which raises, the index is -1 where all elements are NaN.
@@ -481,7 +517,7 @@ def nanargmax(a: ArrayLike, axis: int | None = None, out=None, keepdims: bool | 
     return _nanargmax(a, None if axis is None else operator.index(axis), bool(keepdims))
 
 
-def nanargmin(a: ArrayLike, axis: int | None = None, out=None, keepdims: bool | None = None) -> Array:
+def nanargmin(a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None) -> Array:
     """Returns the index of the first smallest element that is not NaN.
 
     Unlike NumPy, which raises, the index is -1 where all elements are NaN.

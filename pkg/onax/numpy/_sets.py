@@ -7,7 +7,7 @@ Values come sorted; NaN counts as one value unless equal_nan is False.
 from __future__ import annotations
 
 import operator
-from collections import namedtuple
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -55,6 +55,22 @@ def _prefix_mask(size, count):
 # --- unique -------------------------------------------------------------------------------------------------------
 
 
+@overload
+def unique(
+    ar: ArrayLike,
+    return_index: Literal[False] = False,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+    sorted: bool = True,
+) -> Array: ...
+
+
+@overload
 def unique(
     ar: ArrayLike,
     return_index: bool = False,
@@ -66,7 +82,21 @@ def unique(
     size: int | None = None,
     fill_value: ArrayLike | None = None,
     sorted: bool = True,
-):
+) -> tuple[Array, ...]: ...
+
+
+def unique(
+    ar: ArrayLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+    sorted: bool = True,
+) -> Array | tuple[Array, ...]:
     """Returns the sorted distinct elements of an array, or its distinct slices along an axis.
 
     Under `jit` the number of results must be fixed by `size`.
@@ -180,12 +210,30 @@ def _unique_of_empty_slices(rows, axis, n, order, size, fill_value, index):
 
 
 # They print under the names that JAX gives them.
-UniqueAll = namedtuple("_UniqueAllResult", "values indices inverse_indices counts")  # type: ignore[name-match]
-UniqueCounts = namedtuple("_UniqueCountsResult", "values counts")  # type: ignore[name-match]
-UniqueInverse = namedtuple("_UniqueInverseResult", "values inverse_indices")  # type: ignore[name-match]
+class _UniqueAllResult(NamedTuple):
+    """Distinct values, indices of first occurrences, indices that rebuild the array, and numbers of occurrences."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
 
 
-def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None):
+class _UniqueCountsResult(NamedTuple):
+    """Distinct values and numbers of occurrences."""
+
+    values: Array
+    counts: Array
+
+
+class _UniqueInverseResult(NamedTuple):
+    """Distinct values and indices that rebuild the array."""
+
+    values: Array
+    inverse_indices: Array
+
+
+def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None) -> _UniqueAllResult:
     """Returns distinct values, indices of first occurrences, inverse indices and counts.
 
     Args:
@@ -203,10 +251,12 @@ def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLik
     results = unique(
         ensure_arraylike("unique_all", x), True, True, True, equal_nan=False, size=size, fill_value=fill_value
     )  # fmt: skip
-    return UniqueAll(*results)
+    return _UniqueAllResult(*results)
 
 
-def unique_counts(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None):
+def unique_counts(
+    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
+) -> _UniqueCountsResult:
     """Returns distinct values and how often each occurs.
 
     Args:
@@ -222,10 +272,12 @@ def unique_counts(x: ArrayLike, /, *, size: int | None = None, fill_value: Array
       Array([1, 2], dtype=int32)
     """
     x = ensure_arraylike("unique_counts", x)
-    return UniqueCounts(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
+    return _UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
-def unique_inverse(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None):
+def unique_inverse(
+    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
+) -> _UniqueInverseResult:
     """Returns distinct values and the indices that rebuild the array from them.
 
     Args:
@@ -241,7 +293,7 @@ def unique_inverse(x: ArrayLike, /, *, size: int | None = None, fill_value: Arra
       Array([1, 0, 1], dtype=int32)
     """
     x = ensure_arraylike("unique_inverse", x)
-    return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
+    return _UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
 def unique_values(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None) -> Array:
@@ -411,6 +463,42 @@ def _neighbours_differ(values, present):
     return lax.bitwise_or(differ, lax.bitwise_not(lax.slice_in_dim(present, 1, n)))
 
 
+@overload
+def intersect1d(
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = False,
+    return_indices: Literal[False] = False,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+) -> Array: ...
+
+
+@overload
+def intersect1d(
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = False,
+    *,
+    return_indices: Literal[True],
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+) -> tuple[Array, Array, Array]: ...
+
+
+@overload
+def intersect1d(
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = False,
+    return_indices: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+) -> Array | tuple[Array, Array, Array]: ...
+
+
 @static_argnames("size")
 def intersect1d(
     ar1: ArrayLike,
@@ -461,7 +549,12 @@ def intersect1d(
 
 @static_argnames("assume_unique", "invert", "method")
 def isin(
-    element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False, *, method="auto"
+    element: ArrayLike,
+    test_elements: ArrayLike,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    method: str = "auto",
 ) -> Array:
     """Returns whether each element occurs among the test elements.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from typing import Any, overload
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import name_error, static_argnames
 from onax._ground import dims
-from onax._ground.typing import ArrayLike, DimSize
+from onax._ground.typing import ArrayLike, Axis, DimSize, ShardingLike
 from onax._native.array import Array, ArrayImpl
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape
@@ -29,7 +30,12 @@ from onax.numpy._promotion import (
 
 
 def reshape(
-    a: ArrayLike, shape: DimSize | Sequence[DimSize], order: str = "C", *, copy: bool | None = None, out_sharding=None
+    a: ArrayLike,
+    shape: DimSize | Sequence[DimSize],
+    order: str = "C",
+    *,
+    copy: bool | None = None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Returns the elements of an array in another shape.
 
@@ -108,7 +114,7 @@ def _target_shape(have, shape):
 
 
 @static_argnames("order")
-def ravel(a: ArrayLike, order: str = "C", *, out_sharding=None) -> Array:
+def ravel(a: ArrayLike, order: str = "C", *, out_sharding: ShardingLike | None = None) -> Array:
     """Returns the elements of an array as a vector.
 
     Args:
@@ -337,7 +343,7 @@ def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
     return lax.expand_dims(a, static_axes(axis))
 
 
-def broadcast_shapes(*shapes):
+def broadcast_shapes(*shapes: int | Sequence[DimSize]) -> tuple[int, ...]:
     """Returns the shape that arrays of the given shapes have after broadcasting.
 
     Args:
@@ -353,13 +359,13 @@ def broadcast_shapes(*shapes):
       >>> jnp.broadcast_shapes((3, 1), (4,))
       (3, 4)
     """
-    shapes = [(s,) if np.ndim(s) == 0 else tuple(s) for s in shapes]
-    for shape in shapes:
+    as_tuples = [static_integers(s) for s in shapes]
+    for shape in as_tuples:
         if any(isinstance(n, (int, np.integer)) and n < 0 for n in shape):
             raise TypeError(
                 f"Only non-negative indices are allowed when broadcasting static shapes, but got shape {shape!r}."
             )
-    return lax.broadcast_shapes(*shapes)
+    return lax.broadcast_shapes(*as_tuples)
 
 
 def broadcast_arrays(*args: ArrayLike) -> list[Array]:
@@ -388,7 +394,7 @@ def _shape_of(a):
     return np.shape(a) if not hasattr(a, "shape") else tuple(a.shape)
 
 
-def shape(a) -> tuple[int, ...]:
+def shape(a: Any) -> tuple[int, ...]:
     """Returns the shape of an array.
 
     Args:
@@ -404,7 +410,7 @@ def shape(a) -> tuple[int, ...]:
     return _shape_of(a)
 
 
-def ndim(a) -> int:
+def ndim(a: Any) -> int:
     """Returns the number of axes of an array.
 
     Args:
@@ -420,7 +426,7 @@ def ndim(a) -> int:
     return len(_shape_of(a))
 
 
-def size(a, axis: int | Sequence[int] | None = None) -> int:
+def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
     """Returns the number of elements of an array.
 
     Args:
@@ -453,6 +459,14 @@ def _atleast_nd(x, rank):
     return lax.expand_dims(x, ((0, 1, 2), (0, 2), (2,))[x.ndim] if rank == 3 else tuple(range(rank - x.ndim)))
 
 
+@overload
+def atleast_1d(ary: ArrayLike, /) -> Array: ...
+
+
+@overload
+def atleast_1d(*arys: ArrayLike) -> list[Array]: ...
+
+
 @staged("atleast_1d")
 def atleast_1d(*arys: ArrayLike) -> Array | list[Array]:
     """Returns each argument with at least one axis.
@@ -472,6 +486,14 @@ def atleast_1d(*arys: ArrayLike) -> Array | list[Array]:
     return [_atleast_nd(x, 1) for x in arys]
 
 
+@overload
+def atleast_2d(ary: ArrayLike, /) -> Array: ...
+
+
+@overload
+def atleast_2d(*arys: ArrayLike) -> list[Array]: ...
+
+
 @staged("atleast_2d")
 def atleast_2d(*arys: ArrayLike) -> Array | list[Array]:
     """Returns each argument with at least two axes, new ones in front.
@@ -489,6 +511,14 @@ def atleast_2d(*arys: ArrayLike) -> Array | list[Array]:
     if len(arys) == 1:
         return _atleast_nd(arys[0], 2)
     return [_atleast_nd(x, 2) for x in arys]
+
+
+@overload
+def atleast_3d(ary: ArrayLike, /) -> Array: ...
+
+
+@overload
+def atleast_3d(*arys: ArrayLike) -> list[Array]: ...
 
 
 @staged("atleast_3d")
@@ -520,7 +550,7 @@ def static_integers(numbers):
     return (numbers,) if np.ndim(numbers) == 0 else tuple(numbers)
 
 
-def tile(A, reps):
+def tile(A: ArrayLike, reps: DimSize | Sequence[DimSize]) -> Array:
     """Returns an array repeated as a whole along its axes.
 
     Args:
@@ -536,16 +566,15 @@ def tile(A, reps):
              [1, 2, 1, 2]], dtype=int32)
     """
     A = ensure_arraylike("tile", A)
-    reps = static_integers(reps)
-    reps = tuple(r if isinstance(r, dims.SymbolicDim) else operator.index(r) for r in reps)
-    if any(type(r) is int and r < 0 for r in reps):
-        raise ValueError(f"tile needs non-negative repetitions; got {reps}")
-    rank = max(A.ndim, len(reps))
-    return lax.tile(lax.broadcast_to_rank(A, rank), (1,) * (rank - len(reps)) + reps)
+    times = tuple(r if isinstance(r, dims.SymbolicDim) else operator.index(r) for r in static_integers(reps))
+    if any(type(r) is int and r < 0 for r in times):
+        raise ValueError(f"tile needs non-negative repetitions; got {times}")
+    rank = max(A.ndim, len(times))
+    return lax.tile(lax.broadcast_to_rank(A, rank), (1,) * (rank - len(times)) + times)
 
 
 @staged("resize", static_argnames=("new_shape",))
-def resize(a, new_shape):
+def resize(a: ArrayLike, new_shape: DimSize | Sequence[DimSize]) -> Array:
     """Returns an array of a new shape, filled with repeated or cut-off elements.
 
     Args:
@@ -564,14 +593,14 @@ def resize(a, new_shape):
              [3, 1]], dtype=int32)
     """
     a = ravel(ensure_arraylike("resize", a))
-    new_shape = (new_shape,) if np.ndim(new_shape) == 0 else tuple(new_shape)
-    if any(d < 0 for d in new_shape):
+    wanted = static_integers(new_shape)
+    if any(d < 0 for d in wanted):
         raise ValueError("all elements of `new_shape` must be non-negative")
-    size = dims.prod(new_shape)
+    size = dims.prod(wanted)
     if a.size == 0 or size == 0:
-        return lax.full(new_shape, 0, a.dtype)
+        return lax.full(wanted, 0, a.dtype)
     times = -(-size // a.size)
-    return reshape(tile(a, times)[:size], new_shape)
+    return reshape(tile(a, times)[:size], wanted)
 
 
 # --- reversing and rolling ----------------------------------------------------------------------------------------
@@ -682,7 +711,7 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     return transpose(flip(m, second), order) if k == 1 else flip(transpose(m, order), second)
 
 
-def roll(a, shift, axis=None):
+def roll(a: ArrayLike, shift: ArrayLike | Sequence[int], axis: Axis = None) -> Array:
     """Returns an array with its elements shifted cyclically.
 
     Args:
@@ -702,18 +731,18 @@ def roll(a, shift, axis=None):
         raise ValueError("None is not a valid value for jnp.array")
     if axis is None:
         return lax.reshape(roll(ravel(a), shift, 0), a.shape)
-    axis = static_axes(axis)
+    axes = static_axes(axis)
     check_arraylike("roll", *(shift if isinstance(shift, (tuple, list)) else (shift,)))
     if np.ndim(shift) > 1:
         raise ValueError("'shift' and 'axis' arguments to roll must be scalars or 1D arrays")
-    axis = tuple(canonical_axis(i, a.ndim) for i in axis)
+    axes = tuple(canonical_axis(i, a.ndim) for i in axes)
     is_static = not isinstance(shift, Array) or type(shift) is ArrayImpl
     if is_static:
         shifts = np.asarray(shift)  # of floats the integer part counts
-        shape = lax.broadcast_shapes(shifts.shape, (len(axis),))  # raises ValueError
-        shifts, axis = np.broadcast_to(shifts, shape), np.broadcast_to(np.asarray(axis), shape)
-        return _roll_static(a, tuple(map(int, shifts)), tuple(map(int, axis)))
-    return _roll_dynamic(a, shift, axis)
+        shape = lax.broadcast_shapes(shifts.shape, (len(axes),))  # raises ValueError
+        shifts, rolled = np.broadcast_to(shifts, shape), np.broadcast_to(np.asarray(axes), shape)
+        return _roll_static(a, tuple(map(int, shifts)), tuple(map(int, rolled)))
+    return _roll_dynamic(a, shift, axes)
 
 
 @staged("_roll_static", static_argnames=("shift", "axis"))

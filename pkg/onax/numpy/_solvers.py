@@ -492,7 +492,7 @@ def _cond(x, p):
 
 
 @static_argnames("p")
-def cond(x, p=None):
+def cond(x: ArrayLike, p: float | str | None = None) -> Array:
     """Returns the condition numbers of matrices.
 
     Args:
@@ -514,7 +514,8 @@ def cond(x, p=None):
         raise ValueError(f"jnp.linalg.cond: input array must be at least 2D; got arr.shape={x.shape}")
     if 0 in x.shape:
         raise ValueError(f"jnp.linalg.cond: input array must not be empty; got arr.shape={x.shape}")
-    return _cond(*promote_dtypes_inexact(x), p=p)
+    (x,) = promote_dtypes_inexact(x)
+    return _cond(x, p=p)
 
 
 @staged("matrix_rank", ("hermitian",), compiled_from=1)
@@ -702,7 +703,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: tuple[int, ...] | None = None)
 
 
 @staged("matrix_power", ("n",), compiled_from=1)
-def matrix_power(a, n):
+def matrix_power(a: ArrayLike, n: int) -> Array:
     """Returns powers of square matrices, by repeated squaring.
 
     Args:
@@ -744,10 +745,11 @@ def matrix_power(a, n):
         return _products.matmul(a, a)
     if n == 3:
         return _products.matmul(_products.matmul(a, a), a)
-    out = square = None
-    while n > 0:
-        square = a if square is None else _products.matmul(square, square)
+    out, square = None, a
+    while True:
         n, bit = divmod(n, 2)
         if bit:
             out = square if out is None else _products.matmul(out, square)
-    return out
+        if out is not None and not n:
+            return out
+        square = _products.matmul(square, square)

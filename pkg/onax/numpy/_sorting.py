@@ -5,6 +5,8 @@ Sorts are stable by default; NaN comes last; complex numbers are compared by rea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from onax import lax
@@ -31,7 +33,13 @@ def _check_operand(name, a, axis, kind, order):
 
 @staged("sort", ("axis", "kind", "order", "stable", "descending"), compiled_from=None)
 def sort(
-    a: ArrayLike, axis: int | None = -1, *, kind=None, order=None, stable: bool = True, descending: bool = False
+    a: ArrayLike,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
 ) -> Array:
     """Returns an array with the elements along an axis in ascending order.
 
@@ -62,8 +70,8 @@ def argsort(
     a: ArrayLike,
     axis: int | None = -1,
     *,
-    kind=None,
-    order=None,
+    kind: None = None,
+    order: None = None,
     stable: bool = True,
     descending: bool = False,
     dtype: DTypeLike | None = None,
@@ -98,7 +106,7 @@ def argsort(
 
 
 @staged("lexsort", static_argnames=("axis",))
-def lexsort(keys, axis: int = -1) -> Array:
+def lexsort(keys: ArrayLike | Sequence[ArrayLike], axis: int = -1) -> Array:
     """Returns the indices that sort by several keys, the last of which is the primary one.
 
     Args:
@@ -227,7 +235,9 @@ def argpartition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
 
 
 @staged("top_k", static_argnames=("k", "axis", "mode", "sorted"))
-def top_k(a, k, /, *, axis=-1, mode="largest", sorted=True):
+def top_k(
+    a: ArrayLike, k: int, /, *, axis: int = -1, mode: str = "largest", sorted: bool = True
+) -> tuple[Array, Array]:
     """Returns the k largest or smallest elements along an axis, the most extreme first, and their indices.
 
     Args:

@@ -27,7 +27,16 @@ from onax.numpy._ufuncs import constant_like
 
 
 @staged("cov", ("rowvar", "bias", "ddof", "dtype"), compiled_from=None)
-def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, dtype=None):
+def cov(
+    m: ArrayLike,
+    y: ArrayLike | None = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: ArrayLike | None = None,
+    aweights: ArrayLike | None = None,
+    dtype: DTypeLike | None = None,
+) -> Array:
     """Returns the covariance matrix of variables.
 
     Args:

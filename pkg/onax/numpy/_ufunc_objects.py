@@ -288,7 +288,7 @@ logaddexp = _make_ufunc(_logaddexp, -np.inf, _log_sum_reduce(_logaddexp, lax.exp
 logaddexp2 = _make_ufunc(_logaddexp2, -np.inf, _log_sum_reduce(_logaddexp2, lax.exp2, _ufuncs.log2))
 
 
-def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None):
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
     """Returns a `jnp.ufunc` made from a function of scalars.
 
     Args:

@@ -43,6 +43,7 @@ def _set_signature(function, name, parameters, doc):
     function.__name__ = function.__qualname__ = name
     function.__module__ = "onax.numpy"
     function.__doc__ = doc(name, parameters.split())
+    function.__annotations__ = {**dict.fromkeys(parameters.split(), "ArrayLike"), "return": "Array"}
     function.static_argnames = ()  # JAX compiles it
     code = function.__code__
     count = code.co_argcount
@@ -375,7 +376,7 @@ def rad2deg(x: ArrayLike, /) -> Array:
 
 
 @static_argnames()
-def reciprocal(x, /):
+def reciprocal(x: ArrayLike, /) -> Array:
     """Returns 1 / x.
 
     Args:
@@ -388,7 +389,8 @@ def reciprocal(x, /):
       >>> jnp.reciprocal(jnp.array([2.0, 4.0]))
       Array([0.5 , 0.25], dtype=float32)
     """
-    return lax.integer_pow(*promote_args_inexact("reciprocal", x), -1)
+    (x,) = promote_args_inexact("reciprocal", x)
+    return lax.integer_pow(x, -1)
 
 
 @static_argnames()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onax._ground import dims, dtypes
-from onax._ground.typing import ArrayLike, DimSize
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax._prims.random import draw_bits
@@ -60,7 +60,13 @@ def broadcast_parameter(name, x, dtype, shape=None):
     return x if shape is None else broadcast_to(x, shape)
 
 
-def bits(key: ArrayLike, shape: Sequence[DimSize] = (), dtype=None, *, out_sharding=None) -> Array:
+def bits(
+    key: ArrayLike,
+    shape: Sequence[DimSize] = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: ShardingLike | None = None,
+) -> Array:
     """Draws unsigned integers every bit of which is random.
 
     Args:

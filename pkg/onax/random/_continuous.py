@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from onax._control.jit_call import staged
 from onax._core.result_checks import SPECIAL
 from onax._ground import dtypes
 from onax._ground.config import KEY_REUSE, config
-from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
 from onax._native import context
 from onax._native.array import Array, ArrayImpl, make_array
 from onax._native.normals import normal as fresh_normals
@@ -84,7 +85,7 @@ def uniform(
     minval: ArrayLike = 0.0,
     maxval: ArrayLike = 1.0,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws numbers uniformly from [minval, maxval).
 
@@ -140,7 +141,11 @@ def _normal(key, *, shape, dtype):
 
 
 def normal(
-    key: ArrayLike, shape: Sequence[DimSize] = (), dtype: DTypeLike | None = None, *, out_sharding=None
+    key: ArrayLike,
+    shape: Sequence[DimSize] = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws normal numbers of mean 0 and variance 1.
 
@@ -211,7 +216,7 @@ def truncated_normal(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws normal numbers of mean 0 and variance 1 that lie between two bounds.
 
@@ -246,7 +251,7 @@ def lognormal(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws exponentials of normal numbers of mean 0.
 
@@ -278,11 +283,30 @@ def lognormal(
 # ---- distributions without parameters
 
 
-def _make_sampler(name, formula, doc):
+class _Sampler(Protocol):
+    """The type of the public functions that `_make_sampler` returns."""
+
+    def __call__(
+        self,
+        key: ArrayLike,
+        shape: Sequence[DimSize] = (),
+        dtype: DTypeLike | None = None,
+        *,
+        out_sharding: ShardingLike | None = None,
+    ) -> Array: ...
+
+
+def _make_sampler(name, formula, doc) -> tuple[Callable[..., Array], _Sampler]:
     """Makes the staged and the public function of a distribution whose only arguments are shape and dtype."""
     call = staged(f"_{name}", static_argnames=("shape", "dtype"))(formula)
 
-    def function(key, shape=(), dtype=None, *, out_sharding=None):
+    def function(
+        key: ArrayLike,
+        shape: Sequence[DimSize] = (),
+        dtype: DTypeLike | None = None,
+        *,
+        out_sharding: ShardingLike | None = None,
+    ) -> Array:
         if out_sharding is not None:
             return with_out_sharding(out_sharding, function, key, shape, dtype)
         key = check_single_key(name, key)
@@ -383,7 +407,7 @@ def gumbel(
     dtype: DTypeLike | None = None,
     mode: str | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws numbers of the standard Gumbel distribution, -log(-log(u)) for uniform u.
 
@@ -431,7 +455,7 @@ def rayleigh(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws numbers of the Rayleigh distribution, scale * sqrt(-2 log(u)) for uniform u.
 
@@ -470,7 +494,7 @@ def pareto(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws numbers of the Pareto distribution, of density b / x**(b + 1) for x >= 1.
 
@@ -543,7 +567,7 @@ def triangular(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws numbers with a density that rises linearly from `left` to `mode` and falls to `right`.
 
@@ -599,7 +623,7 @@ def wald(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws numbers of the Wald (inverse Gaussian) distribution of scale 1.
 

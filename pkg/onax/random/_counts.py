@@ -14,7 +14,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
 from onax._ground import dtypes
-from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array
 from onax._prims.convert import convert
 from onax._prims.placement import with_out_sharding
@@ -115,7 +115,7 @@ def poisson(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws numbers of events of which `lam` are expected.
 
@@ -291,8 +291,8 @@ def multinomial(
     *,
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
-    unroll=1,
-):
+    unroll: int = 1,
+) -> Array:
     """Draws how many of n things fall into each of several bins.
 
     Args:

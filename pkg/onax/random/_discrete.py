@@ -10,7 +10,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
 from onax._ground import dims, dtypes
-from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array
 from onax._prims.convert import convert
 from onax._prims.placement import with_out_sharding
@@ -59,7 +59,7 @@ def randint(
     maxval: ArrayLike,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws integers uniformly from [minval, maxval).
 
@@ -126,7 +126,12 @@ def _bernoulli(key, p, *, shape, mode):
 
 
 def bernoulli(
-    key: ArrayLike, p: ArrayLike = 0.5, shape: Sequence[DimSize] | None = None, mode: str = "low", *, out_sharding=None
+    key: ArrayLike,
+    p: ArrayLike = 0.5,
+    shape: Sequence[DimSize] | None = None,
+    mode: str = "low",
+    *,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws bools that are True with probability p.
 
@@ -168,7 +173,11 @@ def _rademacher(key, *, shape, dtype):
 
 
 def rademacher(
-    key: ArrayLike, shape: Sequence[DimSize] = (), dtype: DTypeLike | None = None, *, out_sharding=None
+    key: ArrayLike,
+    shape: Sequence[DimSize] = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws -1 or 1, each with probability 1/2.
 
@@ -207,7 +216,7 @@ def geometric(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws the numbers of trials up to and including the first success.
 
@@ -249,7 +258,7 @@ def categorical(
     replace: bool = True,
     mode: str | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws indices with probabilities proportional to exp(logits).
 
@@ -321,7 +330,9 @@ def _shuffle(key, x, *, axis):
     return x
 
 
-def permutation(key: ArrayLike, x, axis: int = 0, independent: bool = False, *, out_sharding=None) -> Array:
+def permutation(
+    key: ArrayLike, x: ArrayLike, axis: int = 0, independent: bool = False, *, out_sharding: ShardingLike | None = None
+) -> Array:
     """Returns elements in random order.
 
     Args:
@@ -362,7 +373,7 @@ def permutation(key: ArrayLike, x, axis: int = 0, independent: bool = False, *, 
 
 def choice(
     key: ArrayLike,
-    a,
+    a: ArrayLike,
     shape: Sequence[DimSize] = (),
     replace: bool = True,
     p: ArrayLike | None = None,

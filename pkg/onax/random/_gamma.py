@@ -15,7 +15,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
-from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array
 from onax._prims.convert import convert
 from onax._prims.placement import with_out_sharding
@@ -40,7 +40,7 @@ def gamma(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws numbers of the gamma distribution of scale 1.
 
@@ -76,7 +76,7 @@ def loggamma(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws logarithms of numbers of the gamma distribution, accurate for small shape parameters too.
 
@@ -125,7 +125,7 @@ def beta(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws numbers of the beta distribution.
 
@@ -169,7 +169,7 @@ def dirichlet(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws points of a simplex by the Dirichlet distribution.
 
@@ -213,7 +213,7 @@ def chisquare(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws numbers of the chi-square distribution: sums of df squared normal numbers.
 
@@ -258,7 +258,7 @@ def t(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws numbers of Student's t distribution.
 
@@ -303,7 +303,7 @@ def f(
     shape: Sequence[DimSize] | None = None,
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws numbers of the F distribution: quotients of chi-square numbers, each over its degrees of freedom.
 
@@ -341,7 +341,12 @@ def _generalized_normal(key, p, *, shape, dtype):
 
 
 def generalized_normal(
-    key: ArrayLike, p: float, shape: Sequence[DimSize] = (), dtype: DTypeLike | None = None, *, out_sharding=None
+    key: ArrayLike,
+    p: float,
+    shape: Sequence[DimSize] = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws numbers of a density proportional to exp(-|x|**p).
 
@@ -389,8 +394,8 @@ def ball(
     shape: Sequence[DimSize] = (),
     dtype: DTypeLike | None = None,
     *,
-    out_sharding=None,
-):
+    out_sharding: ShardingLike | None = None,
+) -> Array:
     """Draws points uniformly from the unit ball of a norm.
 
     The method is that of Barthe et al. (2005).

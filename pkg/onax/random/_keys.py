@@ -7,14 +7,14 @@ words of a key, are accepted everywhere in their place; functions that return ke
 from __future__ import annotations
 
 import operator
-from typing import NewType
+from typing import Any, NewType
 
 import numpy as np
 
 from onax._core.trace import as_array
 from onax._ground import dims, dtypes
 from onax._ground.config import config
-from onax._ground.typing import ArrayLike
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike
 from onax._native.array import Array
 from onax._prims import random_counters  # noqa: F401  it registers its generators
 from onax._prims.convert import convert_element_type
@@ -132,7 +132,7 @@ def key_from_seed(name, seed, impl):
     return random_seed_p.bind(seed, impl=impl)
 
 
-def key(seed, *, impl=None, dtype=None) -> Array:
+def key(seed: ArrayLike, *, impl: Any = None, dtype: DTypeLike | None = None) -> Array:
     """A random key, of shape () and dtype `key<fry>`, from an integer.
 
     Args:
@@ -156,7 +156,7 @@ def key(seed, *, impl=None, dtype=None) -> Array:
     return key_from_seed("key", seed, resolve_impl(impl, dtype))
 
 
-def PRNGKey(seed, *, impl=None) -> Array:
+def PRNGKey(seed: ArrayLike, *, impl: Any = None) -> Array:
     """Returns a random key as raw words, an older form of `key`.
 
     New programs should prefer `key`: its keys have a dtype of their own, so that no arithmetic is done with them by
@@ -180,7 +180,7 @@ def PRNGKey(seed, *, impl=None) -> Array:
     return out if config.jax_enable_custom_prng else unwrap_keys(out)
 
 
-def wrap_key_data(key_bits_array: ArrayLike, *, impl=None, dtype=None):
+def wrap_key_data(key_bits_array: ArrayLike, *, impl: Any = None, dtype: DTypeLike | None = None) -> Array:
     """Returns the keys that the given words make up; the inverse of `key_data`.
 
     Args:
@@ -206,7 +206,7 @@ def wrap_key_data(key_bits_array: ArrayLike, *, impl=None, dtype=None):
 # ---- using keys
 
 
-def split(key: ArrayLike, num=2) -> Array:
+def split(key: ArrayLike, num: DimSize | tuple[DimSize, ...] = 2) -> Array:
     """Returns new keys, whose numbers are independent of one another.
 
     The old key must not be used again.
@@ -230,7 +230,7 @@ def split(key: ArrayLike, num=2) -> Array:
     if isinstance(num, tuple):
         shape = canonical_shape(num)
     else:
-        shape = (operator.index(num) if dims.is_constant(num) else num,)
+        shape = (num if isinstance(num, dims.SymbolicDim) else operator.index(num),)
     return _match_input(split_keys(key, shape), raw)
 
 
@@ -265,7 +265,7 @@ def fold_in(key: ArrayLike, data: ArrayLike) -> Array:
     return _match_input(fold_in_keys(key, convert_element_type(data, np.uint32)), raw)
 
 
-def clone(key):
+def clone(key: ArrayLike) -> Array:
     """Returns the same keys again, for programs that mean to use them twice.
 
     With the option `jax_debug_key_reuse` a second use of a key is an error; a clone counts as a key of its own.
@@ -309,7 +309,7 @@ def key_data(keys: ArrayLike) -> Array:
     return unwrap_keys(check_keys("key_data", keys, single=False)[0])
 
 
-def key_impl(keys: ArrayLike):
+def key_impl(keys: ArrayLike) -> Any:
     """Returns the generator of keys.
 
     Args:
@@ -326,7 +326,7 @@ def key_impl(keys: ArrayLike):
     return impl if impl.functions else impl.name
 
 
-def key_dtype(impl_spec=None):
+def key_dtype(impl_spec: Any = None) -> Any:
     """Returns the dtype of the keys of a generator.
 
     Args:

@@ -14,7 +14,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
-from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape
@@ -50,7 +50,7 @@ def multivariate_normal(
     dtype: DTypeLike | None = None,
     method: str = "cholesky",
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws normal vectors of a mean and a covariance.
 
@@ -110,7 +110,7 @@ def orthogonal(
     dtype: DTypeLike | None = None,
     m: int | None = None,
     *,
-    out_sharding=None,
+    out_sharding: ShardingLike | None = None,
 ) -> Array:
     """Draws orthogonal matrices uniformly (by Haar measure); unitary ones for a complex dtype.
 

@@ -4,8 +4,11 @@ Linear Systems" (2nd edition, 2003).
 The right-hand side may be a tree; the solvers see it as one flat vector.
 """
 
+from __future__ import annotations
+
 import operator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +16,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._core.trace import Tracer
 from onax._ground import dtypes
+from onax._ground.typing import PyTree
 from onax._native.array import Array
 from onax._native.tree import tree_flatten, tree_unflatten
 
@@ -100,7 +104,16 @@ def _solve(solver, A, b, x0, symmetric):
     return lax.custom_linear_solve(A, b, solve=first, transpose_solve=solve, symmetric=symmetric)
 
 
-def cg(A, b, x0=None, *, tol=1e-05, atol=0.0, maxiter=None, M=None):
+def cg(
+    A: Any,
+    b: PyTree,
+    x0: PyTree = None,
+    *,
+    tol: float = 1e-05,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = None,
+) -> tuple[PyTree, Any]:
     """Returns the solution of A x = b by conjugate gradients (Hestenes and Stiefel, 1952).
 
     Args:
@@ -157,7 +170,16 @@ def _cg_iterations(A, b, x0, maxiter, tol, atol, M):
     return lax.while_loop(goes_on, step, (x0, r, gamma, z, 0))[0]
 
 
-def bicgstab(A, b, x0=None, *, tol=1e-05, atol=0.0, maxiter=None, M=None):
+def bicgstab(
+    A: Any,
+    b: PyTree,
+    x0: PyTree = None,
+    *,
+    tol: float = 1e-05,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = None,
+) -> tuple[PyTree, Any]:
     """Returns the solution of A x = b by stabilised biconjugate gradients (van der Vorst, 1992).
 
     The method may break down, and then stops.  Derivatives are those of the solution.
@@ -222,7 +244,18 @@ def _bicgstab_iterations(A, b, x0, maxiter, tol, atol, M):
     return lax.while_loop(goes_on, step, (x0, r, r, one, one, one, r, r, 0))[0]
 
 
-def gmres(A, b, x0=None, *, tol=1e-05, atol=0.0, restart=20, maxiter=None, M=None, solve_method="batched"):
+def gmres(
+    A: Any,
+    b: PyTree,
+    x0: PyTree = None,
+    *,
+    tol: float = 1e-05,
+    atol: float = 0.0,
+    restart: int = 20,
+    maxiter: int | None = None,
+    M: Any = None,
+    solve_method: str = "batched",
+) -> tuple[PyTree, Any]:
     """Returns the solution of A x = b by generalised minimal residuals (Saad and Schultz, 1986).
 
     Derivatives are those of the solution.

@@ -50,7 +50,7 @@ def _cholesky(a, lower):
     return out if lower else adjoint(out)
 
 
-def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
+def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """Returns the Cholesky factor of Hermitian positive definite matrices.
 
     Args:
@@ -67,10 +67,13 @@ def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
       Array([[2., 1.],
              [0., 2.]], dtype=float32)
     """
-    return _cholesky(*promote_inexact("cholesky", a), lower=lower)
+    (a,) = promote_inexact("cholesky", a)
+    return _cholesky(a, lower=lower)
 
 
-def cho_factor(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True):
+def cho_factor(
+    a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Array, bool]:
     """Returns the Cholesky factor of matrices, for `cho_solve`.
 
     Args:
@@ -103,7 +106,9 @@ def _apply_to_columns(b, function):
     return function(b) if b.ndim > 1 else function(b[..., None])[..., 0]
 
 
-def cho_solve(c_and_lower, b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True) -> Array:
+def cho_solve(
+    c_and_lower: tuple[ArrayLike, bool], b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True
+) -> Array:
     """Returns the solution of a x = b, given the factor of a.
 
     Args:
@@ -200,7 +205,7 @@ def eigh(
     overwrite_a: bool = False,
     overwrite_b: bool = False,
     turbo: bool = True,
-    eigvals=None,
+    eigvals: None = None,
     type: int = 1,
     check_finite: bool = True,
 ) -> Array | tuple[Array, Array]:
@@ -274,7 +279,13 @@ def _lu_solve(both, pivots, b, trans):
 
 
 @static_argnames("check_finite", "overwrite_b", "trans")
-def lu_solve(lu_and_piv, b: ArrayLike, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True) -> Array:
+def lu_solve(
+    lu_and_piv: tuple[ArrayLike, ArrayLike],
+    b: ArrayLike,
+    trans: int = 0,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Array:
     """Returns the solution of op(a) x = b, given the LU factors of a.
 
     Args:
@@ -310,7 +321,9 @@ def _lu(a, permute_l):
 
 
 @static_argnames("permute_l", "overwrite_a", "check_finite")
-def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
+def lu(
+    a: ArrayLike, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Array, Array] | tuple[Array, Array, Array]:
     """Returns the LU decomposition of matrices.
 
     Args:
@@ -328,7 +341,8 @@ def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
       Array([[2., 0.],
              [0., 1.]], dtype=float32)
     """
-    return _lu(*_as_inexact_matrices("lu", a), permute_l=permute_l)
+    (a,) = _as_inexact_matrices("lu", a)
+    return _lu(a, permute_l=permute_l)
 
 
 @staged("qr", ("mode", "pivoting"), compiled_from=1)
@@ -337,7 +351,14 @@ def _qr(a, mode, pivoting):
     return (r, *order) if mode == "r" else (q, r, *order)
 
 
-def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
+def qr(
+    a: ArrayLike,
+    overwrite_a: bool = False,
+    lwork: int | None = None,
+    mode: str = "full",
+    pivoting: bool = False,
+    check_finite: bool = True,
+) -> tuple[Array, ...]:
     """Returns the QR decomposition of matrices.
 
     Args:
@@ -361,7 +382,8 @@ def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fini
     """
     if mode not in ("full", "r", "economic"):
         raise ValueError(f"Unsupported QR decomposition mode '{mode}'")
-    return _qr(*_as_inexact_matrices("qr", a), mode=mode, pivoting=pivoting)
+    (a,) = _as_inexact_matrices("qr", a)
+    return _qr(a, mode=mode, pivoting=pivoting)
 
 
 @staged("_schur", ("output",), compiled_from=1)
@@ -706,7 +728,7 @@ def eigh_tridiagonal(
     *,
     eigvals_only: bool = False,
     select: str = "a",
-    select_range=None,
+    select_range: tuple[int, int] | None = None,
     tol: float | None = None,
     key: ArrayLike | None = None,
 ) -> Array | tuple[Array, Array]:
@@ -726,6 +748,7 @@ def eigh_tridiagonal(
 
     Raises:
       TypeError: other dtypes.
+      ValueError: `select` is "i", and there is no `select_range`.
       NotImplementedError: `select` is "v".
 
     Examples:
@@ -745,6 +768,8 @@ def eigh_tridiagonal(
     matrix = jnp.diag(d) + jnp.diag(e, -1) + jnp.diag(jnp.conj(e), 1)
     w, v = jnp.linalg.eigh(matrix, symmetrize_input=False)
     if select == "i":
+        if select_range is None:
+            raise ValueError("eigh_tridiagonal: select='i' needs select_range, the pair of the first and last index")
         low, high = (int(i) for i in select_range)
         w, v = w[low : high + 1], v[:, low : high + 1]
     return w if eigvals_only else (w, v)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -72,7 +74,7 @@ def _expm(a, upper_triangular, max_squarings):
 
 
 @static_argnames("max_squarings", "upper_triangular")
-def expm(A, *, upper_triangular=False, max_squarings=16):
+def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
     """Returns the exponential of square matrices.
 
     The method is scaling, Padé's approximation and repeated squaring (Higham, 2005).
@@ -98,10 +100,26 @@ def expm(A, *, upper_triangular=False, max_squarings=16):
         raise ValueError(f"Expected A to be a (batched) square matrix, got {a.shape=}.")
     if a.dtype.name not in ("float32", "float64", "complex64", "complex128"):
         raise TypeError(f"A.dtype={a.dtype} is not supported by expm; convert to float32 first.")
-    function = partial(_expm, upper_triangular=upper_triangular, max_squarings=max_squarings)
+    function: Callable[..., Any] = partial(_expm, upper_triangular=upper_triangular, max_squarings=max_squarings)
     for _ in range(a.ndim - 2):
         function = vmap(function)
     return function(a)
+
+
+@overload
+def expm_frechet(
+    A: ArrayLike, E: ArrayLike, *, method: str | None = None, compute_expm: Literal[True] = True
+) -> tuple[Array, Array]: ...
+
+
+@overload
+def expm_frechet(A: ArrayLike, E: ArrayLike, *, method: str | None = None, compute_expm: Literal[False]) -> Array: ...
+
+
+@overload
+def expm_frechet(
+    A: ArrayLike, E: ArrayLike, *, method: str | None = None, compute_expm: bool = True
+) -> Array | tuple[Array, Array]: ...
 
 
 @static_argnames("compute_expm", "method")
@@ -198,7 +216,19 @@ def _funm_triangular(t, values):
     return scan(column, jnp.diag(values), jnp.arange(t.shape[0]))[0]
 
 
-def funm(A: ArrayLike, func, disp: bool = True) -> Array | tuple[Array, Array]:
+@overload
+def funm(A: ArrayLike, func: Callable[..., Any], disp: Literal[True] = True) -> Array: ...
+
+
+@overload
+def funm(A: ArrayLike, func: Callable[..., Any], *, disp: Literal[False]) -> tuple[Array, Array]: ...
+
+
+@overload
+def funm(A: ArrayLike, func: Callable[..., Any], disp: bool = True) -> Array | tuple[Array, Array]: ...
+
+
+def funm(A: ArrayLike, func: Callable[..., Any], disp: bool = True) -> Array | tuple[Array, Array]:
     """Returns a function of a matrix, by its Schur form (Parlett, 1976).
 
     Args:
@@ -232,7 +262,7 @@ def funm(A: ArrayLike, func, disp: bool = True) -> Array | tuple[Array, Array]:
 
 
 @static_argnames("method")
-def solve_sylvester(A, B, C, *, method="schur", tol=1e-8):
+def solve_sylvester(A: ArrayLike, B: ArrayLike, C: ArrayLike, *, method: str = "schur", tol: float = 1e-8) -> Array:
     """Returns the solution X of A X + X B = C, by Schur forms.
 
     Args:
@@ -263,7 +293,7 @@ def solve_sylvester(A, B, C, *, method="schur", tol=1e-8):
     r, u = schur(a, output="complex")
     s, v = schur(b, output="complex")
     f = jnp.matmul(jnp.matmul(adjoint(u), c.astype(u.dtype)), v)
-    columns = []
+    columns: list[Array] = []
     for k in range(n):
         rest = f[:, k]
         for j, y in enumerate(columns):

@@ -2,12 +2,16 @@
 Optimization" (2nd edition, 2006), algorithms 6.1, 7.4 and 7.5.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax._transforms.autodiff import value_and_grad
 from onax.scipy._line_search import line_search
@@ -45,7 +49,15 @@ class OptimizeResults(NamedTuple):
     nit: int | Array
 
 
-def minimize(fun, x0, args=(), *, method, tol=None, options=None):
+def minimize(
+    fun: Callable[..., Any],
+    x0: ArrayLike,
+    args: tuple[Any, ...] = (),
+    *,
+    method: str,
+    tol: float | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> OptimizeResults:
     """Returns a local minimum of a scalar function, by a quasi-Newton method.
 
     It can be jitted and mapped; it has no derivative in reverse mode.  The line search is not JAX's (it uses the test
@@ -83,7 +95,11 @@ def minimize(fun, x0, args=(), *, method, tol=None, options=None):
         raise ValueError(f"Method {method} not recognized")
     if not hasattr(x0, "shape") or x0.ndim != 1:
         raise TypeError(f"minimize: x0 must be an array with one axis, got {x0!r}")
-    return _METHODS[name](value_and_grad(lambda x: fun(x, *args)), jnp.asarray(x0), **options)
+
+    def objective(x):
+        return fun(x, *args)
+
+    return _METHODS[name](value_and_grad(objective), jnp.asarray(x0), **options)
 
 
 class _State(NamedTuple):
@@ -198,4 +214,7 @@ def minimize_lbfgs(both, x0, maxiter=None, norm=np.inf, maxcor=10, gtol=1e-5, ma
     return OptimizeResults(s.x, success, status, s.value, s.gradient, None, s.evaluations, s.evaluations, s.iterations)
 
 
-_METHODS = {"bfgs": minimize_bfgs, "l-bfgs-experimental-do-not-rely-on-this": minimize_lbfgs}
+_METHODS: dict[str, Callable[..., OptimizeResults]] = {
+    "bfgs": minimize_bfgs,
+    "l-bfgs-experimental-do-not-rely-on-this": minimize_lbfgs,
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -23,13 +23,13 @@ from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where as _where
 
 
-def _unary(name, function, returned, point, value):
+def _unary(name, function, returned, point, value) -> Callable[[ArrayLike], Array]:
     """Makes the public function of one array from a lax function of a float.
 
     `returned` says what it returns, `value` what that is at the point of the example.
     """
 
-    def special(x):
+    def special(x: ArrayLike) -> Array:
         return function(*promote_args_inexact(name, x))
 
     special.__name__ = special.__qualname__ = name

@@ -160,7 +160,7 @@ def _dawsn(x):
     return jnp.where(jnp.isinf(x), 1 / jnp.where(x == 0, 1, x), jnp.where(jnp.isnan(x), x, out))
 
 
-def erfcinv(y):
+def erfcinv(y: ArrayLike) -> Array:
     """Returns the inverse of `erfc`, accurate near 0 too.
 
     Args:

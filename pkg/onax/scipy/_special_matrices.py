@@ -121,7 +121,7 @@ def circulant(c: ArrayLike) -> Array:
 
 
 @static_argnames()
-def block_diag(*arrs):
+def block_diag(*arrs: ArrayLike) -> Array:
     """Returns the matrix with given blocks along its diagonal, zeros elsewhere.
 
     Args:
@@ -136,19 +136,17 @@ def block_diag(*arrs):
              [1., 0.],
              [0., 3.]], dtype=float32)
     """
-    if not arrs:
-        arrs = (jnp.zeros((1, 0)),)
-    arrs = promote_dtypes(*ensure_arraylikes("block_diag", *arrs))
-    bad = [i for i, a in enumerate(arrs) if a.ndim > 2]
+    blocks = promote_dtypes(*ensure_arraylikes("block_diag", *(arrs or (jnp.zeros((1, 0)),))))
+    bad = [i for i, a in enumerate(blocks) if a.ndim > 2]
     if bad:
         raise ValueError(
-            f"Arguments to jax.scipy.linalg.block_diag must have at most 2 dimensions, got {arrs[bad[0]]} at argument "
-            f"{bad[0]}."
+            f"Arguments to jax.scipy.linalg.block_diag must have at most 2 dimensions, got {blocks[bad[0]]} at "
+            f"argument {bad[0]}."
         )
-    arrs = [lax.convert_element_type(jnp.atleast_2d(a), a.dtype) for a in arrs]
-    columns = sum(a.shape[1] for a in arrs)
+    blocks = [lax.convert_element_type(jnp.atleast_2d(a), a.dtype) for a in blocks]
+    columns = sum(a.shape[1] for a in blocks)
     rows, before = [], 0
-    for a in arrs:
+    for a in blocks:
         after = columns - before - a.shape[1]
         rows.append(jnp.pad(a, ((0, 0), (before, after))))
         before += a.shape[1]

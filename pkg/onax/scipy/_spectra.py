@@ -1,6 +1,10 @@
 """Spectra of pieces of a signal, for onax.scipy.signal: P. Welch's method (1967), and the short-time transform."""
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +12,7 @@ from onax import numpy as jnp
 from onax._core.trace import Tracer
 from onax._ground import dtypes
 from onax._ground.lazy import scipy_signal_windows
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax.numpy._promotion import along_last_axis, promote_dtypes_inexact, to_dtype
 
@@ -20,7 +25,9 @@ _EXTENSIONS = {
 }
 
 
-def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=None):
+def detrend(
+    data: ArrayLike, axis: int = -1, type: str = "linear", bp: ArrayLike = 0, overwrite_data: None = None
+) -> Array:
     """Returns data less its mean, or less the straight line that fits it best.
 
     Args:
@@ -181,8 +188,20 @@ def _transform_segments(pieces, win, detrending, nfft, onesided):
     return (jnp.fft.rfft if onesided else jnp.fft.fft)(weighted, nfft)
 
 
-def csd(x, y, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detrend="constant", return_onesided=True,
-        scaling="density", axis=-1, average="mean"):  # fmt: skip
+def csd(
+    x: ArrayLike,
+    y: ArrayLike | None,
+    fs: ArrayLike = 1.0,
+    window: Any = "hann",
+    nperseg: int | None = None,
+    noverlap: int | None = None,
+    nfft: int | None = None,
+    detrend: str | bool | Callable[..., Any] = "constant",
+    return_onesided: bool = True,
+    scaling: str = "density",
+    axis: int = -1,
+    average: str = "mean",
+) -> tuple[Array, Array]:
     """Returns the cross spectral density of two signals by Welch's method (1967).
 
     Args:
@@ -225,8 +244,19 @@ def csd(x, y, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, det
     return frequencies, average_spectrum / bias
 
 
-def welch(x, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detrend="constant", return_onesided=True,
-          scaling="density", axis=-1, average="mean"):  # fmt: skip
+def welch(
+    x: ArrayLike,
+    fs: ArrayLike = 1.0,
+    window: Any = "hann",
+    nperseg: int | None = None,
+    noverlap: int | None = None,
+    nfft: int | None = None,
+    detrend: str | bool | Callable[..., Any] = "constant",
+    return_onesided: bool = True,
+    scaling: str = "density",
+    axis: int = -1,
+    average: str = "mean",
+) -> tuple[Array, Array]:
     """Returns the power spectral density of a signal by Welch's method (1967).
 
     Args:
@@ -256,8 +286,19 @@ def welch(x, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detr
     return csd(x, None, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average)
 
 
-def stft(x, fs=1.0, window="hann", nperseg=256, noverlap=None, nfft=None, detrend=False, return_onesided=True,
-         boundary="zeros", padded=True, axis=-1):  # fmt: skip
+def stft(
+    x: ArrayLike,
+    fs: ArrayLike = 1.0,
+    window: Any = "hann",
+    nperseg: int = 256,
+    noverlap: int | None = None,
+    nfft: int | None = None,
+    detrend: str | bool | Callable[..., Any] = False,
+    return_onesided: bool = True,
+    boundary: str | None = "zeros",
+    padded: bool = True,
+    axis: int = -1,
+) -> tuple[Array, Array, Array]:
     """Returns the Fourier transforms of the pieces of a signal.
 
     Args:
@@ -304,8 +345,18 @@ def stft(x, fs=1.0, window="hann", nperseg=256, noverlap=None, nfft=None, detren
     )
 
 
-def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, input_onesided=True, boundary=True,
-          time_axis=-1, freq_axis=-2):  # fmt: skip
+def istft(
+    Zxx: ArrayLike,
+    fs: ArrayLike = 1.0,
+    window: Any = "hann",
+    nperseg: int | None = None,
+    noverlap: int | None = None,
+    nfft: int | None = None,
+    input_onesided: bool = True,
+    boundary: bool = True,
+    time_axis: int = -1,
+    freq_axis: int = -2,
+) -> tuple[Array, Array]:
     """Returns the signal that has given transforms of its pieces; the inverse of `stft`.
 
     There are as many times as the signal is long on its first axis, as in JAX and SciPy.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+from collections.abc import Sequence
 
 from onax import lax
 from onax import numpy as jnp
@@ -13,6 +14,7 @@ from onax._core.api_functions import static_argnames
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
 from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 
 __all__ = ["map_coordinates"]
 
@@ -33,7 +35,9 @@ _INDEX_FIXERS = {
 
 
 @static_argnames("order", "mode", "cval")
-def map_coordinates(input: ArrayLike, coordinates, order: int, mode: str = "constant", cval: ArrayLike = 0.0):
+def map_coordinates(
+    input: ArrayLike, coordinates: Sequence[ArrayLike], order: int, mode: str = "constant", cval: ArrayLike = 0.0
+) -> Array:
     """Returns an array's values at fractional coordinates.
 
     Args:

@@ -10,7 +10,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
-from onax._ground.typing import ArrayLike
+from onax._ground.typing import ArrayLike, PrecisionLike
 from onax._native.array import Array
 from onax.numpy._promotion import ensure_arraylikes, promote_dtypes_inexact
 from onax.scipy._spectra import csd, detrend, istft, stft, welch
@@ -77,7 +77,7 @@ def _convolve_by_fft(in1, in2, axes):
     return jnp.fft.irfftn(jnp.fft.rfftn(in1, sizes, axes) * jnp.fft.rfftn(in2, sizes, axes), sizes, axes)
 
 
-def fftconvolve(in1: ArrayLike, in2: ArrayLike, mode="full", axes: Sequence[int] | None = None) -> Array:
+def fftconvolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", axes: Sequence[int] | None = None) -> Array:
     """Returns the convolution of two arrays by Fourier transforms.
 
     Args:
@@ -103,7 +103,9 @@ def fftconvolve(in1: ArrayLike, in2: ArrayLike, mode="full", axes: Sequence[int]
     return _crop_to_mode(_convolve_by_fft(in1, in2, axes), in1.shape, in2.shape, axes, mode)
 
 
-def convolve(in1: ArrayLike, in2: ArrayLike, mode="full", method: str = "auto", precision=None) -> Array:
+def convolve(
+    in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto", precision: PrecisionLike = None
+) -> Array:
     """Returns the convolution of two arrays.
 
     Args:
@@ -132,7 +134,9 @@ def convolve(in1: ArrayLike, in2: ArrayLike, mode="full", method: str = "auto", 
     return _crop_to_mode(_convolve_directly(in1, in2, precision), in1.shape, in2.shape, range(in1.ndim), mode)
 
 
-def correlate(in1: ArrayLike, in2: ArrayLike, mode="full", method: str = "auto", precision=None) -> Array:
+def correlate(
+    in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto", precision: PrecisionLike = None
+) -> Array:
     """Returns the correlation of two arrays: the convolution with `in2` reversed and conjugated.
 
     Args:
@@ -164,7 +168,12 @@ def _check_2d_arguments(name, in1, in2, boundary, fillvalue):
 
 
 def convolve2d(
-    in1: ArrayLike, in2: ArrayLike, mode="full", boundary: str = "fill", fillvalue: float = 0, precision=None
+    in1: ArrayLike,
+    in2: ArrayLike,
+    mode: str = "full",
+    boundary: str = "fill",
+    fillvalue: float = 0,
+    precision: PrecisionLike = None,
 ) -> Array:
     """Returns the convolution of two matrices.
 
@@ -192,7 +201,12 @@ def convolve2d(
 
 
 def correlate2d(
-    in1: ArrayLike, in2: ArrayLike, mode="full", boundary: str = "fill", fillvalue: float = 0, precision=None
+    in1: ArrayLike,
+    in2: ArrayLike,
+    mode: str = "full",
+    boundary: str = "fill",
+    fillvalue: float = 0,
+    precision: PrecisionLike = None,
 ) -> Array:
     """Returns the correlation of two matrices.
 

@@ -40,7 +40,7 @@ def _run_starts(new):
 
 
 @static_argnames("axis", "nan_policy", "keepdims")
-def mode(a: ArrayLike, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False):
+def mode(a: ArrayLike, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False) -> ModeResult:
     """Returns the most frequent value along an axis, and how often it occurs.
 
     Of several values it is the smallest.  NaN counts as a value, the largest.

@@ -1,12 +1,16 @@
 """A trial with probability p of 1."""
 
+from __future__ import annotations
+
 from onax import lax
 from onax import numpy as jnp
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.scipy import special
 from onax.scipy.stats._common import mask_outside, promote_parameters
 
 
-def logpmf(k, p, loc=0):
+def logpmf(k: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     """The logarithm of the probability of k."""
     k, p, loc = promote_parameters("bernoulli.logpmf", k, p, loc)
     x = k - loc
@@ -14,19 +18,19 @@ def logpmf(k, p, loc=0):
     return mask_outside((x < 0) | (x > 1), value)
 
 
-def pmf(k, p, loc=0):
+def pmf(k: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     """The probability of k."""
     return jnp.exp(logpmf(k, p, loc))
 
 
-def cdf(k, p):
+def cdf(k: ArrayLike, p: ArrayLike) -> Array:
     """The probability of at most k."""
     k, p = promote_parameters("bernoulli.cdf", k, p)
     value = jnp.where(k < 0, 0, jnp.where(k < 1, 1 - p, 1))
     return jnp.where(jnp.isnan(k) | jnp.isnan(p) | (p < 0) | (p > 1), jnp.nan, value)
 
 
-def ppf(q, p):
+def ppf(q: ArrayLike, p: ArrayLike) -> Array:
     """The inverse of `cdf`."""
     q, p = promote_parameters("bernoulli.ppf", q, p)
     bad = jnp.isnan(q) | jnp.isnan(p) | (p < 0) | (p > 1) | (q < 0) | (q > 1)

@@ -1,11 +1,15 @@
 """The number of successes in n trials with probability p."""
 
+from __future__ import annotations
+
 from onax import numpy as jnp
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.scipy import special
 from onax.scipy.stats._common import keep_inside, promote_parameters
 
 
-def logpmf(k, n, p, loc=0):
+def logpmf(k: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     """The logarithm of the probability of k."""
     k, n, p, loc = promote_parameters("binom.logpmf", k, n, p, loc, keeps_weak_type=True)
     x = k - loc
@@ -14,6 +18,6 @@ def logpmf(k, n, p, loc=0):
     return keep_inside((x >= 0) & (x < n + 1), value)
 
 
-def pmf(k, n, p, loc=0):
+def pmf(k: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     """The probability of k."""
     return jnp.exp(logpmf(k, n, p, loc))

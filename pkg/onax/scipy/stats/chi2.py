@@ -1,15 +1,19 @@
 """The chi-squared distribution with df degrees of freedom."""
 
+from __future__ import annotations
+
 import math
 
 from onax import numpy as jnp
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._ufuncs import constant_like
 from onax.scipy import special
 from onax.scipy.stats import gamma
 from onax.scipy.stats._common import mask_outside, promote_parameters
 
 
-def logpdf(x, df, loc=0, scale=1):
+def logpdf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of the density."""
     x, df, loc, scale = promote_parameters("chi2.logpdf", x, df, loc, scale)
     z = (x - loc) / scale
@@ -18,7 +22,7 @@ def logpdf(x, df, loc=0, scale=1):
     return mask_outside(x < loc, value)
 
 
-def pdf(x, df, loc=0, scale=1):
+def pdf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The density."""
     return jnp.exp(logpdf(x, df, loc, scale))
 
@@ -29,21 +33,21 @@ def _gamma_parameters(name, x, df, loc, scale):
     return x, df / two, loc, two * scale
 
 
-def cdf(x, df, loc=0, scale=1):
+def cdf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The probability of at most x."""
     return gamma.cdf(*_gamma_parameters("cdf", x, df, loc, scale))
 
 
-def logcdf(x, df, loc=0, scale=1):
+def logcdf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of `cdf`."""
     return gamma.logcdf(*_gamma_parameters("logcdf", x, df, loc, scale))
 
 
-def sf(x, df, loc=0, scale=1):
+def sf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The probability of more than x."""
     return gamma.sf(*_gamma_parameters("sf", x, df, loc, scale))
 
 
-def logsf(x, df, loc=0, scale=1):
+def logsf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of `sf`."""
     return gamma.logsf(*_gamma_parameters("logsf", x, df, loc, scale))

@@ -1,13 +1,17 @@
 """Dirichlet's distribution of probabilities that add up to 1."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import numpy as jnp
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._promotion import promote_dtypes_inexact
 from onax.scipy import special
 
 
-def logpdf(x, alpha):
+def logpdf(x: ArrayLike, alpha: ArrayLike) -> Array:
     """Returns the logarithm of the density of Dirichlet's distribution.
 
     The density is the product of x[i]**(alpha[i] - 1), times gamma(sum(alpha)) / product of gamma(alpha[i]).
@@ -44,7 +48,7 @@ def logpdf(x, alpha):
     return jnp.where(right, value, -np.inf)
 
 
-def pdf(x, alpha):
+def pdf(x: ArrayLike, alpha: ArrayLike) -> Array:
     """Returns the density of Dirichlet's distribution, the exponential of `logpdf`.
 
     Args:

@@ -1,11 +1,15 @@
 """The gamma distribution with shape a."""
 
+from __future__ import annotations
+
 from onax import numpy as jnp
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.scipy import special
 from onax.scipy.stats._common import keep_inside, promote_parameters
 
 
-def logpdf(x, a, loc=0, scale=1):
+def logpdf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of the density."""
     x, a, loc, scale = promote_parameters("gamma.logpdf", x, a, loc, scale)
     z = (x - loc) / scale
@@ -13,7 +17,7 @@ def logpdf(x, a, loc=0, scale=1):
     return keep_inside(x >= loc, value)
 
 
-def pdf(x, a, loc=0, scale=1):
+def pdf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The density."""
     return jnp.exp(logpdf(x, a, loc, scale))
 
@@ -23,25 +27,25 @@ def _standardize(name, x, a, loc, scale, keeps_weak_type=False):
     return a, jnp.maximum((x - loc) / scale, 0)
 
 
-def cdf(x, a, loc=0, scale=1):
+def cdf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The probability of at most x."""
     a, z = _standardize("cdf", x, a, loc, scale)
     return special.gammainc(a, z)
 
 
-def logcdf(x, a, loc=0, scale=1):
+def logcdf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of `cdf`."""
     a, z = _standardize("logcdf", x, a, loc, scale)
     return jnp.log(special.gammainc(a, z))
 
 
-def sf(x, a, loc=0, scale=1):
+def sf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The probability of more than x."""
     a, z = _standardize("sf", x, a, loc, scale, keeps_weak_type=True)
     return special.gammaincc(a, z)
 
 
-def logsf(x, a, loc=0, scale=1):
+def logsf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of `sf`."""
     a, z = _standardize("logsf", x, a, loc, scale, keeps_weak_type=True)
     return jnp.log(special.gammaincc(a, z))

@@ -1,50 +1,54 @@
 """Gumbel's distribution of the largest of many."""
 
+from __future__ import annotations
+
 from onax import numpy as jnp
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.scipy.stats._common import keep_inside, promote_parameters
 
 
-def logpdf(x, loc=0, scale=1):
+def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of the density."""
     x, loc, scale = promote_parameters("gumbel_r.logpdf", x, loc, scale, keeps_weak_type=True)
     z = (x - loc) / scale
     return -(z + jnp.exp(-z)) - jnp.log(scale)
 
 
-def pdf(x, loc=0, scale=1):
+def pdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The density."""
     return jnp.exp(logpdf(x, loc, scale))
 
 
-def cdf(x, loc=0, scale=1):
+def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The probability of at most x."""
     x, loc, scale = promote_parameters("gumbel_r.cdf", x, loc, scale, keeps_weak_type=True)
     z = (x - loc) / scale
     return jnp.exp(-jnp.exp(-z))
 
 
-def logcdf(x, loc=0, scale=1):
+def logcdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of `cdf`."""
     x, loc, scale = promote_parameters("gumbel_r.logcdf", x, loc, scale, keeps_weak_type=True)
     z = (x - loc) / scale
     return -jnp.exp(-z)
 
 
-def sf(x, loc=0, scale=1):
+def sf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The probability of more than x."""
     x, loc, scale = promote_parameters("gumbel_r.sf", x, loc, scale)
     z = (x - loc) / scale
     return -jnp.expm1(-jnp.exp(-z))
 
 
-def logsf(x, loc=0, scale=1):
+def logsf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of `sf`."""
     x, loc, scale = promote_parameters("gumbel_r.logsf", x, loc, scale, keeps_weak_type=True)
     z = (x - loc) / scale
     return jnp.log(-jnp.expm1(-jnp.exp(-z)))
 
 
-def ppf(p, loc=0, scale=1):
+def ppf(p: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The inverse of `cdf`."""
     p, loc, scale = promote_parameters("gumbel_r.ppf", p, loc, scale, keeps_weak_type=True)
     return keep_inside((p > 0) & (p < 1), loc - scale * jnp.log(-jnp.log(p)), jnp.nan)

@@ -1,21 +1,25 @@
 """Laplace's distribution, with exponential tails on both sides."""
 
+from __future__ import annotations
+
 from onax import numpy as jnp
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.scipy.stats._common import promote_parameters
 
 
-def logpdf(x, loc=0, scale=1):
+def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of the density."""
     x, loc, scale = promote_parameters("laplace.logpdf", x, loc, scale)
     return -(jnp.abs(x - loc) / scale + jnp.log(2 * scale))
 
 
-def pdf(x, loc=0, scale=1):
+def pdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The density."""
     return jnp.exp(logpdf(x, loc, scale))
 
 
-def cdf(x, loc=0, scale=1):
+def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The probability of at most x."""
     x, loc, scale = promote_parameters("laplace.cdf", x, loc, scale)
     z = (x - loc) / scale

@@ -1,15 +1,19 @@
 """The multinomial distribution of n trials with probabilities p along the last axis."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import numpy as jnp
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.numpy._promotion import ensure_arraylikes, promote_args_inexact
 from onax.scipy import special
 from onax.scipy.stats._common import keep_inside
 
 
-def logpmf(x, n, p):
+def logpmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
     """Returns the logarithm of the probability of counts in the multinomial distribution.
 
     Unlike JAX, which sums over all axes, it sums over the last one only.
@@ -39,7 +43,7 @@ def logpmf(x, n, p):
     return keep_inside(jnp.sum(x, axis=-1) == n, value, -np.inf)
 
 
-def pmf(x, n, p):
+def pmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
     """Returns the probability of counts in the multinomial distribution, n! times the product of p[i]**x[i] / x[i]!.
 
     Args:

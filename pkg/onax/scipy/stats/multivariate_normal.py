@@ -1,13 +1,17 @@
 """The normal distribution of vectors."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import numpy as jnp
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.lax import linalg
 from onax.numpy._promotion import promote_dtypes_inexact
 
 
-def logpdf(x, mean, cov, allow_singular=None):
+def logpdf(x: ArrayLike, mean: ArrayLike, cov: ArrayLike, allow_singular: ArrayLike = None) -> Array:
     """Returns the logarithm of the density of the normal distribution of vectors.
 
     Args:
@@ -49,7 +53,7 @@ def logpdf(x, mean, cov, allow_singular=None):
     return -1 / 2 * jnp.einsum("...i,...i->...", y, y) - size
 
 
-def pdf(x, mean, cov):
+def pdf(x: ArrayLike, mean: ArrayLike, cov: ArrayLike) -> Array:
     """Returns the density of the normal distribution of vectors, the exponential of `logpdf`.
 
     Args:

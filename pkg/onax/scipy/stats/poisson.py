@@ -1,14 +1,18 @@
 """Poisson's distribution with mean mu."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import numpy as jnp
 from onax._core.api_functions import static_argnames
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.scipy import special
 from onax.scipy.stats._common import keep_inside, promote_parameters
 
 
-def logpmf(k, mu, loc=0):
+def logpmf(k: ArrayLike, mu: ArrayLike, loc: ArrayLike = 0) -> Array:
     """The logarithm of the probability of k."""
     k, mu, loc = promote_parameters("poisson.logpmf", k, mu, loc, keeps_weak_type=True)
     x = k - loc
@@ -16,12 +20,12 @@ def logpmf(k, mu, loc=0):
     return keep_inside((x >= 0) & (jnp.round(k) == k), value)
 
 
-def pmf(k, mu, loc=0):
+def pmf(k: ArrayLike, mu: ArrayLike, loc: ArrayLike = 0) -> Array:
     """The probability of k."""
     return jnp.exp(logpmf(k, mu, loc))
 
 
-def cdf(k, mu, loc=0):
+def cdf(k: ArrayLike, mu: ArrayLike, loc: ArrayLike = 0) -> Array:
     """The probability of at most k."""
     k, mu, loc = promote_parameters("poisson.cdf", k, mu, loc)
     x = k - loc
@@ -33,7 +37,7 @@ _LARGE, _LARGE_SINGLE, _TERMS = 100, 16, 260
 
 
 @static_argnames()
-def entropy(mu, loc=0):
+def entropy(mu: ArrayLike, loc: ArrayLike = 0) -> Array:
     """The entropy in nats, which does not depend on loc; NaN for a negative mu.
 
     Below a mean of 100 (16 in float32) the sum of -p log(p), above it the asymptotic series in 1 / mu.

@@ -1,9 +1,13 @@
 """The normal distribution between a and b, which are in units of scale from loc."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from onax import numpy as jnp
 from onax._core.api_functions import static_argnames
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax.scipy import special
 from onax.scipy.stats import norm
 from onax.scipy.stats._common import promote_parameters
@@ -27,7 +31,7 @@ def _log_gauss_mass(a, b):
 
 
 @static_argnames()
-def logpdf(x, a, b, loc=0, scale=1):
+def logpdf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of the density; NaN unless a < b."""
     x, a, b, loc, scale = promote_parameters("truncnorm.logpdf", x, a, b, loc, scale)
     value = norm.logpdf(x, loc, scale) - _log_gauss_mass(a, b)
@@ -36,13 +40,13 @@ def logpdf(x, a, b, loc=0, scale=1):
     return jnp.where(a >= b, np.nan, value)
 
 
-def pdf(x, a, b, loc=0, scale=1):
+def pdf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The density."""
     return jnp.exp(logpdf(x, a, b, loc, scale))
 
 
 @static_argnames()
-def logcdf(x, a, b, loc=0, scale=1):
+def logcdf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of the probability of at most x; NaN unless a < b."""
     x, a, b, loc, scale = promote_parameters("truncnorm.logcdf", x, a, b, loc, scale)
     return _log_of_share(
@@ -51,7 +55,7 @@ def logcdf(x, a, b, loc=0, scale=1):
 
 
 @static_argnames()
-def logsf(x, a, b, loc=0, scale=1):
+def logsf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of the probability of more than x; NaN unless a < b."""
     x, a, b, loc, scale = promote_parameters("truncnorm.logsf", x, a, b, loc, scale)
     return _log_of_share(
@@ -71,12 +75,12 @@ def _log_of_share(z, a, b, tail, complement, below, above):
 
 
 @static_argnames()
-def cdf(x, a, b, loc=0, scale=1):
+def cdf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The probability of at most x."""
     return jnp.exp(logcdf(x, a, b, loc, scale))
 
 
 @static_argnames()
-def sf(x, a, b, loc=0, scale=1):
+def sf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The probability of more than x."""
     return jnp.exp(logsf(x, a, b, loc, scale))
