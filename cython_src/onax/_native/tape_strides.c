@@ -11,6 +11,8 @@
 #define MOST_PARTS 64
 #define LINE 64                /* bytes */
 #define BLOCK 64               /* elements on a side of what is transposed before the next pages are touched */
+#define PAGE 4096              /* bytes */
+#define FAR (1 << 22)          /* bytes: more than the second cache holds */
 #define TILE 32                /* parts begin at multiples of it: the squares that a transposition takes */
 
 typedef struct { uint64_t low, high; } word128;
@@ -52,34 +54,49 @@ static inline int64_t until_line(const char *p, int64_t row, int64_t size, int64
 #define DEFINE_SQUARE(name, T, side) DEFINE_PLAIN_SQUARE(name, T, side)
 #endif
 
+/* Whether one line of each row of the source is read after the other, and the lines that follow are asked for: where the
+   source lies beyond the second cache, rows are on pages of their own and do not drive each other out of the caches. */
+static inline int takes_strips(int64_t n, int64_t to_row, int64_t from_step) {
+    const int64_t step = from_step < 0 ? -from_step : from_step;
+    return n >= BLOCK && to_row % 1024 && step % 1024 && step >= PAGE && n > FAR / step;
+}
+
 /* Down the columns of squares, so that the lines of the result that a column of squares leaves unfinished are few.  The
-   last squares may repeat elements of the ones before. */
+   last squares may repeat elements of the ones before.  `ahead`: the lines of the source that the next block reads are asked
+   for. */
 #define DEFINE_TRANSPOSITION(name, T, side, clones) \
-    clones static void transpose_block_##name(char *to, int64_t to_row, const char *from, int64_t from_step, int64_t m, int64_t n) { \
+    clones static void transpose_block_##name(char *to, int64_t to_row, const char *from, int64_t from_step, int64_t m, int64_t n, \
+                                              int ahead) { \
         if (m < side || n < side) { \
             for (int64_t i = 0; i < m; i++) \
                 for (int64_t j = 0; j < n; j++) \
                     COPY_ELEMENT(T, to + i * to_row + j * (int64_t)sizeof(T), from + i * (int64_t)sizeof(T) + j * from_step); \
             return; } \
-        for (int64_t column = 0; column < n; column += side) \
+        for (int64_t column = 0; column < n; column += side) { \
+            const int64_t j = column < n - side ? column : n - side; \
+            if (ahead) \
+                for (int64_t k = j; k < j + side; k++) onax_prefetch(from + m * (int64_t)sizeof(T) + k * from_step); \
             for (int64_t row = 0; row < m; row += side) { \
-                const int64_t i = row < m - side ? row : m - side, j = column < n - side ? column : n - side; \
+                const int64_t i = row < m - side ? row : m - side; \
                 transpose_square_##name(to + i * to_row + j * (int64_t)sizeof(T), to_row, \
-                                        from + i * (int64_t)sizeof(T) + j * from_step, from_step); } } \
+                                        from + i * (int64_t)sizeof(T) + j * from_step, from_step); } } } \
     /* The length of the block at i: the last one is not shorter than a square. */ \
-    static int64_t length_##name(int64_t i, int64_t m, int64_t first) { \
-        const int64_t length = i || !first ? BLOCK : first + side; \
+    static int64_t length_##name(int64_t i, int64_t m, int64_t first, int64_t block) { \
+        const int64_t length = i || !first ? block : first + side; \
         return m - i < length + side ? m - i : length; } \
     static void transpose_##name(const copy *c, char *to, const char *from) { \
         LAST_TWO_AXES \
         const int64_t above = until_line(to, to_row, sizeof(T), n), before = until_line(from, from_step, sizeof(T), m); \
+        const int64_t line = LINE / sizeof(T) > side ? LINE / sizeof(T) : side; \
+        const int strips = takes_strips(n, to_row, from_step); \
         (void)from_row, (void)to_step; \
         for (int64_t i = 0, rows; i < m; i += rows) { \
-            rows = length_##name(i, m, before); \
+            rows = length_##name(i, m, before, strips ? line : BLOCK); \
             for (int64_t j = 0, columns; j < n; j += columns) { \
-                columns = length_##name(j, n, above); \
+                columns = strips ? n : length_##name(j, n, above, BLOCK); \
                 transpose_block_##name(to + i * to_row + j * (int64_t)sizeof(T), to_row, \
-                                       from + i * (int64_t)sizeof(T) + j * from_step, from_step, rows, columns); } } }
+                                       from + i * (int64_t)sizeof(T) + j * from_step, from_step, rows, columns, \
+                                       strips && i + rows < m); } } }
 
 DEFINE_SQUARE(1, uint8_t, 16)
 DEFINE_SQUARE(2, uint16_t, 16)
