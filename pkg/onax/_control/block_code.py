@@ -16,6 +16,7 @@ import numpy as np
 from onax._core.rules import add_any_p
 from onax._core.slots import Slot
 from onax._ground.dtypes import finfo
+from onax._native.context import numpy_warnings_off
 from onax._native.tape import BLOCK_OPERATIONS, TYPES
 from onax._prims import creation, reductions, shaping, special
 from onax._prims import elementwise as e
@@ -63,15 +64,20 @@ class Code:
 
     `dtypes` of the registers, `steps` (operation, target, operands), `constants`: bits and dtype -> register, `folded`
     registers, which have one element for each row.
+
+    `parts`: complex register -> the registers of its real and its imaginary part, of numbers that are computed part by
+    part because an operand was real.  Those in `unwritten` exist as parts alone until `whole` is asked for.
     """
 
-    __slots__ = ("constants", "dtypes", "folded", "steps")
+    __slots__ = ("constants", "dtypes", "folded", "parts", "steps", "unwritten")
 
     def __init__(self):
         self.dtypes = []
         self.steps = []
         self.constants = {}
         self.folded = set()
+        self.parts = {}
+        self.unwritten = set()
 
     def register(self, dtype):
         """A new register."""
@@ -98,6 +104,12 @@ class Code:
 
     def emit(self, name, *registers, out=None):
         """The result of an operation; Unfit if it has no form for these dtypes."""
+        by_parts = _BY_PARTS.get(name)
+        if by_parts is not None and any(r in self.parts for r in registers):
+            return by_parts(self, *registers)
+        return self._step(name, [self.whole(r) for r in registers], out)
+
+    def _step(self, name, registers, out):
         operation, dtypes = BLOCK_OPERATIONS[name], [self.dtypes[r] for r in registers]
         signature = operation.signature
         if signature == "G":
@@ -119,7 +131,86 @@ class Code:
             return x
         if dtype not in TYPES:
             raise Unfit(f"no operation over blocks has {dtype}")
+        if dtype.kind == "c" and self.dtypes[x] == _part_of(dtype):
+            return self.pair(x, self.constant(0, self.dtypes[x]))
         return self.emit(_CONVERSIONS[dtype], x, out=dtype)
+
+    def pair(self, real, imag):
+        """A complex number of two parts, which are not put side by side before that is needed."""
+        result = self.register(_COMPLEX[self.dtypes[real]])
+        self.parts[result] = real, imag
+        self.unwritten.add(result)
+        return result
+
+    def parts_of(self, x):
+        """The registers of the parts of a complex number."""
+        part, number = _part_of(self.dtypes[x]), self.number(x)
+        if number is not None:
+            return self.constant(number.real, part), self.constant(number.imag, part)
+        if x not in self.parts:
+            self.parts[x] = self._step("real", [x], part), self._step("imag", [x], part)
+        return self.parts[x]
+
+    def whole(self, x):
+        """The register x, written by now."""
+        if x in self.unwritten:
+            self.unwritten.remove(x)
+            real, imag = self.parts[x]
+            self.steps.append((BLOCK_OPERATIONS["complex"], x, (real, imag)))
+        return x
+
+
+def _part_of(dtype):
+    """The dtype of a complex dtype's parts."""
+    return np.dtype(f"f{dtype.itemsize // 2}")
+
+
+_COMPLEX = {F32: np.dtype(np.complex64), F64: np.dtype(np.complex128)}
+
+
+# ---- operations on complex numbers part by part, rounded as the kernels round (`blocks_complex.c`)
+
+
+def _part_by_part(name):
+    def on_parts(code, *operands):
+        parts = [code.parts_of(x) for x in operands]
+        return code.pair(*[_on_numbers(code, name, some) for some in zip(*parts)])
+
+    return on_parts
+
+
+def _on_numbers(code, name, operands):
+    """A sum or a difference, computed here if both operands are known."""
+    numbers = [code.number(x) for x in operands]
+    if None in numbers or name not in _OF_NUMBERS:
+        return code.emit(name, *operands)
+    with numpy_warnings_off():
+        return code.constant(_OF_NUMBERS[name](*numbers), code.dtypes[operands[0]])
+
+
+_OF_NUMBERS = {"add": np.add, "sub": np.subtract}
+
+
+def _product(code, x, y):
+    (a, b), (c, d) = code.parts_of(x), code.parts_of(y)
+    real = code.emit("sub", code.emit("mul", a, c), code.emit("mul", b, d))
+    return code.pair(real, code.emit("add", code.emit("mul", a, d), code.emit("mul", b, c)))
+
+
+def _conjugate(code, x):
+    real, imag = code.parts_of(x)
+    return code.pair(real, code.emit("neg", imag))
+
+
+_BY_PARTS = {
+    "add": _part_by_part("add"),
+    "sub": _part_by_part("sub"),
+    "neg": _part_by_part("neg"),
+    "mul": _product,
+    "conj": _conjugate,
+    "real": lambda code, x: code.parts_of(x)[0],
+    "imag": lambda code, x: code.parts_of(x)[1],
+}
 
 
 _CONVERSIONS = {operation.target: name for name, operation in BLOCK_OPERATIONS.items() if operation.signature == "V"}
@@ -238,9 +329,7 @@ def _log2(code, out, x, **_):
         return code.convert(code.emit("mul", y, code.constant(polynomials.LOG2_E, code.dtypes[y])), out)
     part = np.dtype(f"f{out.itemsize // 2}")
     factor = code.constant(polynomials.LOG2_E, part)
-    return code.emit(
-        "complex", *(code.emit("mul", code.emit(p, y, out=part), factor) for p in ("real", "imag")), out=out
-    )
+    return code.pair(*[code.emit("mul", code.emit(p, y, out=part), factor) for p in ("real", "imag")])
 
 
 @codes.rule(polynomials.one_minus_square_p)
@@ -277,7 +366,7 @@ def _imag(code, out, x):
 
 @codes.rule(e.complex_p)
 def _complex(code, out, x, y):
-    return code.emit("complex", x, y, out=out)
+    return code.pair(x, y)
 
 
 @codes.rule(e.conj_p)

@@ -248,6 +248,7 @@ class Assembler:
             result = codes[eqn.primitive](code, out.aval.dtype, *operands, **eqn.params)
             buffer = self.buffers.get(out)
             if buffer is not None:
+                result = code.whole(result)
                 written = code.steps and code.steps[-1][1] == result and result not in loop.homes
                 if not written:  # an operand, or a constant
                     result = code.emit("move", result, out=out.aval.dtype)
@@ -270,7 +271,10 @@ class Assembler:
         """A loop as words: its dimensions merged (not rows with what is in them), its registers, its instructions."""
         dims, strides = _merged(loop.dims, [access.strides for _, access in loop.reads.values()], axes)
         records, places = [], {}
+        read = {r for _, _, operands in loop.code.steps for r in operands}
         for (bits, dtype), register in loop.code.constants.items():
+            if register not in read:
+                continue
             places[register] = len(records)
             words = [int.from_bytes(bits[i : i + 8], "little", signed=len(bits) >= 8) for i in range(0, len(bits), 8)]
             records.append((TYPES[dtype], RegisterKind.CONSTANT, *words))
