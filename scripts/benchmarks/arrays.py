@@ -56,6 +56,14 @@ def _chains(jax):
         "complex product": lambda v: jnp.abs((v + 1j) * (v - 2j)),
     }.items():
         yield Case(f"{name}, f32[1000000]", function, (one,))
+    line = (numbers(100_000) + 1j * numbers(100_000)[::-1]).astype("c8")
+    for name, function in {
+        "exp": jnp.exp,
+        "sine": jnp.sin,
+        "log of the square": lambda v: jnp.log(v * v),
+        "Moebius transformation": lambda v: (v - 0.3j) / (v + 2),
+    }.items():
+        yield Case(f"{name}, c64[100000]", function, (line,))
     yield Case("integer arithmetic, i32[1000000]", lambda v: (v * 3 + 7) // 5 % 11, (np.arange(1_000_000, dtype="i4"),))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import onax as jax
+import onax.numpy as jnp
 from native_passes import runner_of
 from onax._control.block_code import Unfit, codes, folds, views
 from onax._control.fused import assemble, fused_p
@@ -61,3 +62,47 @@ def test_a_rule_is_the_kernel(primitive):
             else:
                 assert_ulps(got, want, ULPS_OF.get(primitive.name, 4), what=str(sample))
         assert count
+
+
+BY_PARTS = {
+    "sum": lambda z, x: z + x,
+    "product with a number": lambda z, x: (x + 1j) * (x - 2j),
+    "product with an array": lambda z, x: (x - 1j) * z,
+    "minus a conjugate": lambda z, x: -((x * 1j).conj() - z),
+    "parts": lambda z, x: ((x + 2j).real, (x * z).imag),
+    "read as a whole": lambda z, x: (jnp.sin(x + 1j), x + 1j, jnp.abs((x + 1j) * z)),
+    "chosen": lambda z, x: jax.lax.select(x > 0, x * 1j, z),
+    "logarithm to the base 2": lambda z, x: jnp.log2(z) * x,
+}
+
+
+def _one_by_one(jaxpr, operands):
+    """The results of a program, each equation a program of its own: complex operands come from memory as they are."""
+    env = dict(zip((*jaxpr.jaxpr.constvars, *jaxpr.jaxpr.invars), (*jaxpr.consts, *operands)))
+    value = lambda x: x.val if hasattr(x, "val") else env[x]
+    for eqn in jaxpr.eqns:
+        arrays = [np.asarray(value(x), x.aval.dtype) for x in eqn.invars]
+        alone = jax.make_jaxpr(lambda *some, eqn=eqn: eqn.primitive.bind(*some, **eqn.params))(*arrays)
+        env.update(zip(eqn.outvars, fused_p.kernel(*arrays, jaxpr=alone)))
+    return [env[v] for v in jaxpr.jaxpr.outvars]
+
+
+@pytest.mark.parametrize("dtype", ("complex64", "complex128"))
+@pytest.mark.parametrize("name", BY_PARTS)
+def test_complex_numbers_part_by_part_are_those_of_the_kernels(name, dtype):
+    """Whichever parts are real, infinite, NaN or zeros; the kernels leave one product of each part unrounded."""
+    with enable_x64(True), np.errstate(all="ignore"):
+        numbers = np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 1e30, -1e-30, 3.0])
+        x, y = (a.reshape(-1).astype(np.empty(0, dtype).real.dtype) for a in np.meshgrid(numbers, numbers))
+        z = np.empty(x.shape, dtype)
+        z.real, z.imag = x, y
+        jaxpr = jax.make_jaxpr(BY_PARTS[name])(z, x[::-1])
+        operands = z, np.ascontiguousarray(x[::-1])
+        want = _one_by_one(jaxpr, operands)
+        for a, b in zip(fused_p.kernel(*operands, jaxpr=jaxpr), want, strict=True):
+            usual = np.isfinite(a) & np.isfinite(b)
+            assert usual.sum() > 20
+            for p, q in ((np.real(a), np.real(b)), (np.imag(a), np.imag(b))):
+                zeros = (p == 0) & (q == 0)
+                assert np.array_equal(np.signbit(p)[zeros], np.signbit(q)[zeros]), name
+            assert np.all(np.abs(a - b)[usual] <= 4 * np.finfo(a.dtype).eps * np.abs(b)[usual]), name

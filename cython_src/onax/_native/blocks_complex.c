@@ -1,8 +1,7 @@
 /* Kernels of complex64 and complex128, which are pairs of parts in memory.  Functions are computed in float64.
 
    Branch cuts: on a cut of sqrt and of the inverse functions a zero of the other part counts as positive.  Division
-   treats infinities and zeros as Annex G of the C standard does.  max and min compare real parts, then imaginary parts.
-   Products and sums are rounded one by one, so that the imaginary part of x conj(x) is 0. */
+   treats infinities and zeros as Annex G of the C standard does.  max and min compare real parts, then imaginary parts. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=off")
 #else
@@ -57,7 +56,6 @@ typedef struct { double re, im; } pair_c128;
 #define ONAX_PAIRS(t, T, D) \
     ONAX_PARTWISE2(add, t, T, x + y) \
     ONAX_PARTWISE2(sub, t, T, x - y) \
-    ONAX_PAIR2(mul, t, T, D, (d[i].re = a * c - b * e, d[i].im = a * e + b * c)) \
     ONAX_PAIR2(max, t, T, D, (d[i] = a > c || (a == c && b > e) ? x[i] : y[i])) \
     ONAX_PAIR2(min, t, T, D, (d[i] = a < c || (a == c && b < e) ? x[i] : y[i])) \
     ONAX_PAIR2(eq, t, T, uint8_t, d[i] = a == c && b == e) \
@@ -75,6 +73,28 @@ ONAX_MAP1(PLAIN, c64_to_c128, double, float, x)
 ONAX_MAP1(PLAIN, c128_to_c64, float, double, x)
 static void widen_c64(ONAX_ARGUMENTS) { c64_to_c128(to, first, second, third, 2 * n); }
 static void narrow_c128(ONAX_ARGUMENTS) { c128_to_c64(to, first, second, third, 2 * n); }
+
+/* Products.  Where the CPU has an instruction for x y + z, each part has one product that is not rounded, as in NumPy and in
+   XLA; without it both are. */
+#define ONAX_PRODUCT(name, how, t, T, real_part, imaginary_part) \
+    how static void name##_##t(ONAX_ARGUMENTS) { \
+        pair_##t *d = to; const pair_##t *x = first, *y = second; (void)third; \
+        ONAX_EACH { \
+            const T a = x[i].re, b = x[i].im, c = y[i].re, e = y[i].im; \
+            d[i].re = real_part; d[i].im = imaginary_part; } }
+#if defined(__x86_64__) && defined(__GNUC__)
+#define ONAX_FUSED_PRODUCT(t, T, f) \
+    ONAX_PRODUCT(mul_in_steps, PLAIN, t, T, a * c - b * e, a * e + b * c) \
+    ONAX_PRODUCT(mul_fused, __attribute__((target("avx2,fma"))), t, T, __builtin_fma##f(a, c, -(b * e)), \
+                 __builtin_fma##f(a, e, b * c)) \
+    static void mul_##t(ONAX_ARGUMENTS) { \
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) mul_fused_##t(to, first, second, third, n); \
+        else mul_in_steps_##t(to, first, second, third, n); }
+#else
+#define ONAX_FUSED_PRODUCT(t, T, f) ONAX_PRODUCT(mul, PLAIN, t, T, a * c - b * e, a * e + b * c)
+#endif
+ONAX_FUSED_PRODUCT(c64, float, f)
+ONAX_FUSED_PRODUCT(c128, double, )
 
 /* ---- functions */
 
@@ -214,39 +234,15 @@ static double magnitude(double a, double b) {
         for (int64_t i = 0; i < n; i++) { \
             const pair z = function(CMPLX(x[i].re, x[i].im), CMPLX(y[i].re, y[i].im)); \
             d[i].re = (T)creal(z); d[i].im = (T)cimag(z); } }
-#define ONAX_BOTH1(name) ONAX_FUNCTION1(name, c64, float, name##_of) ONAX_FUNCTION1(name, c128, double, name##_of)
-#define ONAX_BOTH2(name, f) ONAX_FUNCTION2(name, c64, float, f) ONAX_FUNCTION2(name, c128, double, f)
-ONAX_BOTH1(exp) ONAX_BOTH1(exp2) ONAX_BOTH1(expm1) ONAX_BOTH1(log) ONAX_BOTH1(log1p) ONAX_BOTH1(sin) ONAX_BOTH1(cos)
-ONAX_BOTH1(tan) ONAX_BOTH1(sinh) ONAX_BOTH1(cosh) ONAX_BOTH1(tanh) ONAX_BOTH1(asin) ONAX_BOTH1(acos) ONAX_BOTH1(atan)
-ONAX_BOTH1(asinh) ONAX_BOTH1(acosh) ONAX_BOTH1(atanh) ONAX_BOTH1(sqrt) ONAX_BOTH1(rsqrt) ONAX_BOTH1(sign)
-ONAX_FUNCTION2(div, c128, double, quotient) ONAX_FUNCTION2(div_one_by_one, c64, float, quotient)
-ONAX_BOTH1(logistic) ONAX_BOTH2(pow, power) ONAX_BOTH2(atan2, angle_of)
+#include "blocks_complex_quick.h"
 
-#define ONAX_QUOTIENTS 64
-
-/* Quotients of n numbers with numerator and denominator in float64, where no square of a float32 overflows or vanishes;
-   whether all are finite and no denominator is 0. */
-ONAX_CLONES static int quotients(pair_c64 *d, const pair_c64 *x, const pair_c64 *y, int64_t n) {
-    int odd = 0;
-    ONAX_EACH {
-        const double a = x[i].re, b = x[i].im, c = y[i].re, e = y[i].im, by = c * c + e * e;
-        const double re = (a * c + b * e) / by, im = (b * c - a * e) / by;
-        d[i].re = (float)re;
-        d[i].im = (float)im;
-        odd |= !(by > 0 && by < HUGE_VAL && re - re == 0 && im - im == 0);
-    }
-    return !odd;
-}
-
-static void div_c64(ONAX_ARGUMENTS) {
-    pair_c64 *d = to, few[ONAX_QUOTIENTS];
-    const pair_c64 *x = first, *y = second;
-    for (int64_t i = 0; i < n; i += ONAX_QUOTIENTS) {
-        const int64_t m = n - i < ONAX_QUOTIENTS ? n - i : ONAX_QUOTIENTS;
-        if (quotients(few, x + i, y + i, m)) memcpy(d + i, few, (size_t)m * sizeof *d);
-        else div_one_by_one_c64(d + i, x + i, y + i, third, m);
-    }
-}
+#define ONAX_DOUBLE1(name) ONAX_FUNCTION1(name, c128, double, name##_of)
+ONAX_DOUBLE1(exp) ONAX_DOUBLE1(exp2) ONAX_DOUBLE1(expm1) ONAX_DOUBLE1(log) ONAX_DOUBLE1(log1p) ONAX_DOUBLE1(sin)
+ONAX_DOUBLE1(cos) ONAX_DOUBLE1(tan) ONAX_DOUBLE1(sinh) ONAX_DOUBLE1(cosh) ONAX_DOUBLE1(tanh) ONAX_DOUBLE1(asin)
+ONAX_DOUBLE1(acos) ONAX_DOUBLE1(atan) ONAX_DOUBLE1(asinh) ONAX_DOUBLE1(acosh) ONAX_DOUBLE1(atanh) ONAX_DOUBLE1(sqrt)
+ONAX_DOUBLE1(rsqrt) ONAX_DOUBLE1(sign) ONAX_DOUBLE1(logistic)
+ONAX_FUNCTION2(div, c128, double, quotient) ONAX_FUNCTION2(pow, c128, double, power)
+ONAX_FUNCTION2(atan2, c64, float, angle_of) ONAX_FUNCTION2(atan2, c128, double, angle_of)
 
 #define ONAX_MAGNITUDES 64
 

@@ -221,4 +221,28 @@ ONAX_INLINE double onax_atan2(double y, double x) {
     return x == x && y == y ? onax_signed_as(a, y) : x + y;
 }
 
+ONAX_INLINE double onax_asin(double x) {
+    const double size = onax_size(x), a = onax_first_angle(size, sqrt((1.0 - size) * (1.0 + size)));
+    return size <= 1.0 ? onax_signed_as(a, x) : (x == x ? ONAX_QUIET : x);
+}
+ONAX_INLINE double onax_acos(double x) {
+    const double size = onax_size(x), a = onax_first_angle(sqrt((1.0 - size) * (1.0 + size)), size);
+    const double out = x < 0.0 ? 3.14159265358979323846 - (a - 1.22464679914735317723e-16) : a;
+    return size <= 1.0 ? out : (x == x ? ONAX_QUIET : x);
+}
+ONAX_INLINE double onax_asinh(double x) {
+    const double size = onax_size(x), y = size < 1e150 ? size : 1e150, z = y * y;
+    const double near = onax_log1p(y + z / (1.0 + sqrt(1.0 + z))), far = onax_log(size) + 0.693147180559945309417;
+    return x == x ? onax_signed_as(size < 1e150 ? near : far, x) : x;
+}
+ONAX_INLINE double onax_acosh(double x) {
+    const double y = x < 1e150 ? x : 1e150, t = y - 1.0, near = onax_log1p(t + sqrt(t * (y + 1.0)));
+    const double out = x < 1e150 ? near : onax_log(x) + 0.693147180559945309417;
+    return x >= 1.0 ? out : (x == x ? ONAX_QUIET : x);
+}
+ONAX_INLINE double onax_atanh(double x) {
+    const double size = onax_size(x), a = 0.5 * onax_log1p(2.0 * size / (1.0 - size));
+    return x == x ? (size <= 1.0 ? onax_signed_as(a, x) : ONAX_QUIET) : x;
+}
+
 #endif

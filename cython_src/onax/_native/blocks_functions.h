@@ -38,30 +38,6 @@ void onax_exp_bf16(ONAX_ARGUMENTS) {
 
 /* ---- functions that both have, where float32 is computed in float64 */
 
-ONAX_INLINE double onax_asin(double x) {
-    const double size = onax_size(x), a = onax_first_angle(size, sqrt((1.0 - size) * (1.0 + size)));
-    return size <= 1.0 ? onax_signed_as(a, x) : (x == x ? ONAX_QUIET : x);
-}
-ONAX_INLINE double onax_acos(double x) {
-    const double size = onax_size(x), a = onax_first_angle(sqrt((1.0 - size) * (1.0 + size)), size);
-    const double out = x < 0.0 ? 3.14159265358979323846 - (a - 1.22464679914735317723e-16) : a;
-    return size <= 1.0 ? out : (x == x ? ONAX_QUIET : x);
-}
-ONAX_INLINE double onax_asinh(double x) {
-    const double size = onax_size(x), y = size < 1e150 ? size : 1e150, z = y * y;
-    const double near = onax_log1p(y + z / (1.0 + sqrt(1.0 + z))), far = onax_log(size) + 0.693147180559945309417;
-    return x == x ? onax_signed_as(size < 1e150 ? near : far, x) : x;
-}
-ONAX_INLINE double onax_acosh(double x) {
-    const double y = x < 1e150 ? x : 1e150, t = y - 1.0, near = onax_log1p(t + sqrt(t * (y + 1.0)));
-    const double out = x < 1e150 ? near : onax_log(x) + 0.693147180559945309417;
-    return x >= 1.0 ? out : (x == x ? ONAX_QUIET : x);
-}
-ONAX_INLINE double onax_atanh(double x) {
-    const double size = onax_size(x), a = 0.5 * onax_log1p(2.0 * size / (1.0 - size));
-    return x == x ? (size <= 1.0 ? onax_signed_as(a, x) : ONAX_QUIET) : x;
-}
-
 #define ONAX_BOTH1(name) \
     ONAX_MAP1(ONAX_CLONES, name##_f32, float, float, onax_##name((double)x)) \
     ONAX_MAP1(ONAX_CLONES, name##_f64, double, double, onax_##name(x))

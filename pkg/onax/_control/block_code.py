@@ -104,7 +104,7 @@ class Code:
 
     def emit(self, name, *registers, out=None):
         """The result of an operation; Unfit if it has no form for these dtypes."""
-        by_parts = _BY_PARTS.get(name)
+        by_parts = getattr(ByParts, name, None)
         if by_parts is not None and any(r in self.parts for r in registers):
             return by_parts(self, *registers)
         return self._step(name, [self.whole(r) for r in registers], out)
@@ -168,49 +168,62 @@ def _part_of(dtype):
 _COMPLEX = {F32: np.dtype(np.complex64), F64: np.dtype(np.complex128)}
 
 
-# ---- operations on complex numbers part by part, rounded as the kernels round (`blocks_complex.c`)
+# ---- complex numbers part by part
 
 
-def _part_by_part(name):
-    def on_parts(code, *operands):
-        parts = [code.parts_of(x) for x in operands]
-        return code.pair(*[_on_numbers(code, name, some) for some in zip(*parts)])
+class ByParts:
+    """Operations over blocks of complex numbers as those of their parts; each has its operation's name."""
 
-    return on_parts
+    @staticmethod
+    def add(code, x, y):
+        """x + y"""
+        return _each_part(code, "add", np.add, x, y)
+
+    @staticmethod
+    def sub(code, x, y):
+        """x - y"""
+        return _each_part(code, "sub", np.subtract, x, y)
+
+    @staticmethod
+    def neg(code, x):
+        """-x"""
+        return code.pair(*[code.emit("neg", part) for part in code.parts_of(x)])
+
+    @staticmethod
+    def mul(code, x, y):
+        """x y"""
+        (a, b), (c, d) = code.parts_of(x), code.parts_of(y)
+        real = code.emit("sub", code.emit("mul", a, c), code.emit("mul", b, d))
+        return code.pair(real, code.emit("add", code.emit("mul", a, d), code.emit("mul", b, c)))
+
+    @staticmethod
+    def conj(code, x):
+        """The conjugate."""
+        real, imag = code.parts_of(x)
+        return code.pair(real, code.emit("neg", imag))
+
+    @staticmethod
+    def real(code, x):
+        """The real part."""
+        return code.parts_of(x)[0]
+
+    @staticmethod
+    def imag(code, x):
+        """The imaginary part."""
+        return code.parts_of(x)[1]
 
 
-def _on_numbers(code, name, operands):
-    """A sum or a difference, computed here if both operands are known."""
-    numbers = [code.number(x) for x in operands]
-    if None in numbers or name not in _OF_NUMBERS:
-        return code.emit(name, *operands)
-    with numpy_warnings_off():
-        return code.constant(_OF_NUMBERS[name](*numbers), code.dtypes[operands[0]])
-
-
-_OF_NUMBERS = {"add": np.add, "sub": np.subtract}
-
-
-def _product(code, x, y):
-    (a, b), (c, d) = code.parts_of(x), code.parts_of(y)
-    real = code.emit("sub", code.emit("mul", a, c), code.emit("mul", b, d))
-    return code.pair(real, code.emit("add", code.emit("mul", a, d), code.emit("mul", b, c)))
-
-
-def _conjugate(code, x):
-    real, imag = code.parts_of(x)
-    return code.pair(real, code.emit("neg", imag))
-
-
-_BY_PARTS = {
-    "add": _part_by_part("add"),
-    "sub": _part_by_part("sub"),
-    "neg": _part_by_part("neg"),
-    "mul": _product,
-    "conj": _conjugate,
-    "real": lambda code, x: code.parts_of(x)[0],
-    "imag": lambda code, x: code.parts_of(x)[1],
-}
+def _each_part(code, name, function, x, y):
+    """An operation on the real parts, and on the imaginary ones; on numbers that are known it is computed here."""
+    parts = []
+    for a, b in zip(code.parts_of(x), code.parts_of(y)):
+        numbers = code.number(a), code.number(b)
+        if None in numbers:
+            parts.append(code.emit(name, a, b))
+            continue
+        with numpy_warnings_off():
+            parts.append(code.constant(function(*numbers), code.dtypes[a]))
+    return code.pair(*parts)
 
 
 _CONVERSIONS = {operation.target: name for name, operation in BLOCK_OPERATIONS.items() if operation.signature == "V"}
