@@ -571,8 +571,8 @@ def test_every_module_has_its_test_file():
 
 def test_every_test_file_has_its_module():
     mirrors = {mirrored(path) for path, _ in source_files()} | {f"tests/test_{name}.py" for name in DOCUMENTS}
-    c_files = (ROOT / "cython_src/onax/_native").glob("*.c")
-    mirrors |= {f"tests/native/test_{path.stem.split('_')[0]}.py" for path in c_files}  # blocks_run.c: test_blocks.py
+    c_files = [path.stem for path in (ROOT / "cython_src/onax/_native").glob("*.c")]
+    mirrors |= {f"tests/native/test_{name}.py" for stem in c_files for name in (stem, stem.split("_")[0])}
     stray = {t for t in existing_tests() if t.split("/")[1] not in SPANNING} - mirrors
     assert not stray, f"no source file has the name of {sorted(stray)}"
     assert all((ROOT / path).exists() for path in DOCUMENTS.values())
