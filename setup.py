@@ -152,10 +152,12 @@ setup(
     packages=_packages(),
     package_dir={"": "pkg", "onax.export": "export"},
     package_data={
-        "onax": ["py.typed", "include/onax/*.h"],
+        "onax": ["py.typed", "*.pyi", "include/onax/*.h"],
         "onax._pages": ["*.html", "*.css", "*.js"],
         "onax.errors": ["errors.md"],
         "onax._native": ["*.pyi"],
+        "onax.experimental": ["*.pyi"],
+        "onax.scipy": ["*.pyi"],
         "onax.export.graph": ["*.json"],
         "onax.interop": ["private_names.txt", "distributions/*.py", "distributions/*/METADATA"],
     },

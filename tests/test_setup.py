@@ -53,4 +53,7 @@ def test_files_that_are_no_modules_are_installed(tmp_path):
     wanted = {str(path.relative_to(sources)) for path in sources.rglob("*") if path.is_file()}
     assert built == {name for name in wanted if "__pycache__" not in name}
     assert {"private_names.txt", "distributions/jax.py", "distributions/jax-0.10.2.dist-info/METADATA"} <= built
+    package = ROOT / "pkg" / "onax"
+    stubs = {path.relative_to(package) for path in package.rglob("*.pyi")}
+    assert stubs and stubs == {path.relative_to(tmp_path / "onax") for path in (tmp_path / "onax").rglob("*.pyi")}
     assert (tmp_path / "onax" / "py.typed").exists() and list((tmp_path / "onax" / "_pages").glob("*.css"))

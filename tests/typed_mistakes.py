@@ -1,6 +1,7 @@
 """Mistakes that type checkers must find, one in each line with a comment; tests/ground/test_typing.py counts them."""
 
 import onax as jax
+import onax.numpy as jnp
 from onax import Array
 
 
@@ -14,3 +15,11 @@ def mistakes(w: Array) -> None:
     jax.value_and_grad(loss)(w, factor=2.0)  # there is no such argument
     w.resahpe(3)  # there is no such method
     jax.grad(3)  # not a function
+    jax.jitt(loss)  # there is no such function
+    jnp.sinn(w)  # nor this one
+    jnp.linalg.invert(w)  # nor this one
+    jnp.sum(w, axs=0)  # there is no such argument
+    jnp.linalg.svd(w).V.sum()  # the result has no such field
+    jax.nn.relu(w, 2.0)  # too many arguments
+    jax.random.normal()  # an argument is missing
+    jax.scipy.specials.expit(w)  # there is no such module

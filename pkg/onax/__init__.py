@@ -57,7 +57,7 @@ from onax._ground.devices import (
     process_indices,
 )
 from onax._native.array import Array
-from onax._native.hooks import hooks
+from onax._native.hooks import hooks as _hooks
 from onax._transforms.abstract import ShapeDtypeStruct, eval_shape, make_jaxpr
 from onax._transforms.autodiff import grad, jvp, linear_transpose, linearize, value_and_grad, vjp
 from onax._transforms.jacobians import hessian, jacfwd, jacobian, jacrev
@@ -67,7 +67,7 @@ from onax.version import __version__, __version_info__
 
 P = PartitionSpec
 
-hooks.check_complete()
+_hooks.check_complete()
 
 # The messages of these functions name them already.
 _wrap_api_functions(globals(), __name__, globals().keys())

@@ -1,5 +1,8 @@
 """Modules of onax.experimental are imported on first access."""
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from onax import experimental
@@ -13,6 +16,12 @@ def test_modules(name):
 
 def test_functions():
     assert "io_callback" in dir(experimental) and experimental.io_callback.__name__ == io_callback.__name__
+
+
+def test_the_stub_has_the_names_that_dir_names():
+    body = ast.parse(Path(experimental.__file__).with_suffix(".pyi").read_text()).body
+    stub = {a.asname for node in body if isinstance(node, ast.ImportFrom) for a in node.names}
+    assert stub == {*experimental._LAZY_MODULES, *experimental._LAZY_ATTRIBUTES}
 
 
 def test_what_is_not_there():

@@ -1,9 +1,13 @@
 """`import onax` loads little: what is slow or optional comes when it is first used, and nobody notices."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import onax
 
 SLOW = ("onnx", "onnxruntime", "scipy", "opt_einsum", "google.protobuf", "importlib.metadata", "argparse")
 LATER = ("onax.export", "onax.nn", "onax.scipy")
@@ -43,6 +47,13 @@ def test_nothing_is_imported_but_numpy_and_the_standard_library():
 )
 def test_modules_that_are_imported_later_are_found(code):
     assert run(code) == ["True", "1.0"]
+
+
+def test_the_stub_has_the_names_that_dir_names():
+    names = run("import onax; print(*[n for n in dir(onax) if n[0] != '_' and n != 'importlib'])")
+    body = ast.parse(Path(onax.__file__).with_suffix(".pyi").read_text()).body
+    stub = {a.asname for node in body if isinstance(node, ast.ImportFrom) for a in node.names}
+    assert stub - {"__version__", "__version_info__"} | {"P"} == {*names}
 
 
 def test_a_public_module_has_what_dir_names():

@@ -1,4 +1,4 @@
-"""onax.nn imports its initializers on first access."""
+"""onax.nn has the module of initializers, and no other names than its own."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""onax.numpy imports its linear algebra and transforms on first access."""
+"""onax.numpy has the modules of linear algebra and transforms, and no other names than its own."""
 
 import pytest
 

@@ -1,9 +1,14 @@
 """Every parameter and result of a public function has a type, but for those that a list names, which only shrinks."""
 
+import ast
+import importlib
+import types
+from pathlib import Path
+
 import pytest
 
 import annotations
-from public_members import public_modules
+from public_members import names_of_jax, public_modules
 
 
 @pytest.mark.parametrize("module", public_modules())
@@ -13,6 +18,32 @@ def test_functions_have_types(module):
     new = {n: annotations.missing(annotations.members(module)[n]) for n in found if n not in listed}
     assert not new, f"{module}: parameters without annotations: {new}"
     assert not {*listed} - {*found}, "complete functions are listed: run tests/annotations.py"
+
+
+def exported(path):
+    """The names that type checkers let users take from a module: own ones, those in `__all__`, and `import x as x`."""
+    names = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom):
+            names |= {a.name for a in node.names if a.asname == a.name}
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+            if "__all__" in {getattr(target, "id", "") for target in targets}:
+                names |= {*ast.literal_eval(node.value)}
+    return names
+
+
+@pytest.mark.parametrize("name", public_modules())
+def test_names_are_exported(name):
+    module = importlib.import_module(name)
+    source = Path(module.__file__)
+    stub = source.with_suffix(".pyi")
+    there = {n for n in names_of_jax(name) if not isinstance(getattr(module, n, types), types.ModuleType)}
+    missing = there - exported(stub if stub.exists() else source)
+    assert not missing, f"type checkers refuse {name}.{min(missing)}: list it in `__all__`"
 
 
 def test_pending_modules_exist():

@@ -30,4 +30,4 @@ def test_named_things_are_there(name):
     module = importlib.import_module(name)
     names = getattr(module, "__all__", ())
     assert len(names) == len(set(names))
-    assert [n for n in names if getattr(module, n, None) is None] == []
+    assert [n for n in names if getattr(module, n, None) is None and n != "newaxis"] == []

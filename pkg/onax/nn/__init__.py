@@ -1,8 +1,7 @@
 """onax.nn: activation functions and other parts of neural networks."""
 
-import importlib
-
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax.nn import initializers
 from onax.nn._activations import (
     celu,
     elu,
@@ -40,14 +39,10 @@ from onax.nn._scaled_matmul import scaled_matmul
 
 _wrap_api_functions(globals(), __name__)
 
-_LAZY_MODULES = frozenset({"initializers"})  # imported on first access
-
-
-def __getattr__(name):
-    if name in _LAZY_MODULES:
-        return importlib.import_module(f"onax.nn.{name}")
-    raise AttributeError(f"module 'onax.nn' has no attribute {name!r}")
-
-
-def __dir__():
-    return sorted({*globals(), *_LAZY_MODULES})
+__all__ = [
+    "celu", "dot_product_attention", "elu", "gelu", "get_scaled_dot_general_config", "glu", "hard_sigmoid", "hard_silu",
+    "hard_swish", "hard_tanh", "identity", "initializers", "leaky_relu", "log1mexp", "log_sigmoid", "log_softmax",
+    "logmeanexp", "logsumexp", "mish", "one_hot", "relu", "relu6", "scaled_dot_general", "scaled_matmul", "selu",
+    "sigmoid", "silu", "soft_sign", "softmax", "softplus", "sparse_plus", "sparse_sigmoid", "squareplus", "standardize",
+    "swish", "tanh",
+]  # fmt: skip

@@ -156,8 +156,10 @@ def svd(
       >>> onax.scipy.linalg.svd(jnp.diag(jnp.array([2.0, 3.0])), compute_uv=False)
       Array([3., 2.], dtype=float32)
     """
-    out = jnp.linalg.svd(jnp.asarray(a), full_matrices=full_matrices, compute_uv=compute_uv)
-    return tuple(out) if compute_uv else out
+    if not compute_uv:
+        return jnp.linalg.svd(jnp.asarray(a), full_matrices=full_matrices, compute_uv=False)
+    u, s, vh = jnp.linalg.svd(jnp.asarray(a), full_matrices=full_matrices)
+    return u, s, vh
 
 
 def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:

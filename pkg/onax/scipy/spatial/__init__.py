@@ -1,3 +1,5 @@
 """onax.scipy.spatial: rotations."""
 
 from onax.scipy.spatial import transform
+
+__all__ = ["transform"]

@@ -41,3 +41,9 @@ for _name, _distribution in [(n, x) for n, x in globals().items() if isinstance(
         vars(_distribution), _distribution.__name__, ("keep_inside", "mask_outside", "promote_parameters")
     )
 _wrap_api_functions(globals(), __name__)
+
+__all__ = [
+    "bernoulli", "beta", "betabinom", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "gaussian_kde",
+    "gennorm", "geom", "gumbel_l", "gumbel_r", "laplace", "logistic", "mode", "multinomial", "multivariate_normal",
+    "nbinom", "norm", "pareto", "poisson", "rankdata", "sem", "t", "truncnorm", "uniform", "vonmises", "wrapcauchy",
+]  # fmt: skip
