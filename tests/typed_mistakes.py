@@ -14,6 +14,10 @@ def mistakes(w: Array) -> None:
     jax.vmap(loss)()  # an argument is missing
     jax.value_and_grad(loss)(w, factor=2.0)  # there is no such argument
     w.resahpe(3)  # there is no such method
+    w[0] = 1.0  # arrays do not change
+    w + "one"  # text is no operand
+    w.at[0].put(1.0)  # there is no such update
+    w.reshape(3, copy=True)  # there is no such argument
     jax.grad(3)  # not a function
     jax.jitt(loss)  # there is no such function
     jnp.sinn(w)  # nor this one

@@ -1,5 +1,7 @@
 """What mypy and pyright infer of programs of users."""
 
+import ast
+import inspect
 import json
 import os
 import shutil
@@ -8,6 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from onax import numpy as jnp
+from onax._native.array import ArrayImpl
 
 TESTS = Path(__file__).resolve().parents[1]
 SOURCE = TESTS.parent / "pkg"
@@ -35,6 +40,47 @@ def pyright(path, folder):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert "No source files" not in done.stdout and not done.stderr, done.stdout + done.stderr
     return [line for line in done.stdout.splitlines() if " - error: " in line]
+
+
+def stub(name):
+    """name of a method or property -> its definition in the stub of a class of `onax._native.array`."""
+    tree = ast.parse((SOURCE / "onax" / "_native" / "array.pyi").read_text())
+    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    return {node.name: node for node in found.body}
+
+
+def parameters(node):
+    """Names of the parameters of a method in a stub, with their stars."""
+    a = node.args
+    stars = [f"*{a.vararg.arg}"] if a.vararg else [], [f"**{a.kwarg.arg}"] if a.kwarg else []
+    return [p.arg for p in a.posonlyargs + a.args][1:] + stars[0] + [p.arg for p in a.kwonlyargs] + stars[1]
+
+
+def actual_parameters(method):
+    named = list(inspect.signature(method).parameters.values())[1:]
+    return [{p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "") + p.name for p in named]
+
+
+def test_the_stub_of_arrays_has_their_methods():
+    listed, there = stub("Array"), {name for name in dir(ArrayImpl) if name[0] != "_"}
+    assert {name for name in listed if name[0] != "_"} == there
+    assert [name for name in listed if not hasattr(ArrayImpl, name)] == []
+    methods = {name: node for name, node in listed.items() if name in there and not node.decorator_list}
+    wrong = {
+        name: (parameters(node), actual_parameters(method))
+        for name, node in methods.items()
+        if parameters(node) != actual_parameters(method := getattr(ArrayImpl, name))
+    }
+    assert not wrong
+
+
+def test_the_stub_of_updates_has_their_methods():
+    listed, update = stub("_IndexUpdateRef"), type(jnp.ones(1).at[0])
+    assert {*listed} == {name for name in dir(update) if name[0] != "_"} - {"array", "index"}
+    assert all(parameters(listed[name]) == actual_parameters(getattr(update, name)) for name in ("get", "apply"))
+    options = {name: True for name in parameters(listed["set"])[1:] if name not in ("mode", "out_sharding")}
+    for name in {*listed} - {"get", "apply"}:
+        assert getattr(jnp.ones(3).at[1], name)(2.0, mode="clip", out_sharding=None, **options).shape == (3,)
 
 
 CHECKERS = [
