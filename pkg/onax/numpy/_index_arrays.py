@@ -16,7 +16,6 @@ from onax._native.array import Array
 from onax.numpy._arithmetic import clip, divmod, mod
 from onax.numpy._promotion import check_arraylike, ensure_arraylike
 from onax.numpy._searching import nonzero
-from onax.numpy._shaping import static_integers
 from onax.numpy._ufuncs import add
 from onax.numpy._where import where as _choose
 
@@ -238,9 +237,9 @@ def unravel_index(indices: ArrayLike, shape: DimSize | Sequence[DimSize]) -> tup
     """
     check_arraylike("unravel_index", indices)
     indices = ensure_arraylike("unravel_index", indices)
-    lengths = static_integers(shape)
-    if any(np.ndim(n) for n in lengths):
+    if np.ndim(shape) > 1:
         raise ValueError("unravel_index: shape should be a scalar or 1D sequence.")
+    lengths: tuple[Any, ...] = tuple(shape) if isinstance(shape, Sequence) or np.ndim(shape) else (shape,)
     if not dtypes.is_integer(indices.dtype):
         raise TypeError("only int indices permitted")
     out = []
