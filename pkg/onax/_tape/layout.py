@@ -5,7 +5,7 @@ from itertools import chain
 
 import numpy as np
 
-from onax._native.tape import ARENA, CONSTANT, MAGIC, PART, Tape
+from onax._native.tape import ARENA, CONSTANT, MAGIC, Tape
 
 ALIGNMENT = 64
 MOST_BYTES = 1 << 56  # of a buffer, beyond which numbers of the machine would overflow
@@ -23,9 +23,6 @@ def make_tape(builder, name="tape"):
     for i, b in enumerate(inputs):
         b.argument = i
     arena = _place(builder)
-    for b in buffers:
-        if b.kind == PART:
-            _place_part(b)
     largest = max([arena, *[b.bytes for b in buffers]], default=0)
     if largest > MOST_BYTES:
         raise MemoryError(f"{largest:,} bytes for a value of a compiled program cannot be allocated")
@@ -42,21 +39,7 @@ def _numbered_after(builder, inputs, outputs):
     """The other buffers that instructions name."""
     first = {*inputs, *outputs}
     named = dict.fromkeys([b.root for part in builder.parts for _, operands, _ in part.instructions for b in operands])
-    for b in list(named):
-        while b.kind == PART:
-            b = b.whole.root
-            named[b] = None
     return [b for b in named if b not in first]
-
-
-def _place_part(b):
-    """Makes a PART what the words know: a buffer of the arena, or a part of an output."""
-    whole = b.whole.root
-    while whole.kind == PART:
-        b.argument += whole.argument
-        whole = whole.whole.root
-    b.argument += whole.argument if whole.kind == ARENA else 0
-    b.kind = ARENA if whole.kind == ARENA else PART + whole.argument
 
 
 def _part_words(part):
