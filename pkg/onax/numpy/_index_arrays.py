@@ -237,9 +237,10 @@ def unravel_index(indices: ArrayLike, shape: DimSize | Sequence[DimSize]) -> tup
     """
     check_arraylike("unravel_index", indices)
     indices = ensure_arraylike("unravel_index", indices)
-    if np.ndim(shape) > 1:
+    given: Any = shape
+    if np.ndim(given) > 1:
         raise ValueError("unravel_index: shape should be a scalar or 1D sequence.")
-    lengths: tuple[Any, ...] = tuple(shape) if isinstance(shape, Sequence) or np.ndim(shape) else (shape,)
+    lengths = tuple(given) if np.ndim(given) else (given,)
     if not dtypes.is_integer(indices.dtype):
         raise TypeError("only int indices permitted")
     out = []
