@@ -477,7 +477,7 @@ def to_boundary(array, aval):
         element = aval.dtype
         return np.ascontiguousarray(array).view(element.element_dtype).reshape(array.shape + element.element_shape)
     if array.dtype.kind == "c":
-        real = np.dtype(f"f{array.dtype.itemsize // 2}")
+        real = dtypes.real_dtype(array.dtype)
         return np.asarray(array, order="C").reshape(array.shape + (1,)).view(real)
     wide = carrier(aval.dtype)
     return array if wide is None else array.astype(wide)

@@ -7,7 +7,7 @@ numbers, [..., *key shape] for keys.
 
 import numpy as np
 
-from onax._ground.dtypes import ExtendedDType
+from onax._ground.dtypes import ExtendedDType, real_dtype
 from onax._ground.errors import LoweringError
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
@@ -25,7 +25,7 @@ def trailing_axes(dtype):
     if isinstance(dtype, ExtendedDType):
         return dtype.element_shape, dtype.element_dtype
     if dtype.kind == "c":
-        return (2,), np.dtype(f"f{dtype.itemsize // 2}")
+        return (2,), real_dtype(dtype)
     raise LoweringError(f"ONNX has no element type for {dtype}")
 
 

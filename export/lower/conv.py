@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from onax._ground import dims as dim_rules
+from onax._ground.dtypes import real_dtype
 from onax._native.avals import ShapedArray
 from onax._prims.conv import conv_general_dilated_p
 from onax._prims.windows_shapes import slice_bounds, window_offsets
@@ -213,7 +214,7 @@ def _conv_general_dilated(g, out, lhs, rhs, *, dimension_numbers, window_strides
 @lowers_components(conv_general_dilated_p)
 def _complex_conv(g, out, lhs, rhs, **params):
     """Four convolutions, of real and imaginary parts."""
-    part = ShapedArray(out.shape, np.dtype(f"f{out.dtype.itemsize // 2}"))
+    part = ShapedArray(out.shape, real_dtype(out.dtype))
     (a, b), (c, d) = lhs, rhs
     ac, bd, ad, bc = (_conv_general_dilated(g, part, x, y, **params) for x, y in ((a, c), (b, d), (a, d), (b, c)))
     return ops.sub(g, ac, bd), ops.add(g, ad, bc)

@@ -8,6 +8,7 @@ The other direction: `pkg/onax/onnx/dot.py`.
 import numpy as np
 
 from onax._ground import dims as dim_rules
+from onax._ground.dtypes import real_dtype
 from onax._native.avals import ShapedArray
 from onax._prims.dot import dot_general_p
 from onax._prims.dot_ragged import masked_dot_general, ragged_dot_general_p
@@ -101,7 +102,7 @@ def _dot_general(g, out, lhs, rhs, *, dimension_numbers, **_):
 @lowers_components(dot_general_p)
 def _complex_dot_general(g, out, lhs, rhs, *, dimension_numbers, **_):
     """Four products of real and imaginary parts, or two if one operand is real."""
-    part = ShapedArray(out.shape, np.dtype(f"f{out.dtype.itemsize // 2}"))
+    part = ShapedArray(out.shape, real_dtype(out.dtype))
     times = lambda x, y: _dot_general(g, part, x, y, dimension_numbers=dimension_numbers)
     if type(lhs) is not tuple and type(rhs) is not tuple:
         return times(lhs, rhs), ops.full(g, out.shape, 0, part.dtype)

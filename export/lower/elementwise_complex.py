@@ -8,6 +8,7 @@ functions, both zeros of the other part count as positive; log, rsqrt and atanh 
 
 import numpy as np
 
+from onax._ground.dtypes import real_dtype
 from onax._native.avals import ShapedArray
 from onax._prims import creation, indexing, shaping
 from onax._prims import elementwise as prims
@@ -89,7 +90,7 @@ def _convert_element_type(g, out, z, **_):
     """Conversion to a real dtype takes the real part, also to bool, as in JAX."""
     if out.dtype.kind != "c":
         return convert(g, z[0], out.dtype)
-    part = np.dtype(f"f{out.dtype.itemsize // 2}")
+    part = real_dtype(out.dtype)
     if type(z) is tuple:
         return tuple(convert(g, x, part) for x in z)
     x = convert(g, z, part)
@@ -98,7 +99,7 @@ def _convert_element_type(g, out, z, **_):
 
 @lowers_components(creation.iota_p)
 def _iota(g, out, *sizes, **params):
-    part = ShapedArray(out.shape, np.dtype(f"f{out.dtype.itemsize // 2}"))
+    part = ShapedArray(out.shape, real_dtype(out.dtype))
     x = lowering[creation.iota_p](g, part, *sizes, **params)
     return x, _zeros(g, x)
 
@@ -186,7 +187,7 @@ def _widen(g, z):
 
 def _narrow(g, z, out):
     """Casts and expands a pair of formulas to the type of the result."""
-    part = np.dtype(f"f{out.dtype.itemsize // 2}")
+    part = real_dtype(out.dtype)
     return tuple(ops.expand(g, ops.cast(g, x.value, part), out.shape) for x in z)
 
 

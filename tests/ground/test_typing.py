@@ -43,10 +43,10 @@ def pyright(path, folder):
 
 
 def stub(name):
-    """name of a method or property -> its definition in the stub of a class of `onax._native.array`."""
+    """name of a method, property or attribute -> its definition in the stub of a class of `onax._native.array`."""
     tree = ast.parse((SOURCE / "onax" / "_native" / "array.pyi").read_text())
     (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
-    return {node.name: node for node in found.body}
+    return {node.target.id if isinstance(node, ast.AnnAssign) else node.name: node for node in found.body}
 
 
 def parameters(node):
@@ -78,8 +78,10 @@ def test_the_stub_of_updates_has_their_methods():
     listed, update = stub("_IndexUpdateRef"), type(jnp.ones(1).at[0])
     assert {*listed} == {name for name in dir(update) if name[0] != "_"} - {"array", "index"}
     assert all(parameters(listed[name]) == actual_parameters(getattr(update, name)) for name in ("get", "apply"))
-    options = {name: True for name in parameters(listed["set"])[1:] if name not in ("mode", "out_sharding")}
+    call = stub("_Update")["__call__"]
+    options = {name: True for name in parameters(call)[1:] if name not in ("mode", "out_sharding")}
     for name in {*listed} - {"get", "apply"}:
+        assert ast.unparse(listed[name].annotation) == "_Update"
         assert getattr(jnp.ones(3).at[1], name)(2.0, mode="clip", out_sharding=None, **options).shape == (3,)
 
 

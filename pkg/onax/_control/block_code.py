@@ -15,7 +15,7 @@ import numpy as np
 
 from onax._core.rules import add_any_p
 from onax._core.slots import Slot
-from onax._ground.dtypes import finfo
+from onax._ground.dtypes import finfo, real_dtype, to_complex_dtype
 from onax._native.context import numpy_warnings_off
 from onax._native.tape import BLOCK_OPERATIONS, TYPES
 from onax._prims import creation, reductions, shaping, special
@@ -131,20 +131,20 @@ class Code:
             return x
         if dtype not in TYPES:
             raise Unfit(f"no operation over blocks has {dtype}")
-        if dtype.kind == "c" and self.dtypes[x] == _part_of(dtype):
+        if dtype.kind == "c" and self.dtypes[x] == real_dtype(dtype):
             return self.pair(x, self.constant(0, self.dtypes[x]))
         return self.emit(_CONVERSIONS[dtype], x, out=dtype)
 
     def pair(self, real, imag):
         """A complex number of two parts, which are not put side by side before that is needed."""
-        result = self.register(_COMPLEX[self.dtypes[real]])
+        result = self.register(to_complex_dtype(self.dtypes[real]))
         self.parts[result] = real, imag
         self.unwritten.add(result)
         return result
 
     def parts_of(self, x):
         """The registers of the parts of a complex number."""
-        part, number = _part_of(self.dtypes[x]), self.number(x)
+        part, number = real_dtype(self.dtypes[x]), self.number(x)
         if number is not None:
             return self.constant(number.real, part), self.constant(number.imag, part)
         if x not in self.parts:
@@ -158,14 +158,6 @@ class Code:
             real, imag = self.parts[x]
             self.steps.append((BLOCK_OPERATIONS["complex"], x, (real, imag)))
         return x
-
-
-def _part_of(dtype):
-    """The dtype of a complex dtype's parts."""
-    return np.dtype(f"f{dtype.itemsize // 2}")
-
-
-_COMPLEX = {F32: np.dtype(np.complex64), F64: np.dtype(np.complex128)}
 
 
 # ---- complex numbers part by part
@@ -340,7 +332,7 @@ def _log2(code, out, x, **_):
     y = code.emit("log", x)
     if out.kind != "c":
         return code.convert(code.emit("mul", y, code.constant(polynomials.LOG2_E, code.dtypes[y])), out)
-    part = np.dtype(f"f{out.itemsize // 2}")
+    part = real_dtype(out)
     factor = code.constant(polynomials.LOG2_E, part)
     return code.pair(*[code.emit("mul", code.emit(p, y, out=part), factor) for p in ("real", "imag")])
 

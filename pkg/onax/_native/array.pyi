@@ -20,6 +20,18 @@ _Operand: TypeAlias = "Array | np.ndarray | np.bool_ | np.number | bool | int | 
 class _IndexUpdateHelper:
     def __getitem__(self, index: Index) -> _IndexUpdateRef: ...
 
+class _Update(Protocol):
+    def __call__(
+        self,
+        values: ArrayLike,
+        *,
+        indices_are_sorted: bool = ...,
+        unique_indices: bool = ...,
+        mode: Any = ...,
+        out_sharding: ShardingLike | None = ...,
+        wrap_negative_indices: bool = ...,
+    ) -> Array: ...
+
 class _IndexUpdateRef:
     def get(
         self,
@@ -28,96 +40,6 @@ class _IndexUpdateRef:
         unique_indices: bool = ...,
         mode: Any = ...,
         fill_value: ArrayLike | None = ...,
-        out_sharding: ShardingLike | None = ...,
-        wrap_negative_indices: bool = ...,
-    ) -> Array: ...
-    def set(
-        self,
-        values: ArrayLike,
-        *,
-        indices_are_sorted: bool = ...,
-        unique_indices: bool = ...,
-        mode: Any = ...,
-        out_sharding: ShardingLike | None = ...,
-        wrap_negative_indices: bool = ...,
-    ) -> Array: ...
-    def add(
-        self,
-        values: ArrayLike,
-        *,
-        indices_are_sorted: bool = ...,
-        unique_indices: bool = ...,
-        mode: Any = ...,
-        out_sharding: ShardingLike | None = ...,
-        wrap_negative_indices: bool = ...,
-    ) -> Array: ...
-    def subtract(
-        self,
-        values: ArrayLike,
-        *,
-        indices_are_sorted: bool = ...,
-        unique_indices: bool = ...,
-        mode: Any = ...,
-        out_sharding: ShardingLike | None = ...,
-        wrap_negative_indices: bool = ...,
-    ) -> Array: ...
-    def multiply(
-        self,
-        values: ArrayLike,
-        *,
-        indices_are_sorted: bool = ...,
-        unique_indices: bool = ...,
-        mode: Any = ...,
-        out_sharding: ShardingLike | None = ...,
-        wrap_negative_indices: bool = ...,
-    ) -> Array: ...
-    def mul(
-        self,
-        values: ArrayLike,
-        *,
-        indices_are_sorted: bool = ...,
-        unique_indices: bool = ...,
-        mode: Any = ...,
-        out_sharding: ShardingLike | None = ...,
-        wrap_negative_indices: bool = ...,
-    ) -> Array: ...
-    def divide(
-        self,
-        values: ArrayLike,
-        *,
-        indices_are_sorted: bool = ...,
-        unique_indices: bool = ...,
-        mode: Any = ...,
-        out_sharding: ShardingLike | None = ...,
-        wrap_negative_indices: bool = ...,
-    ) -> Array: ...
-    def power(
-        self,
-        values: ArrayLike,
-        *,
-        indices_are_sorted: bool = ...,
-        unique_indices: bool = ...,
-        mode: Any = ...,
-        out_sharding: ShardingLike | None = ...,
-        wrap_negative_indices: bool = ...,
-    ) -> Array: ...
-    def min(
-        self,
-        values: ArrayLike,
-        *,
-        indices_are_sorted: bool = ...,
-        unique_indices: bool = ...,
-        mode: Any = ...,
-        out_sharding: ShardingLike | None = ...,
-        wrap_negative_indices: bool = ...,
-    ) -> Array: ...
-    def max(
-        self,
-        values: ArrayLike,
-        *,
-        indices_are_sorted: bool = ...,
-        unique_indices: bool = ...,
-        mode: Any = ...,
         out_sharding: ShardingLike | None = ...,
         wrap_negative_indices: bool = ...,
     ) -> Array: ...
@@ -130,6 +52,15 @@ class _IndexUpdateRef:
         mode: Any = ...,
         wrap_negative_indices: bool = ...,
     ) -> Array: ...
+    set: _Update
+    add: _Update
+    subtract: _Update
+    multiply: _Update
+    mul: _Update
+    divide: _Update
+    power: _Update
+    min: _Update
+    max: _Update
 
 class Array:
     @property

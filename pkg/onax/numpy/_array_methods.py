@@ -169,7 +169,7 @@ def view(self, dtype=None, type=None):
         parts = lax.concatenate([lax.expand_dims(part(self), (self.ndim,)) for part in (lax.real, lax.imag)], self.ndim)
         return view(_merge_last_two_axes(parts, self.shape), dtype)
     if dtype.kind == "c":
-        real = view(self, np.dtype(f"f{dtype.itemsize // 2}"))
+        real = view(self, dtypes.real_dtype(dtype))
         if not real.ndim or real.shape[-1] % 2:
             raise _view_error(self, dtype)
         pairs = lax.reshape(real, (*real.shape[:-1], real.shape[-1] // 2, 2))
