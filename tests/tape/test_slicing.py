@@ -167,3 +167,62 @@ def test_a_slice_of_what_is_overwritten_before_it_is_concatenated():
         return lax.scan(step, x, rows)
 
     check_bits(fn, np.zeros((2, 3), np.float32), np.arange(12, dtype=np.float32).reshape(4, 3))
+
+
+PIECES = {  # what is computed in its place: (function, its operations)
+    "results": (lambda x: jnp.concatenate([(-x), x * 2], 0), ["blocks"]),
+    "an operand": (lambda x: jnp.concatenate([x, x * 2], 0), ["blocks", "copy"]),
+    "nested": (lambda x: jnp.concatenate([jnp.concatenate([x + 1, x * 2]), x - 1], 0), ["blocks"]),
+    "nested, not from the start": (
+        lambda x: jnp.concatenate([x * 3, jnp.concatenate([x + 1, jnp.concatenate([x * 2, x - 2])])], 0),
+        ["blocks"],
+    ),
+    "nested, in two results": (
+        lambda x: [jnp.concatenate([x * n, jnp.concatenate([x + n, jnp.concatenate([x - n, -x])])], 0) for n in (2, 3)],
+        None,
+    ),
+    "nested, between": (
+        lambda x: jnp.sum(jnp.concatenate([x * 3, jnp.concatenate([x + 1, jnp.concatenate([x, x - 2])])], 0), 1),
+        None,
+    ),
+    "read again": (lambda x: (lambda y: (jnp.concatenate([y, x * 2], 0), y * y))(-x), None),
+    "twice": (lambda x: (lambda y: jnp.concatenate([y, y], 0))(-x), None),
+    "read in part": (lambda x: jnp.concatenate([(-x), x * 2], 0)[1:3] * 3, None),
+    "overwritten": (lambda x: jnp.concatenate([(-x), x * 2], 0).at[2].set(7.0), None),
+    "a result and an operand": (lambda x: (lambda y: (y, jnp.sum(y)))(jnp.stack([(-x), x * 2])), None),
+    "by rows": (lambda x: jnp.concatenate([(-x), x * 2], 1), ["blocks", "concatenate"]),
+    "results of a branch": (
+        lambda x: jnp.concatenate([lax.cond(x[0, 0] > 0, lax.neg, lax.abs, x), lax.sort(x, dimension=1)], 0),
+        None,
+    ),
+    "results of a loop": (
+        lambda x: jnp.concatenate([*lax.scan(lambda c, r: (c + r, c * r), x[0], x)[1:], lax.sort(x, dimension=0)], 0),
+        None,
+    ),
+    "of a branch that a loop stacks": (
+        lambda x: lax.scan(
+            lambda c, r: (c, lax.cond(r[0] > 0, lambda q: jnp.concatenate([q * 2, -q]), lambda q: jnp.tile(q, 2), r)),
+            0,
+            x,
+        )[1],
+        None,
+    ),
+    "a carry": (
+        lambda x: lax.fori_loop(
+            0, 5, lambda i, c: jnp.concatenate([lax.sort(c[:2], dimension=0) + 1, c[1:2] * c[:1]]), x
+        ),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", (np.float32, np.float64, np.int8))
+@pytest.mark.parametrize("name", PIECES)
+def test_pieces_of_a_concatenation_are_computed_in_their_places(name, dtype):
+    fn, operations = PIECES[name]
+    for width in (1, 5, 700):
+        x = (np.arange(3 * width) % 11 - 5).reshape(3, width).astype(dtype)
+        check_bits(fn, x)
+    if operations is not None and dtype == np.float32:
+        x = np.linspace(0, 1, 3 * 700).reshape(3, 700)
+        assert sorted(_operations(fn, x.astype(dtype))) == operations

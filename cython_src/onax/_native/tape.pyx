@@ -66,7 +66,7 @@ cdef extern from "tape_special.h" nogil:
 cdef extern from "tape_machine.h" nogil:
     const long long ONAX_TAPE_MAGIC
     enum:
-        ONAX_INPUT, ONAX_OUTPUT, ONAX_ARENA, ONAX_FIXED, ONAX_VIEW
+        ONAX_INPUT, ONAX_OUTPUT, ONAX_ARENA, ONAX_FIXED, ONAX_VIEW, ONAX_PART
     enum:
         ONAX_DONE, ONAX_NO_MEMORY, ONAX_RAISED
     ctypedef struct onax_tape
@@ -102,7 +102,7 @@ cdef extern from "tape_machine.h" nogil:
     int onax_tape_run(onax_tape *, void **, void **, const onax_caller *, onax_parallel, void *)
 
 MAGIC = ONAX_TAPE_MAGIC
-INPUT, OUTPUT, ARENA, CONSTANT, VIEW = ONAX_INPUT, ONAX_OUTPUT, ONAX_ARENA, ONAX_FIXED, ONAX_VIEW
+INPUT, OUTPUT, ARENA, CONSTANT, VIEW, PART = ONAX_INPUT, ONAX_OUTPUT, ONAX_ARENA, ONAX_FIXED, ONAX_VIEW, ONAX_PART
 
 # dtype -> its number, in the order of onax_type
 TYPES = {np.dtype(t): i for i, t in enumerate((

@@ -23,6 +23,7 @@ static const onax_tape_operation *const families[] = {
 typedef struct {
     uint8_t kind;
     int64_t argument, bytes;
+    int output;                /* of a PART: of which it is one */
     int body, condition;       /* of a VIEW: the parts of its loop, in which it may be used; -1 before that was read */
     int writable;              /* of a VIEW */
 } buffer;
@@ -40,6 +41,7 @@ struct onax_tape {
     int n_in, n_out, n_buffers, n_parts, n_kernels;
     int64_t arena, constant_bytes, scratch, persistent, frame_bytes, n_instructions;
     buffer *buffers;
+    int *output_parts, n_output_parts;   /* the buffers that are parts of outputs */
     part *parts;
     onax_instruction *instructions;
     onax_micro_op *micro_ops;  /* of all parts */
@@ -99,9 +101,10 @@ static int64_t rounded(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNME
 static int64_t table_bytes(const onax_tape *t) { return rounded((int64_t)t->n_buffers * (int64_t)sizeof(char *)); }
 
 static const char *read_buffer(onax_tape *t, const int64_t *w, buffer *b) {
-    if (w[0] < 0 || w[0] >= ONAX_BUFFER_KINDS) return "a buffer has no such kind";
+    if (w[0] < 0 || w[0] >= ONAX_PART + (int64_t)t->n_out) return "a buffer has no such kind";
     if (w[2] < 0 || w[2] > MOST_BYTES) return "a buffer has no such size";
-    b->kind = (uint8_t)w[0];
+    b->kind = (uint8_t)(w[0] < ONAX_PART ? w[0] : ONAX_PART);
+    b->output = (int)(w[0] - ONAX_PART);
     b->argument = w[1];
     b->bytes = w[2];
     b->body = b->condition = -1;
@@ -109,14 +112,29 @@ static const char *read_buffer(onax_tape *t, const int64_t *w, buffer *b) {
         case ONAX_INPUT: if (w[1] < 0 || w[1] >= t->n_in) return "there is no such input"; break;
         case ONAX_OUTPUT: if (w[1] < 0 || w[1] >= t->n_out) return "there is no such output"; break;
         case ONAX_ARENA:
-            if (w[1] < 0 || w[1] % ALIGNMENT || w[1] > t->arena || w[2] > t->arena - w[1]) return "a buffer leaves the arena";
+            if (w[1] < 0 || w[1] > t->arena || w[2] > t->arena - w[1]) return "a buffer leaves the arena";
             break;
         case ONAX_FIXED:
             if (w[1] < 0 || w[1] % 8 || w[1] > t->constant_bytes || w[2] > t->constant_bytes - w[1])
                 return "a buffer leaves the constants";
             break;
+        case ONAX_PART: {   /* the outputs were read before */
+            const int64_t most = t->buffers[t->n_in + b->output].bytes;
+            if (w[1] < 0 || w[1] > most || w[2] > most - w[1]) return "a buffer leaves its output";
+            t->n_output_parts++;
+            break;
+        }
         default: break;
     }
+    return NULL;
+}
+
+static const char *list_output_parts(onax_tape *t) {
+    int n = 0;
+    t->output_parts = malloc(((size_t)t->n_output_parts + 1) * sizeof(int));
+    if (!t->output_parts) return "no memory";
+    for (int i = 0; i < t->n_buffers; i++)
+        if (t->buffers[i].kind == ONAX_PART) t->output_parts[n++] = i;
     return NULL;
 }
 
@@ -134,7 +152,7 @@ static const char *read_buffers(onax_tape *t, reader *r) {
             : i < t->n_in + t->n_out ? b[0] != ONAX_OUTPUT || b[1] != i - t->n_in : b[0] <= ONAX_OUTPUT)
             return "inputs and outputs are not the first buffers";
     }
-    return NULL;
+    return list_output_parts(t);
 }
 
 /* Whether a view may be used in a part: its loop holds that part, directly or not. */
@@ -361,6 +379,7 @@ void onax_tape_free(onax_tape *t) {
     free(t->micro_ops);
     free(t->parts);
     free(t->buffers);
+    free(t->output_parts);
     free(t->words);
     free(t->timings);
     release(t->spare);
@@ -449,6 +468,10 @@ int onax_tape_run(onax_tape *t, void *const *inputs, void *const *outputs, const
     f.ticks = TICKS;
     for (int i = 0; i < t->n_in; i++) f.buffers[i] = inputs[i];
     for (int i = 0; i < t->n_out; i++) f.buffers[t->n_in + i] = outputs[i];
+    for (int i = 0; i < t->n_output_parts; i++) {
+        const buffer *b = &t->buffers[t->output_parts[i]];
+        f.buffers[t->output_parts[i]] = (char *)outputs[b->output] + b->argument;
+    }
     status = run_part(t, 0, &f);
     if (t->frame_bytes <= KEPT_BYTES) memory = exchange(&t->spare, memory);
     release(memory);

@@ -16,6 +16,7 @@
        ARENA     memory of this call, from the byte `argument` on; buffers whose lives do not meet share it
        CONSTANT  from the byte `argument` of the constants on; instructions only read it
        VIEW      memory that a loop points to anew for each step: a slice, or a carry
+       PART + k  from the byte `argument` of the k-th output on: a piece of a concatenation, which is computed in its place
 
    Every buffer holds its elements in row-major order without gaps.  `onax_tape_read` refuses each tape of which an
    instruction could read or write outside its buffers.  The contents of buffers are never trusted: an operation that
@@ -30,7 +31,7 @@
 
 #define ONAX_TAPE_MAGIC 0x315450414CLL
 
-enum onax_buffer_kind { ONAX_INPUT, ONAX_OUTPUT, ONAX_ARENA, ONAX_FIXED, ONAX_VIEW, ONAX_BUFFER_KINDS };
+enum onax_buffer_kind { ONAX_INPUT, ONAX_OUTPUT, ONAX_ARENA, ONAX_FIXED, ONAX_VIEW, ONAX_PART };
 
 /* What `run` gives back. */
 enum onax_status { ONAX_DONE = 0, ONAX_NO_MEMORY = -1, ONAX_RAISED = -2 };

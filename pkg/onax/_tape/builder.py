@@ -20,7 +20,7 @@ from onax._core.programs import called_program
 from onax._ground.dtypes import ExtendedDType
 from onax._native.array import Array
 from onax._native.context import numpy_warnings_off
-from onax._native.tape import ARENA, CONSTANT, INPUT, OPERATIONS, OUTPUT, VIEW
+from onax._native.tape import ARENA, CONSTANT, INPUT, OPERATIONS, OUTPUT, PART, VIEW
 from onax._tape.copy_blocks import emit_with_copy
 from onax._tape.python_calls import python_kernel
 from onax._tape.regions import fuse, joins
@@ -52,11 +52,13 @@ class Buffer:
       origin: of the result of a strided copy, what was copied (`copies.py`).
       writer: the instruction that wrote it last, and when that was emitted; None before.
       product: of a product, where its strides are (`dot.py`).
+      whole: of a PART, the buffer that it is part of, from the byte `argument` on.
+      is_divided: whether others are parts of it.
     """
 
     __slots__ = (
-        "argument", "bytes", "dtype", "end", "holders", "is_overwritten", "kind", "number", "origin", "part", "place",
-        "product", "shape", "start", "value", "writer",
+        "argument", "bytes", "dtype", "end", "holders", "is_divided", "is_overwritten", "kind", "number", "origin",
+        "part", "place", "product", "shape", "start", "value", "whole", "writer",
     )  # fmt: skip
 
     def __init__(self, kind, shape, dtype, size, part=None, argument=0, value=None):
@@ -74,6 +76,8 @@ class Buffer:
         self.origin = None
         self.writer = None
         self.product = None
+        self.whole = None
+        self.is_divided = False
 
     @property
     def root(self):
@@ -245,13 +249,28 @@ class Builder:
 
     def settle(self, buffer, place):
         """Has a value lie in a place: its buffer becomes that place, or is copied there."""
-        root = buffer.root
-        if root.kind == ARENA and root.part is self.part and root.place is None:
+        root, is_still = buffer.root, place.root.kind != VIEW
+        if root.kind == ARENA and root.part is self.part and (is_still or not root.is_divided):
             place.root.start = min(place.root.start, root.start)
+            place.root.is_divided |= root.is_divided
             root.place = place.root
             self._touch(place)
         elif root is not place.root:
             self.emit("move", [place], [buffer])
+
+    def settle_within(self, x, whole, begin):
+        """Has a value that nothing else reads be computed from the byte `begin` of another on; whether it can be."""
+        root = x.root
+        is_ours = root.kind == ARENA and root.part is self.part and root.bytes == x.bytes
+        is_written = root.writer is not None or root.is_divided
+        if not is_ours or not is_written or not self.is_last_use(x):
+            return False
+        part = self._new(PART, root.shape, root.dtype, self.part, begin)
+        part.whole = whole
+        whole.is_divided = True
+        whole.start = min(whole.start, root.start)
+        root.place = part
+        return True
 
     # ---- programs
 

@@ -5,7 +5,7 @@ from itertools import chain
 
 import numpy as np
 
-from onax._native.tape import ARENA, CONSTANT, MAGIC, Tape
+from onax._native.tape import ARENA, CONSTANT, MAGIC, OUTPUT, PART, Tape
 
 ALIGNMENT = 64
 MOST_BYTES = 1 << 56  # of a buffer, beyond which numbers of the machine would overflow
@@ -23,6 +23,9 @@ def make_tape(builder, name="tape"):
     for i, b in enumerate(inputs):
         b.argument = i
     arena = _place(builder)
+    places = [(b, _placed(b)) for b in buffers if b.kind == PART]  # before any changes: a part may lie in a part
+    for b, place in places:
+        b.kind, b.argument = place
     largest = max([arena, *[b.bytes for b in buffers]], default=0)
     if largest > MOST_BYTES:
         raise MemoryError(f"{largest:,} bytes for a value of a compiled program cannot be allocated")
@@ -39,7 +42,24 @@ def _numbered_after(builder, inputs, outputs):
     """The other buffers that instructions name."""
     first = {*inputs, *outputs}
     named = dict.fromkeys([b.root for part in builder.parts for _, operands, _ in part.instructions for b in operands])
+    for b in list(named):
+        while b.kind == PART:
+            b = b.whole.root
+            named[b] = None
     return [b for b in named if b not in first]
+
+
+def _placed(b):
+    """(kind, argument) of a PART in the words: a buffer of the arena, or a part of an output."""
+    begin, whole = 0, b
+    while whole.kind == PART:
+        begin += whole.argument
+        whole = whole.whole.root
+    if whole.kind == OUTPUT:
+        return PART + whole.argument, begin
+    if whole.kind != ARENA:
+        raise AssertionError(f"a part of a buffer of kind {whole.kind}, which moves")
+    return ARENA, whole.argument + begin
 
 
 def _part_words(part):

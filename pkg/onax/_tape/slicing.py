@@ -1,5 +1,6 @@
 """Slices, updates of slices, concatenations, padding and splits on tapes."""
 
+from itertools import accumulate
 from math import prod
 
 from onax._control.fused import dense_strides
@@ -84,9 +85,21 @@ def concatenated(b, out, xs, axis):
     origins = [readable_origin(b, x) for x in xs]
     if 2 * sum(o is not None for o in origins) >= len(xs) and len(xs[0].shape) == len(out.shape):
         return _concatenated_from(b, out, xs, origins, axis)
-    result = b.buffer(out)
-    b.emit("concatenate", [result], xs, (prod(out.shape[:axis]), *[_row_bytes(x, axis) for x in xs]))
+    rows, result = prod(out.shape[:axis]), b.buffer(out)
+    if rows != 1 or not _computed_within(b, result, xs):
+        b.emit("concatenate", [result], xs, (rows, *[_row_bytes(x, axis) for x in xs]))
     return result
+
+
+def _computed_within(b, result, xs):
+    """Has values that nothing else reads be computed in their parts of the result, and copies the others there."""
+    begins = list(accumulate([x.bytes for x in xs], initial=0))
+    others = [(x, begin) for x, begin in zip(xs, begins) if not b.settle_within(x, result, begin)]
+    if len(others) == len(xs):
+        return False
+    for x, begin in others:
+        copy(b, result, x, (x.size,), (1,), (1,), begin // x.dtype.itemsize)
+    return True
 
 
 def _concatenated_from(b, out, xs, origins, axis):
