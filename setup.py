@@ -157,6 +157,7 @@ setup(
         "onax.errors": ["errors.md"],
         "onax._native": ["*.pyi"],
         "onax.experimental": ["*.pyi"],
+        "onax.export": ["*.pyi"],
         "onax.scipy": ["*.pyi"],
         "onax.export.graph": ["*.json"],
         "onax.interop": ["private_names.txt", "distributions/*.py", "distributions/*/METADATA"],

@@ -10,7 +10,9 @@ import functools
 import os
 import re
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +28,7 @@ from onax._ground import lazy, onnx_runtime, source
 from onax._ground.config import config
 from onax._ground.dtypes import ExtendedDType, float0, primal_tangent_dtype
 from onax._ground.errors import BackendError, ExportError
+from onax._ground.typing import PathLike
 from onax._ground.util import first_duplicate, function_name
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
@@ -150,7 +153,7 @@ class Exported:
         self._encode = encode  # location -> (bytes without metadata, such constants), for a model over 2 GB
         self.opset = opset
 
-    def opset_savings(self):
+    def opset_savings(self) -> list[Any]:
         """What higher opsets would save: a list of objects with `opset`, `removed` and `added`, which print as text.
 
         Empty for an artefact that was loaded: the file does not say what was exported.
@@ -165,12 +168,12 @@ class Exported:
         return [] if self._get_savings is None else self._get_savings()
 
     @property
-    def symbolic_dimensions(self):
+    def symbolic_dimensions(self) -> Sequence[str]:
         """Names of the symbolic dimensions' variables."""
         return self._dim_solver.variables
 
     @property
-    def constraints(self):
+    def constraints(self) -> Sequence[str]:
         """Constraints on the symbolic dimensions, as texts."""
         return self._signature.constraints
 
@@ -180,11 +183,11 @@ class Exported:
         return lazy.onnx.load_model_from_string(self._bytes)
 
     @property
-    def onnx_model_serialized(self):
+    def onnx_model_serialized(self) -> bytes:
         """The model's bytes, as `save` writes them."""
         return self._bytes
 
-    def serialize(self, vjp_order=0):
+    def serialize(self, vjp_order: int = 0) -> bytearray:
         """The artefact as bytes, for `deserialize`.
 
         vjp_order   how many orders of derivative the bytes hold: with 1, the loaded Exported has a `vjp`
@@ -200,11 +203,11 @@ class Exported:
         del model.metadata_props[:]
         return bytearray(artifact.seal(model.SerializeToString(), {**self._entries, "onax.vjp": inner}))
 
-    def has_vjp(self):
+    def has_vjp(self) -> bool:
         """Whether `vjp` is there: for exports of this process, and for artefacts that hold one."""
         return self._get_vjp is not None
 
-    def vjp(self):
+    def vjp(self) -> "Exported":
         """The vector-Jacobian product as an Exported.
 
         Its arguments are the leaves of the arguments, then one cotangent per leaf of the result; it returns a tuple
@@ -224,7 +227,7 @@ class Exported:
         """None for each result, as for the arguments."""
         return _no_shardings(mesh, self.out_avals)
 
-    def save(self, path, *, external_data=None, progress=None):
+    def save(self, path: PathLike, *, external_data: bool | None = None, progress=None) -> None:
         """Writes the artefact atomically.
 
         external_data   True: constants over 1 kB go to a second file beside it, of the same name with `.data` appended;
@@ -250,12 +253,10 @@ class Exported:
             return self._encode(location)
         model = self.onnx_model
         del model.metadata_props[:]
-        arrays = external.relocate_constants(model, self._arrays, location) or external.extract_constants(
-            model, location
-        )
-        return model.SerializeToString(), arrays
+        arrays = external.relocate_constants(model, self._arrays, location)
+        return model.SerializeToString(), arrays or external.extract_constants(model, location)
 
-    def call(self, *args, **kwargs):
+    def call(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the model in ONNX Runtime on arguments of the exported structure, types and shapes.
 
         Inside `jit` the call is one equation of the program.
@@ -306,7 +307,7 @@ class Exported:
             self._session = self.session()
         return self._session
 
-    def session(self, options=None):
+    def session(self, options: Any = None) -> Any:
         """A new session of ONNX Runtime on the model; `options` are those of `_native.ort.Session`."""
         onnx_runtime.attach_runtime()
         ports = [
@@ -318,7 +319,7 @@ class Exported:
         except RuntimeError as error:
             raise BackendError(f"ONNX Runtime refused the model of '{self.fun_name}'. {error}") from error
 
-    def boundary_arguments(self, *args, **kwargs):
+    def boundary_arguments(self, *args: Any, **kwargs: Any) -> list[np.ndarray]:
         """The arguments as the graph takes them: a list with one NumPy array per input."""
         leaves = self._signature.in_leaves
         return [
@@ -326,7 +327,7 @@ class Exported:
             for value, leaf, label in zip(self._arguments(args, kwargs), leaves, self._dim_solver.labels)
         ]
 
-    def results_of(self, arrays):
+    def results_of(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The flat results, in the dtypes of the signature, from the graph's outputs (one NumPy array per output)."""
         pairs = zip(arrays, self._signature.out_leaves)
         return [artifact.from_boundary(np.asarray(x), leaf.aval) for x, leaf in pairs]
@@ -503,15 +504,15 @@ def _check_distinct(names):
 
 @source.api_boundary
 def export(
-    fun,
+    fun: Callable[..., Any],
     *,
-    opset=None,
-    platforms=None,
-    disabled_checks=(),
-    input_names=None,
-    output_names=None,
-    exact=False,
-):
+    opset: int | None = None,
+    platforms: Sequence[str] | None = None,
+    disabled_checks: Sequence[DisabledSafetyCheck] = (),
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    exact: bool = False,
+) -> Callable[..., Exported]:
     """Returns a function that takes arguments or their types (ShapeDtypeStruct) and exports `fun` for them.
 
     Args:
@@ -543,8 +544,7 @@ def export(
         first, last = opsets.OPSETS[0], opsets.OPSETS[-1]
         raise ExportError(f"opset {opset} is not supported: choose one from {first} to {last}")
 
-    checks = tuple(disabled_checks)
-    for check in checks:
+    for check in (checks := tuple(disabled_checks)):
         if not isinstance(check, DisabledSafetyCheck):
             raise TypeError(f"disabled_checks holds objects of DisabledSafetyCheck; got {check!r}")
 
@@ -693,7 +693,7 @@ def _warn_of_left_out(graph):
 
 
 @source.api_boundary
-def deserialize(blob, verify=True, *, path=None):
+def deserialize(blob: bytes | bytearray, verify: bool = True, *, path: PathLike | None = None) -> Exported:
     """Returns the exported function in the bytes that `serialize` or `save` wrote.
 
     Args:
@@ -738,7 +738,7 @@ def _argument_label(path):
 
 
 @source.api_boundary
-def load(path, verify=True):
+def load(path: PathLike, verify: bool = True) -> Exported:
     """Returns the exported function in a file that `save` wrote.
 
     Args:
@@ -766,7 +766,7 @@ def load(path, verify=True):
 
 
 @source.api_boundary
-def save(exported, path, *, external_data=None):
+def save(exported: Exported, path: PathLike, *, external_data: bool | None = None) -> None:
     """Writes an exported function to a file in one step.
 
     Args:
@@ -787,7 +787,7 @@ def save(exported, path, *, external_data=None):
     exported.save(path, external_data=external_data)
 
 
-def default_export_platform():
+def default_export_platform() -> str:
     """Returns the platform of exports; models run wherever ONNX Runtime does.
 
     Returns:

@@ -21,7 +21,9 @@ import json
 import os
 import struct
 from collections import OrderedDict, defaultdict, namedtuple
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +31,7 @@ from onax._core.paths import flatten_one_level_with_keys
 from onax._ground import dtypes, lazy
 from onax._ground.dims import SymbolicScope, parse_dims
 from onax._ground.errors import ArtifactError, ExportError
+from onax._ground.typing import Class
 from onax._native.avals import ShapedArray
 from onax._native.tree import PyTreeDef
 from onax._prims.random_generators import find_impl, key_dtype
@@ -58,8 +61,13 @@ _by_name: dict = {}  # name -> (class, bytes to data, rebuild or None)
 
 
 def register_pytree_node_serialization(
-    nodetype, *, serialized_name, serialize_auxdata, deserialize_auxdata, from_children=None
-):
+    nodetype: Class,
+    *,
+    serialized_name: str,
+    serialize_auxdata: Callable[[Any], bytes],
+    deserialize_auxdata: Callable[[bytes], Any],
+    from_children: Callable[[Any, Any], Any] | None = None,
+) -> Class:
     """Registers a class of containers, so that exports with it in their trees can be written.
 
     Args:
@@ -94,7 +102,7 @@ def register_pytree_node_serialization(
     return nodetype
 
 
-def register_namedtuple_serialization(nodetype, *, serialized_name):
+def register_namedtuple_serialization(nodetype: Class, *, serialized_name: str) -> Class:
     """Registers a named tuple class, so that exports with it in their trees can be written.
 
     Args:

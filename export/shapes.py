@@ -7,6 +7,7 @@ other dimension and the constraints), and `RuntimeDims` with nodes of the graph,
 """
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from onax._ground.dims import SymbolicDim, SymbolicScope, parse_dims
 from onax._ground.errors import ExportError
 from onax._ground.polynomials import INFINITY, interval
 from onax._ground.source import api_boundary
+from onax._ground.typing import DimSize, PyTree, Shape
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct, abstractify
 from onax.export.graph import ops
@@ -26,7 +28,7 @@ _INT64 = np.dtype(np.int64)
 # --- the text form, under JAX's names -----------------------------------------------------------------------------
 
 
-def is_symbolic_dim(p):
+def is_symbolic_dim(p: object) -> bool:
     """Returns whether a dimension is symbolic.
 
     Args:
@@ -43,7 +45,7 @@ def is_symbolic_dim(p):
 
 
 @api_boundary
-def symbolic_dim_bounds(dimension):
+def symbolic_dim_bounds(dimension: DimSize) -> tuple[int | float, int | float]:
     """Inclusive bounds of a dimension over all values that its variables may have; new in JAX 0.12.
 
     Args:
@@ -60,12 +62,18 @@ def symbolic_dim_bounds(dimension):
       >>> onax.export.symbolic_dim_bounds(2 * b + 1)
       (3, 17)
     """
-    low, high = interval(dimension if is_symbolic_dim(dimension) else operator.index(dimension))
-    return tuple(float(bound) if abs(bound) == INFINITY else bound for bound in (low, high))
+    low, high = interval(dimension if isinstance(dimension, SymbolicDim) else operator.index(dimension))
+    return (float(low) if abs(low) == INFINITY else low), (float(high) if abs(high) == INFINITY else high)
 
 
 @api_boundary
-def symbolic_shape(shape_spec, *, constraints=(), scope=None, like=None):
+def symbolic_shape(
+    shape_spec: str | None,
+    *,
+    constraints: Sequence[str] = (),
+    scope: SymbolicScope | None = None,
+    like: Sequence[DimSize | None] | None = None,
+) -> Shape:
     """Returns the dimensions that a text such as "b, 2*t + 1, 3" names.
 
     Unlike in JAX parentheses, ``//`` and ``%`` are understood too.
@@ -96,7 +104,9 @@ def symbolic_shape(shape_spec, *, constraints=(), scope=None, like=None):
 
 
 @api_boundary
-def symbolic_args_specs(args, shapes_specs, constraints=(), scope=None):
+def symbolic_args_specs(
+    args: PyTree, shapes_specs: PyTree, constraints: Sequence[str] = (), scope: SymbolicScope | None = None
+) -> PyTree:
     """Returns types of arguments with symbolic shapes.
 
     Args:

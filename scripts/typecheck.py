@@ -9,14 +9,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def lay_out(folder):
+    """Makes links in a folder, so that it holds the package as it is installed."""
+    package = Path(folder) / "onax"
+    package.mkdir()
+    for source in (ROOT / "pkg" / "onax").iterdir():
+        (package / source.name).symlink_to(source)
+    (package / "export").symlink_to(ROOT / "export")
+
+
 def main():
     """mypy's exit status."""
     with tempfile.TemporaryDirectory() as folder:
-        package = Path(folder) / "onax"
-        package.mkdir()
-        for source in (ROOT / "pkg" / "onax").iterdir():
-            (package / source.name).symlink_to(source)
-        (package / "export").symlink_to(ROOT / "export")
+        lay_out(folder)
         command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
         command += ["--cache-dir", str(ROOT / ".mypy_cache"), "-p", "onax"]
         return subprocess.run(command, cwd=folder, env={**os.environ, "MYPYPATH": folder}).returncode

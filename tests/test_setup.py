@@ -55,5 +55,6 @@ def test_files_that_are_no_modules_are_installed(tmp_path):
     assert {"private_names.txt", "distributions/jax.py", "distributions/jax-0.10.2.dist-info/METADATA"} <= built
     package = ROOT / "pkg" / "onax"
     stubs = {path.relative_to(package) for path in package.rglob("*.pyi")}
+    stubs |= {Path("export") / path.relative_to(ROOT / "export") for path in (ROOT / "export").rglob("*.pyi")}
     assert stubs and stubs == {path.relative_to(tmp_path / "onax") for path in (tmp_path / "onax").rglob("*.pyi")}
     assert (tmp_path / "onax" / "py.typed").exists() and list((tmp_path / "onax" / "_pages").glob("*.css"))

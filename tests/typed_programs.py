@@ -1,13 +1,15 @@
 """Programs of users, with the types that type checkers must infer; tests/ground/test_typing.py checks them."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, assert_type
 
 import numpy as np
 
 import onax as jax
 import onax.numpy as jnp
-from onax import Array, lax, nn, random
+from onax import Array, export, lax, nn, random, tree_util
+from onax.flatten_util import ravel_pytree
 from onax.nn import initializers
 from onax.numpy import fft, linalg
 from onax.scipy import fft as scipy_fft
@@ -27,6 +29,15 @@ def step(w: Array, x: Array) -> tuple[Array, dict[str, Array]]:
 
 def called(function: Callable[[Array, int], Array]) -> Callable[[Array, int], Array]:
     return function
+
+
+def count(carry: tuple[Array, int]) -> tuple[Array, int]:
+    return carry[0] + 1, carry[1] + 1
+
+
+class Box:
+    def tree_flatten(self) -> tuple[tuple[()], None]:
+        return (), None
 
 
 @jax.jit
@@ -175,7 +186,24 @@ def functions(x: Array) -> None:
 
 
 def operations(x: Array) -> None:
-    # Functions of lax and scipy.
+    # Functions of lax: operations, slices, sorts, products, loops and branches, which keep what the function returns.
+    assert_type(lax.add(x, 1.0), Array)
+    assert_type(lax.exp(x, accuracy=lax.AccuracyMode.DEFAULT), Array)
+    assert_type(lax.select(x > 0, x, x), Array)
+    assert_type(lax.dynamic_slice(x, (0,), (2,)), Array)
+    assert_type(lax.split(x, (1, 2)), list[Array])
+    assert_type(lax.top_k(x, 2), list[Array])
+    assert_type(lax.cumsum(x, axis=0, reverse=True), Array)
+    assert_type(lax.dot_general(x, x, (((0,), (0,)), ((), ()))), Array)
+    assert_type(lax.conv_general_dilated(x, x, (1, 1), "SAME"), Array)
+    assert_type(lax.stop_gradient((x, 1)), tuple[Array, int])
+    assert_type(lax.scan(step, x, x), tuple[Array, dict[str, Array]])
+    assert_type(lax.while_loop(lambda c: c[0] < 3, count, (x, 0)), tuple[Array, int])
+    assert_type(lax.fori_loop(0, 3, lambda i, c: loss(c, c), x), Array)
+    assert_type(lax.cond(x > 0, loss, loss, x, x), Array)
+    assert_type(lax.switch(1, [step, step], x, x), tuple[Array, dict[str, Array]])
+    assert_type(lax.map(lambda row: loss(row, row), x), Array)
+    # The rest of lax, and scipy.
     assert_type(lax.full((2,), 0.5), Array)
     assert_type(lax.dynamic_index_in_dim(x, 0), Array)
     assert_type(scipy_linalg.solve(x, x), Array)
@@ -198,4 +226,29 @@ def operations(x: Array) -> None:
     assert_type(scipy_linalg.det(x), Array)
     assert_type(scipy_linalg.inv(x), Array)
     assert_type(scipy_linalg.toeplitz(x), Array)
+    assert_type(jax.image.resize(x, (2, 2), "linear"), Array)
+    assert_type(jax.ops.segment_sum(x, x, num_segments=3), Array)
+
+
+def trees(x: Array, model: dict[str, Array]) -> None:
+    leaves, structure = tree_util.tree_flatten(model)
+    assert_type(leaves, list[Any])
+    assert_type(structure, tree_util.PyTreeDef)
+    assert_type(structure.num_leaves, int)
+    assert_type(jax.tree.leaves(model), list[Any])
+    assert_type(jax.tree.structure(model), tree_util.PyTreeDef)
+    assert_type(tree_util.keystr(tree_util.tree_leaves_with_path(model)[0][0]), str)
+    assert_type(jax.tree.all(model), bool)
+    assert_type(ravel_pytree(model)[0], Array)
+    assert_type(tree_util.register_pytree_node_class(Box), type[Box])
+
+
+def files(x: Array) -> None:
+    exported = export.export(loss)(x, x)
+    assert_type(exported, export.Exported)
+    assert_type(exported.serialize(), bytearray)
+    export.save(exported, Path("loss.onnx"))
+    assert_type(export.load("loss.onnx"), export.Exported)
+    assert_type(export.is_symbolic_dim(export.symbolic_shape("b, 3")[0]), bool)
+    assert_type(jax.onnx.load("loss.onnx"), jax.onnx.Model)
     assert_type(scipy_linalg.sqrtm(x), Array)

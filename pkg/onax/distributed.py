@@ -1,6 +1,7 @@
 """The functions of jax.distributed: several processes run one program, and MPI carries what they exchange."""
 
 import os
+from collections.abc import Sequence
 
 from onax._compile.lazy_import import process_group
 from onax._ground import clusters, devices, lazy, processes
@@ -10,18 +11,18 @@ _initialized = False
 
 
 def initialize(
-    coordinator_address=None,
-    num_processes=None,
-    process_id=None,
-    local_device_ids=None,
-    cluster_detection_method=None,
-    initialization_timeout=300,
-    heartbeat_timeout_seconds=100,
-    shutdown_timeout_seconds=300,
-    coordinator_bind_address=None,
-    slice_index=None,
-    partition_index=None,
-):
+    coordinator_address: str | None = None,
+    num_processes: int | None = None,
+    process_id: int | None = None,
+    local_device_ids: int | Sequence[int] | None = None,
+    cluster_detection_method: str | None = None,
+    initialization_timeout: int = 300,
+    heartbeat_timeout_seconds: int = 100,
+    shutdown_timeout_seconds: int = 300,
+    coordinator_bind_address: str | None = None,
+    slice_index: int | None = None,
+    partition_index: int | None = None,
+) -> None:
     """Makes this process one of several that run the same program, before any device is used.
 
     Arguments that are not given come from the variables of the launcher: of Open MPI, MPICH (and others that set
@@ -118,7 +119,7 @@ def _check_numbers(num_processes, process_id):
         )
 
 
-def is_initialized():
+def is_initialized() -> bool:
     """Returns whether `initialize` was called without a later `shutdown`.
 
     Returns:
@@ -131,7 +132,7 @@ def is_initialized():
     return _initialized
 
 
-def shutdown():
+def shutdown() -> None:
     """Reverts `initialize`: each of several processes waits for the others, and takes no part afterwards.
 
     It does nothing if `initialize` was not called.

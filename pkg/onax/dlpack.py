@@ -3,9 +3,13 @@
 An Array exports its memory through `__dlpack__`, read-only.
 """
 
+from typing import Any
+
 import numpy as np
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.typing import DeviceLike, DTypeLike
+from onax._native.array import Array
 from onax.numpy import from_dlpack as _from_dlpack
 
 _SUPPORTED = frozenset(
@@ -14,7 +18,7 @@ _SUPPORTED = frozenset(
 )
 
 
-def from_dlpack(external_array, device=None, copy=None):
+def from_dlpack(external_array: Any, device: DeviceLike = None, copy: bool | None = None) -> Array:
     """Returns an Array over the memory of an object of another library.
 
     It sees later writes to that memory.  The memory is copied if no Array can have the dtype (64 bits with x64 off).
@@ -40,7 +44,7 @@ def from_dlpack(external_array, device=None, copy=None):
     return _from_dlpack(external_array, device=device, copy=copy)
 
 
-def is_supported_dtype(dtype):
+def is_supported_dtype(dtype: DTypeLike) -> bool:
     """Returns whether every consumer of DLPack takes arrays of a dtype.
 
     Args:

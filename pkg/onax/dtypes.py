@@ -1,5 +1,7 @@
 """Dtypes: canonical forms, promotion and classification, under JAX's names."""
 
+from typing import Any
+
 import numpy as np
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
@@ -14,6 +16,7 @@ from onax._ground.dtypes import (
     issubdtype,
     prng_key,
 )
+from onax._ground.typing import DTypeLike
 
 __all__ = [
     "TypePromotionError",
@@ -31,7 +34,7 @@ __all__ = [
 ]
 
 
-def canonicalize_dtype(dtype, allow_extended_dtype=False):
+def canonicalize_dtype(dtype: DTypeLike, allow_extended_dtype: bool = False) -> Any:
     """Returns the dtype that arrays have: 64-bit dtypes become 32-bit ones unless 64 bits are enabled.
 
     Args:
@@ -59,7 +62,7 @@ def canonicalize_dtype(dtype, allow_extended_dtype=False):
     return _own.canonicalize_dtype(dtype, allow_extended_dtype)
 
 
-def itemsize_bits(dtype):
+def itemsize_bits(dtype: DTypeLike) -> int:
     """Returns the number of bits of an element: 4 for int4, although it is stored in a byte.
 
     Args:
@@ -83,7 +86,7 @@ def itemsize_bits(dtype):
     return _own.itemsize_bits(dtype)
 
 
-def result_type(*args, return_weak_type_flag=False):
+def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
     """Returns the dtype that arrays, scalars and dtypes have in common.
 
     Args:
@@ -106,7 +109,7 @@ def result_type(*args, return_weak_type_flag=False):
     return _own.result_type(*known, return_weak_type_flag=return_weak_type_flag)
 
 
-def scalar_type_of(x):
+def scalar_type_of(x: Any) -> type:
     """Returns the Python type that matches the kind of a value.
 
     Args:

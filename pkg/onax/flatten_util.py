@@ -1,16 +1,19 @@
 """`ravel_pytree` flattens a tree of arrays to one vector, which optimizers and integrators need."""
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.typing import PyTree
+from onax._native.array import Array
 from onax._native.tree import tree_flatten, tree_unflatten
 
 
-def ravel_pytree(pytree):
+def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[Array], PyTree]]:
     """Returns the leaves of a tree as one vector, and the function back.
 
     Args:

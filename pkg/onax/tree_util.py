@@ -46,7 +46,7 @@ from onax._native.tree import (
 from onax._native.tree import is_tree_node as _is_tree_node
 
 
-def is_tree_node(typ):
+def is_tree_node(typ: object) -> bool:
     """Returns whether objects of exactly this class are containers.
 
     Args:

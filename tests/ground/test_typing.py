@@ -13,6 +13,7 @@ import pytest
 
 from onax import numpy as jnp
 from onax._native.array import ArrayImpl
+from script_modules import imported
 
 TESTS = Path(__file__).resolve().parents[1]
 SOURCE = TESTS.parent / "pkg"
@@ -22,11 +23,11 @@ MISTAKES = (TESTS / "typed_mistakes.py").read_text().count("  # ")
 
 
 def mypy(path, folder):
-    """The lines of mypy's report on a program."""
+    """The lines of mypy's report on a program, with the package laid out in a folder."""
     options = ["--config-file", str(TESTS.parent / "pyproject.toml"), "--check-untyped-defs", "--no-implicit-reexport"]
     options += ["--no-error-summary"]
     command = [sys.executable, "-m", "mypy", *options, "--cache-dir", str(TESTS.parent / ".mypy_cache"), str(path)]
-    environment = os.environ | {"MYPYPATH": str(SOURCE)}
+    environment = os.environ | {"MYPYPATH": str(folder)}
     done = subprocess.run(command, env=environment, cwd=TESTS, capture_output=True, text=True)
     assert not done.stderr
     return [line for line in done.stdout.splitlines() if path.name in line and ": error: " in line]
@@ -34,7 +35,7 @@ def mypy(path, folder):
 
 def pyright(path, folder):
     """The lines of pyright's report on a program."""
-    (folder / "pyrightconfig.json").write_text(json.dumps({"include": [path.name], "extraPaths": [str(SOURCE)]}))
+    (folder / "pyrightconfig.json").write_text(json.dumps({"include": [path.name], "extraPaths": [str(folder)]}))
     shutil.copy(path, folder)
     command = [PYRIGHT, "--pythonpath", sys.executable, "--project", str(folder)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
@@ -91,12 +92,19 @@ CHECKERS = [
 ]
 
 
-@pytest.mark.parametrize("checker", CHECKERS)
-def test_programs(checker, tmp_path):
-    assert checker(TESTS / "typed_programs.py", tmp_path) == []
+@pytest.fixture
+def layout(tmp_path):
+    with imported("", "typecheck") as scripts:
+        scripts.typecheck.lay_out(tmp_path)
+    return tmp_path
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_mistakes_are_found(checker, tmp_path):
-    found = checker(TESTS / "typed_mistakes.py", tmp_path)
+def test_programs(checker, layout):
+    assert checker(TESTS / "typed_programs.py", layout) == []
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_mistakes_are_found(checker, layout):
+    found = checker(TESTS / "typed_mistakes.py", layout)
     assert len(found) == MISTAKES, "\n".join(found)

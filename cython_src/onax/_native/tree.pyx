@@ -712,27 +712,25 @@ cpdef bint leaf_test_result(object result) except -1:
     raise ValueError(f"is_leaf predicate returned a non-boolean value {result!r}; expected a boolean")
 
 
-def tree_flatten(tree, is_leaf=None):
+def tree_flatten(tree: object, is_leaf: object = None) -> tuple:
     """(list of the leaves, structure) of a tree; an x with `is_leaf(x)` true is a leaf."""
     cdef list leaves = []
     return leaves, flatten(tree, leaves, is_leaf)
 
 
-def tree_unflatten(treedef, leaves):
+def tree_unflatten(treedef: object, leaves: object) -> object:
     """The tree of structure `treedef` with these leaves."""
     if not isinstance(treedef, PyTreeDef):
         raise TypeError(f"tree_unflatten: treedef must be a PyTreeDef, got {type(treedef)}")
     return treedef.unflatten(leaves)
 
 
-def tree_leaves(tree, is_leaf=None):
+def tree_leaves(tree: object, is_leaf: object = None) -> list:
     """The leaves of a tree, as a list."""
-    cdef list leaves = []
-    flatten(tree, leaves, is_leaf)
-    return leaves
+    return tree_flatten(tree, is_leaf)[0]
 
 
-def tree_structure(tree, is_leaf=None):
+def tree_structure(tree: object, is_leaf: object = None) -> PyTreeDef:
     """The structure of a tree."""
     return flatten(tree, [], is_leaf)
 
@@ -756,7 +754,7 @@ def registration_of(type):
     return _registry.get(type)
 
 
-def flatten_one_level(tree):
+def flatten_one_level(tree: object) -> tuple:
     """(children, data) of the root container; ValueError for a leaf."""
     cdef PyObject* registration = NULL
     cdef int kind = _kind_of(tree, &registration)
@@ -783,7 +781,8 @@ def _register(Registration registration, str what):
     _forget_leaf_types()
 
 
-def register_pytree_node(nodetype, flatten_func, unflatten_func, flatten_with_keys_func=None):
+def register_pytree_node(nodetype: object, flatten_func: object, unflatten_func: object,
+                         flatten_with_keys_func: object = None) -> None:
     """Registers a class as a container.
 
     `flatten_func(x)` returns (children, data); `unflatten_func(data, children)` the inverse;

@@ -6,6 +6,8 @@ A compiler that knows the name may have its own implementation; onax always comp
 """
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +41,7 @@ class HashableArray:
         return isinstance(other, HashableArray) and np.array_equal(self.val, other.val)
 
 
-def composite(decomposition, name, version=0):
+def composite(decomposition: Callable[..., Any], name: str, version: int = 0) -> Callable[..., Any]:
     """Returns a function that is one named operation, made from a function of other operations.
 
     Args:

@@ -7,6 +7,8 @@ A batched index turns into all branches and a selection.
 """
 
 import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from onax._core.rewrite import close, eliminate_dead_code, prune
 from onax._core.trace import as_array, find_cur_trace, to_concrete_value, typeof, valid_jaxtype
 from onax._core.zeros import drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
 from onax._ground import dtypes, source
+from onax._ground.typing import ArrayLike, Result
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
@@ -47,7 +50,9 @@ _MISSING = object()
 
 
 @source.api_boundary
-def switch(index, branches, *operands, operand=_MISSING):
+def switch(
+    index: ArrayLike, branches: Sequence[Callable[..., Result]], *operands: Any, operand: Any = _MISSING
+) -> Result:
     """Returns the result of one of several functions, chosen by an index.
 
     Args:
@@ -90,7 +95,14 @@ def switch(index, branches, *operands, operand=_MISSING):
 
 
 @source.api_boundary
-def cond(pred, true_fun, false_fun, *operands, operand=_MISSING, linear=None):
+def cond(
+    pred: ArrayLike,
+    true_fun: Callable[..., Result],
+    false_fun: Callable[..., Result],
+    *operands: Any,
+    operand: Any = _MISSING,
+    linear: Any = None,
+) -> Result:
     """Returns true_fun(*operands) if a predicate holds, else false_fun(*operands).
 
     Args:

@@ -1,7 +1,11 @@
 """map: applies a function to each slice along the leading axis, one after the other."""
 
+from collections.abc import Callable
+from typing import Any
+
 from onax._control.scan import common_length, scan_adapted
 from onax._core.trace import typeof
+from onax._ground.typing import PyTree, Result
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims.shaping import reshape
 from onax._prims.slicing import concatenate, slice
@@ -9,7 +13,7 @@ from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.vmap import vmap
 
 
-def map_(f, xs, *, batch_size=None):
+def map_(f: Callable[[Any], Result], xs: PyTree, *, batch_size: int | None = None) -> Result:
     """Returns the results of a function of each slice along the leading axis, stacked.
 
     Args:

@@ -1,13 +1,16 @@
 """optimization_barrier: an identity across which no pass may move or duplicate computations."""
 
+from typing import Any
+
 from onax._core.trace import as_array
 from onax._core.zeros import Zero
+from onax._ground.typing import PyTree
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.creation import instantiate_zeros
 
 
-def optimization_barrier(operand, /):
+def optimization_barrier(operand: PyTree, /) -> Any:
     """Returns a tree of arrays unchanged.
 
     Programs hold the operation, as in JAX, but ONNX Runtime has no such barrier.

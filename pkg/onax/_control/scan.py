@@ -4,7 +4,9 @@ This module stages the user's function and binds `scan_p`, which `scan_rules.py`
 """
 
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from onax._control.bodies import arrays_and_avals, carry_name, check_carry, promote_weak_types, stage_body
 from onax._control.scan_bodies import drop_forwarded
@@ -15,6 +17,7 @@ from onax._core.refs import is_ref
 from onax._core.trace import as_array, find_cur_trace, typeof
 from onax._ground import dims, source
 from onax._ground.config import DISABLE_JIT
+from onax._ground.typing import PyTree
 from onax._native import context
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
@@ -22,9 +25,20 @@ from onax._prims.slicing import index_in_dim
 from onax._prims.stacking import stack
 from onax._transforms.sharding_types import slice_aval
 
+Carry = TypeVar("Carry")
+Y = TypeVar("Y")
+
 
 @source.api_boundary
-def scan(f, init, xs=None, length=None, reverse=False, unroll=1, _split_transpose=False):
+def scan(
+    f: Callable[[Any, Any], tuple[Carry, Y]],
+    init: Any,
+    xs: PyTree = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+    _split_transpose=False,
+) -> tuple[Carry, Y]:
     """Returns the last carry and the stacked outputs of a loop over the leading axis of arrays.
 
     Args:

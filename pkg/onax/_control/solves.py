@@ -7,6 +7,8 @@ f_x dx = -f_p dp (the implicit function theorem).
 """
 
 from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
 
 from onax._control.bodies import arrays_and_avals, stage_body
 from onax._control.custom_jvp import custom_jvp
@@ -17,6 +19,7 @@ from onax._core.rewrite import map_equations
 from onax._core.trace import typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground.dtypes import float0
+from onax._ground.typing import PyTree
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims.creation import instantiate_zeros
@@ -52,7 +55,14 @@ def _split_aux_trees(out_tree, what):
     return children
 
 
-def custom_linear_solve(matvec, b, solve, transpose_solve=None, symmetric=False, has_aux=False):
+def custom_linear_solve(
+    matvec: Callable[..., Any],
+    b: PyTree,
+    solve: Callable[..., Any],
+    transpose_solve: Callable[..., Any] | None = None,
+    symmetric: bool = False,
+    has_aux: bool = False,
+) -> Any:
     """Returns the solution of a linear equation, differentiated implicitly.
 
     Args:
@@ -240,7 +250,13 @@ programs.set(custom_linear_solve_p, functions)
 # ---- roots ----
 
 
-def custom_root(f, initial_guess, solve, tangent_solve, has_aux=False):
+def custom_root(
+    f: Callable[..., Any],
+    initial_guess: PyTree,
+    solve: Callable[..., Any],
+    tangent_solve: Callable[..., Any],
+    has_aux: bool = False,
+) -> Any:
     """Returns a root of a function, differentiated implicitly.
 
     Args:

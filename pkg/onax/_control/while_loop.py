@@ -6,6 +6,9 @@ Under vmap the condition may be batched: its axes are then the leading axes of e
 while any example's condition holds, and examples whose condition fails keep their carry.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from onax._control.batch_by_loop import batch_by_loop, must_loop_over_devices
@@ -31,6 +34,7 @@ from onax._core.trace import Tracer, as_array, find_cur_trace, to_concrete_value
 from onax._core.zeros import drop_zeros, insert_zeros, nonzero_flags
 from onax._ground import dtypes, errors, source
 from onax._ground.config import DISABLE_JIT
+from onax._ground.typing import ArrayLike, Result
 from onax._native import context
 from onax._native.array import make_array
 from onax._native.dispatch import NEVER, Primitive
@@ -53,7 +57,7 @@ from onax._transforms.staging import derive_jaxpr
 
 
 @source.api_boundary
-def while_loop(cond_fun, body_fun, init_val):
+def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Result], init_val: Any) -> Result:
     """Returns the last carry of a loop that runs as long as a condition holds.
 
     It has derivatives in forward mode only; `scan` and `fori_loop` with static bounds have both.
@@ -127,7 +131,14 @@ def _check_condition(jaxpr, tree):
 
 
 @source.api_boundary
-def fori_loop(lower, upper, body_fun, init_val, *, unroll=None):
+def fori_loop(
+    lower: ArrayLike,
+    upper: ArrayLike,
+    body_fun: Callable[[Any, Any], Result],
+    init_val: Any,
+    *,
+    unroll: int | bool | None = None,
+) -> Result:
     """Returns the last carry of a counted loop.
 
     Args:

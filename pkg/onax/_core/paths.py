@@ -4,11 +4,14 @@ A path is a tuple of keys: `DictKey('w')`, `SequenceKey(0)`, `GetAttrKey('bias')
 for registered classes that do not name their children.
 """
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from onax._ground import lazy
 from onax._ground.source import api_class
+from onax._ground.typing import PyTree
 from onax._native.tree import (
+    PyTreeDef,
     flatten_one_level,
     is_tree_node,
     leaf_test_result,
@@ -140,7 +143,7 @@ class FlattenedIndexKey(_Key):
         return f"[<flat index {self.key}>]"
 
 
-def keystr(keys, *, simple=False, separator=""):
+def keystr(keys: Sequence[KeyEntry], *, simple: bool = False, separator: str = "") -> str:
     """Returns the text of a path.
 
     Args:
@@ -198,7 +201,7 @@ def _named_children(tree):
     return [(FlattenedIndexKey(i), x) for i, x in enumerate(children)], data
 
 
-def flatten_one_level_with_keys(tree):
+def flatten_one_level_with_keys(tree: PyTree) -> tuple[Sequence[tuple[KeyEntry, Any]], Any]:
     """Returns the children of a container with their keys, and its static data.
 
     Args:
@@ -229,7 +232,9 @@ def _walk(path, tree, stop, out):
             _walk((*path, key), child, stop, out)
 
 
-def tree_leaves_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
+def tree_leaves_with_path(
+    tree: PyTree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+) -> list[tuple[KeyPath, Any]]:
     """Returns the leaves of a tree, each with its path.
 
     Args:
@@ -258,7 +263,9 @@ def _with_path_argument(is_leaf, takes_path):
     return lambda _, x: leaf_test_result(is_leaf(x))
 
 
-def tree_flatten_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
+def tree_flatten_with_path(
+    tree: PyTree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
     """Returns the leaves of a tree, each with its path, and its structure.
 
     Args:
@@ -289,7 +296,13 @@ def tree_flatten_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
     return pairs, tree_structure(tree, lambda _: next(answers))
 
 
-def tree_map_with_path(f, tree, *rest, is_leaf=None, is_leaf_takes_path=False):
+def tree_map_with_path(
+    f: Callable[..., Any],
+    tree: PyTree,
+    *rest: PyTree,
+    is_leaf: Callable[..., bool] | None = None,
+    is_leaf_takes_path: bool = False,
+) -> PyTree:
     """Returns the tree of a function's results on paths and leaves.
 
     Args:
@@ -314,7 +327,9 @@ def tree_map_with_path(f, tree, *rest, is_leaf=None, is_leaf_takes_path=False):
     return treedef.unflatten([f(path, leaf, *more) for (path, leaf), *more in zip(pairs, *columns)])
 
 
-def tree_map(f, tree, *rest, is_leaf=None):
+def tree_map(
+    f: Callable[..., Any], tree: PyTree, *rest: PyTree, is_leaf: Callable[[Any], bool] | None = None
+) -> PyTree:
     """Returns the tree of a function's results on leaves.
 
     Args:

@@ -3,11 +3,14 @@ Partial."""
 
 import functools
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from onax._core.paths import DictKey, broadcast_prefix
+from onax._core.paths import DictKey, KeyEntry, broadcast_prefix
 from onax._ground.lazy import dataclasses
 from onax._ground.source import api_boundary
+from onax._ground.typing import Class, PyTree
 from onax._native import tree as native
 from onax._native.tree import (
     PyTreeDef,
@@ -33,7 +36,7 @@ class _Unspecified:
 _unspecified = _Unspecified()
 
 
-def all_leaves(iterable, is_leaf=None):
+def all_leaves(iterable: Iterable[Any], is_leaf: Callable[[Any], bool] | None = None) -> bool:
     """Returns whether no entry of an iterable is a container.
 
     Args:
@@ -82,7 +85,7 @@ class PyTreeRegistry:
 default_registry = PyTreeRegistry()
 
 
-def register_pytree_node_class(cls):
+def register_pytree_node_class(cls: Class) -> Class:
     """Registers a class as a container through its methods, as a decorator.
 
     Args:
@@ -109,7 +112,12 @@ def register_pytree_node_class(cls):
     return cls
 
 
-def register_pytree_with_keys(nodetype, flatten_with_keys, unflatten_func, flatten_func=None):
+def register_pytree_with_keys(
+    nodetype: type,
+    flatten_with_keys: Callable[[Any], tuple[Iterable[tuple[KeyEntry, Any]], Any]],
+    unflatten_func: Callable[[Any, Any], Any],
+    flatten_func: Callable[[Any], tuple[Iterable[Any], Any]] | None = None,
+) -> None:
     """Registers a class as a container whose children have keys in paths.
 
     Args:
@@ -143,7 +151,7 @@ def register_pytree_with_keys(nodetype, flatten_with_keys, unflatten_func, flatt
     register_pytree_node(nodetype, flatten_func, unflatten_func, flatten_with_keys)
 
 
-def register_pytree_with_keys_class(cls):
+def register_pytree_with_keys_class(cls: Class) -> Class:
     """Registers a class as a container with keys through its methods, as a decorator.
 
     Args:
@@ -171,7 +179,7 @@ def register_pytree_with_keys_class(cls):
     return cls
 
 
-def register_static(cls):
+def register_static(cls: Class) -> Class:
     """Registers a class whose objects are static: containers without children, compared by equality.
 
     Args:
@@ -191,7 +199,12 @@ def register_static(cls):
     return cls
 
 
-def register_dataclass(nodetype, data_fields=None, meta_fields=None, drop_fields=()):
+def register_dataclass(
+    nodetype: Class,
+    data_fields: Sequence[str] | None = None,
+    meta_fields: Sequence[str] | None = None,
+    drop_fields: Sequence[str] = (),
+) -> Class:
     """Registers a class as a container of its fields.
 
     For a dataclass both lists may be left out: a field is static if its metadata says ``static=True``.
@@ -261,7 +274,7 @@ def _check_fields(fields, stated, drop_fields):
     raise ValueError(text)
 
 
-def static(**kwargs):
+def static(**kwargs: Any) -> Any:
     """Returns a dataclass field that is static in trees, for `register_dataclass`.
 
     Args:
@@ -284,7 +297,7 @@ def static(**kwargs):
     return dataclasses.field(metadata=metadata, **kwargs)
 
 
-def tree_all(tree, *, is_leaf=None):
+def tree_all(tree: PyTree, *, is_leaf: Callable[[Any], bool] | None = None) -> bool:
     """Returns whether all leaves are true.
 
     Args:
@@ -301,7 +314,12 @@ def tree_all(tree, *, is_leaf=None):
     return all(tree_leaves(tree, is_leaf))
 
 
-def tree_reduce(function, tree, initializer=_unspecified, is_leaf=None):
+def tree_reduce(
+    function: Callable[[Any, Any], Any],
+    tree: PyTree,
+    initializer: Any = _unspecified,
+    is_leaf: Callable[[Any], bool] | None = None,
+) -> Any:
     """Returns the leaves combined from the left, as `functools.reduce` does.
 
     Args:
@@ -325,7 +343,13 @@ def tree_reduce(function, tree, initializer=_unspecified, is_leaf=None):
     return functools.reduce(function, tree_leaves(tree, is_leaf), initializer)
 
 
-def tree_reduce_associative(operation, tree, *, identity=_unspecified, is_leaf=None):
+def tree_reduce_associative(
+    operation: Callable[[Any, Any], Any],
+    tree: PyTree,
+    *,
+    identity: Any = _unspecified,
+    is_leaf: Callable[[Any], bool] | None = None,
+) -> Any:
     """Returns the leaves combined in pairs, and the results in pairs again, which rounds less than `tree_reduce`.
 
     Args:
@@ -359,7 +383,7 @@ def _combine(operation, leaves):
     return operation(_combine(operation, leaves[:half]), _combine(operation, leaves[half:]))
 
 
-def tree_transpose(outer_treedef, inner_treedef, pytree_to_transpose):
+def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: PyTree) -> PyTree:
     """Returns a tree of trees with the outer and the inner structure exchanged.
 
     Args:
@@ -388,7 +412,7 @@ def tree_transpose(outer_treedef, inner_treedef, pytree_to_transpose):
     return inner_treedef.unflatten([outer_treedef.unflatten(leaves[i::inner]) for i in range(inner)])
 
 
-def tree_broadcast(prefix_tree, full_tree, is_leaf=None):
+def tree_broadcast(prefix_tree: PyTree, full_tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> PyTree:
     """Returns a tree of the structure of another, each leaf the one above it in a prefix of the tree.
 
     Args:
@@ -409,7 +433,7 @@ def tree_broadcast(prefix_tree, full_tree, is_leaf=None):
     return tree_structure(full_tree).unflatten(broadcast_prefix(prefix_tree, full_tree, is_leaf))
 
 
-def build_tree(treedef, xs):
+def build_tree(treedef: PyTreeDef, xs: Iterable[Any]) -> PyTree:
     """Returns the tree of a structure, from nested iterables of the same shape.
 
     Args:
@@ -432,7 +456,7 @@ def _check_treedefs(name, *treedefs):
             raise TypeError(f"{name} takes structures (PyTreeDef), got {type(treedef)}")
 
 
-def treedef_tuple(treedefs):
+def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     """Returns the structure of a tuple of trees.
 
     Args:
@@ -450,7 +474,7 @@ def treedef_tuple(treedefs):
     return PyTreeDef.from_node_data_and_children(default_registry, (tuple, None), treedefs)
 
 
-def treedef_is_leaf(treedef):
+def treedef_is_leaf(treedef: PyTreeDef) -> bool:
     """Returns whether a structure is a single node: a leaf, or an empty container.
 
     Args:
@@ -467,7 +491,7 @@ def treedef_is_leaf(treedef):
     return treedef.num_nodes == 1
 
 
-def treedef_children(treedef):
+def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     """Returns the structures of the children of a structure's root.
 
     Args:

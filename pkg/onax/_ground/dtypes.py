@@ -15,6 +15,7 @@ With 64-bit dtypes off (the default) `canonicalize_dtype` maps each 64-bit dtype
 """
 
 import warnings
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -231,7 +232,7 @@ def check_user_dtype(dtype, function=None):
     return canonical
 
 
-def dtype(x, *, canonicalize=True):
+def dtype(x: Any, *, canonicalize: bool = True) -> "np.dtype | ExtendedDType":
     """Returns the dtype of a value, or the dtype that a type or name means.
 
     Args:
@@ -521,7 +522,7 @@ _ABSTRACT_KINDS = {
 }
 
 
-def issubdtype(a, b):
+def issubdtype(a: Any, b: Any) -> bool:
     """Returns whether a dtype belongs to another, or to a kind.
 
     Unlike in NumPy bfloat16 and the small floats are floating, the small integers integers.

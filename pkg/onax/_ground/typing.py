@@ -1,5 +1,6 @@
 """Types of signatures.  The aliases serve documentation; type checkers treat those of values as Any."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
@@ -13,6 +14,7 @@ Shape: TypeAlias = tuple[DimSize, ...]
 DType: TypeAlias = np.dtype | ExtendedDType
 DTypeLike: TypeAlias = Any  # a dtype, a scalar type, a name
 ArrayLike: TypeAlias = Any  # an array, a NumPy array or scalar, a Python scalar
+PathLike: TypeAlias = str | os.PathLike[str]
 PyTree: TypeAlias = Any
 Axis: TypeAlias = int | Sequence[int] | None
 DeviceLike: TypeAlias = Any  # a Device, a Sharding or a Format
@@ -20,6 +22,7 @@ ShardingLike: TypeAlias = Any  # a NamedSharding, or a PartitionSpec over the me
 PrecisionLike: TypeAlias = Any  # None, a Precision or its name, a pair of them, or the name of an algorithm
 Index: TypeAlias = Any  # an integer, slice, None, Ellipsis, array or tuple of those
 
+Class = TypeVar("Class", bound=type)  # for decorators that keep a class
 Function = TypeVar("Function", bound=Callable[..., Any])  # for decorators that keep the signature
 
 Arguments = ParamSpec("Arguments")  # of a function that a class wraps, and its result

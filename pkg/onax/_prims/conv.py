@@ -10,6 +10,8 @@ the strides; the one with respect to rhs exchanges batch and features, and featu
 
 import math
 import operator
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from onax._core.rules import defbilinear
 from onax._core.trace import as_array
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike, PrecisionLike, Shape, ShardingLike
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
@@ -108,7 +111,13 @@ def _shape(lhs_shape, rhs_shape, params):
     return conv_shape_tuple(lhs, rhs, strides, padding, batches)
 
 
-def conv_shape_tuple(lhs_shape, rhs_shape, strides, pads, batch_group_count=1):
+def conv_shape_tuple(
+    lhs_shape: Sequence[DimSize],
+    rhs_shape: Sequence[DimSize],
+    strides: Sequence[int],
+    pads: Sequence[tuple[int, int]],
+    batch_group_count: int = 1,
+) -> Shape:
     """Returns the shape of the result of a convolution with axes in the order batch, features, space.
 
     Args:
@@ -144,7 +153,13 @@ def conv_shape_tuple(lhs_shape, rhs_shape, strides, pads, batch_group_count=1):
     return (dims.floor_div(lhs_shape[0], batch_group_count), rhs_shape[0], *space)
 
 
-def conv_general_shape_tuple(lhs_shape, rhs_shape, window_strides, padding, dimension_numbers):
+def conv_general_shape_tuple(
+    lhs_shape: Sequence[DimSize],
+    rhs_shape: Sequence[DimSize],
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    dimension_numbers: Any,
+) -> Shape:
     """Returns the shape of the result of a convolution with the axes that three strings name.
 
     Args:
@@ -171,7 +186,13 @@ def conv_general_shape_tuple(lhs_shape, rhs_shape, window_strides, padding, dime
     return _shape_in_layout(out, out_spec)
 
 
-def conv_transpose_shape_tuple(lhs_shape, rhs_shape, window_strides, padding, dimension_numbers):
+def conv_transpose_shape_tuple(
+    lhs_shape: Sequence[DimSize],
+    rhs_shape: Sequence[DimSize],
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    dimension_numbers: Any,
+) -> Shape:
     """Returns the shape of the result of `conv_transpose` with the axes that three strings name.
 
     Args:
@@ -430,19 +451,19 @@ def _explicit_padding(padding):
 
 
 def conv_general_dilated(
-    lhs,
-    rhs,
-    window_strides,
-    padding,
-    lhs_dilation=None,
-    rhs_dilation=None,
-    dimension_numbers=None,
-    feature_group_count=1,
-    batch_group_count=1,
-    precision=None,
-    preferred_element_type=None,
-    out_sharding=None,
-):
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = None,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: ShardingLike = None,
+) -> Array:
     """Returns the convolution of an array with a kernel, over n spatial axes; the kernel is not flipped.
 
     Args:
@@ -515,7 +536,14 @@ def conv_general_dilated(
     )
 
 
-def conv(lhs, rhs, window_strides, padding, precision=None, preferred_element_type=None):
+def conv(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    window_strides: Sequence[int],
+    padding: str,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """Returns a convolution with axes in the order batch, features, space, without dilation.
 
     Args:
@@ -543,8 +571,15 @@ def conv(lhs, rhs, window_strides, padding, precision=None, preferred_element_ty
 
 
 def conv_with_general_padding(
-    lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, precision=None, preferred_element_type=None
-):
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None,
+    rhs_dilation: Sequence[int] | None,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """Returns a convolution with axes in the order batch, features, space.
 
     Args:
@@ -607,17 +642,17 @@ _TRANSPOSE_LAYOUTS = {
 
 
 def conv_transpose(
-    lhs,
-    rhs,
-    strides,
-    padding,
-    rhs_dilation=None,
-    dimension_numbers=None,
-    transpose_kernel=False,
-    precision=None,
-    preferred_element_type=None,
-    use_consistent_padding=False,
-):
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = None,
+    transpose_kernel: bool = False,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    use_consistent_padding: bool = False,
+) -> Array:
     """Returns a transposed convolution: the strides put zeros between elements, which undoes the change of sizes.
 
     Args:
@@ -681,16 +716,16 @@ def conv_transpose(
 
 
 def conv_general_dilated_patches(
-    lhs,
-    filter_shape,
-    window_strides,
-    padding,
-    lhs_dilation=None,
-    rhs_dilation=None,
-    dimension_numbers=None,
-    precision=None,
-    preferred_element_type=None,
-):
+    lhs: ArrayLike,
+    filter_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = None,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """Returns the windows that a convolution would read, each flattened into the feature axis.
 
     Args:

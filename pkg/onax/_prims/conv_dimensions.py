@@ -5,6 +5,10 @@ space...) for lhs and the result, (output feature, input feature, space...) for 
 """
 
 from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
+
+from onax._ground.typing import DimSize
 
 
 class ConvDimensionNumbers(namedtuple("ConvDimensionNumbers", ("lhs_spec", "rhs_spec", "out_spec"))):
@@ -26,7 +30,7 @@ class ConvDimensionNumbers(namedtuple("ConvDimensionNumbers", ("lhs_spec", "rhs_
 _MARKS = (("N", "C"), ("O", "I"), ("N", "C"))
 
 
-def conv_general_permutations(dimension_numbers):
+def conv_general_permutations(dimension_numbers: Any) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
     """Returns the orders of axes that three strings mean.
 
     Args:
@@ -65,7 +69,9 @@ def conv_general_permutations(dimension_numbers):
     return tuple(tuple(map(spec.index, (*marks, *order))) for spec, marks in zip(dimension_numbers, _MARKS))
 
 
-def conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers):
+def conv_dimension_numbers(
+    lhs_shape: Sequence[DimSize], rhs_shape: Sequence[DimSize], dimension_numbers: Any
+) -> ConvDimensionNumbers:
     """Returns the positions of axes that strings name, as the parameter `dimension_numbers` of convolutions.
 
     Args:

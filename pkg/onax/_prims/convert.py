@@ -15,6 +15,7 @@ from onax._core.rules import deflinear, tangent_zero
 from onax._core.trace import as_array, concrete_or_error, typeof
 from onax._core.zeros import Zero
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array, make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
@@ -204,7 +205,7 @@ _COMPLEX = frozenset(map(np.dtype, ("complex64", "complex128")))
 _DISCARDED = "Casting complex values to real discards the imaginary part"
 
 
-def convert_element_type(operand, new_dtype):
+def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     """Returns an array converted to a dtype.
 
     Args:
@@ -287,7 +288,7 @@ bitcast_convert_type_p = Primitive(
 )  # shaping.py sets the batching rule, which may have to move an axis: a widening cast consumes one
 
 
-def bitcast_convert_type(operand, new_dtype):
+def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     """Returns the bits of an array, read as another dtype.
 
     Args:
@@ -360,7 +361,7 @@ deflinear(reduce_precision_p, lambda ct, x, **params: [reduce_precision_p.bind(c
 _unary_batch(reduce_precision_p)
 
 
-def reduce_precision(operand, exponent_bits, mantissa_bits):
+def reduce_precision(operand: ArrayLike, exponent_bits: int, mantissa_bits: int) -> Array:
     """Returns floats rounded to fewer bits, in their own dtype.
 
     Args:

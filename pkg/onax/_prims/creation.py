@@ -5,6 +5,7 @@ Dimensions may be symbolic; rules compute with them only by `_ground/dims.py` an
 
 import enum
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from onax._core.rules import defjvp_zero, deflinear
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero
 from onax._ground import dtypes
+from onax._ground.typing import DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array, make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
@@ -57,7 +59,9 @@ iota_p = Primitive(
 defjvp_zero(iota_p)
 
 
-def broadcasted_iota(dtype, shape, dimension, *, out_sharding=None):
+def broadcasted_iota(
+    dtype: DTypeLike, shape: Sequence[DimSize], dimension: int, *, out_sharding: ShardingLike = None
+) -> Array:
     """Returns an array whose elements are their index along one axis.
 
     Args:
@@ -87,7 +91,7 @@ def broadcasted_iota(dtype, shape, dimension, *, out_sharding=None):
     return iota_p.bind(**params)
 
 
-def iota(dtype, size):
+def iota(dtype: DTypeLike, size: DimSize) -> Array:
     """Returns the numbers 0, 1, ..., size - 1.
 
     Args:

@@ -6,6 +6,7 @@ JAX does.
 """
 
 import operator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from onax._core.facts import LINEAR, MAKES_NAN
 from onax._core.rules import InvalidOperands, add_tangents, deflinear, tangent_zero
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import elementwise as ew
@@ -136,8 +139,8 @@ def _primitive(name, kernel, facts=frozenset()):
     return p
 
 
-def _public_function(name, primitive, what, output):
-    def cumulative(operand, axis=0, reverse=False):
+def _public_function(name, primitive, what, output) -> Callable[..., Array]:
+    def cumulative(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
         return primitive.bind(operand, axis=operator.index(axis), reverse=bool(reverse))
 
     cumulative.__name__ = cumulative.__qualname__ = name

@@ -18,6 +18,7 @@ from onax._core.rules import defbilinear
 from onax._core.sharding import NamedSharding
 from onax._core.trace import as_array
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike, DTypeLike, PrecisionLike, ShardingLike
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
@@ -390,7 +391,15 @@ def _axis_tuple(axes):
     return tuple([operator.index(a) for a in axes]) if axes else ()
 
 
-def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None, *, out_sharding=None):
+def dot_general(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    dimension_numbers: Any,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    *,
+    out_sharding: ShardingLike = None,
+) -> Array:
     """Returns the product of two arrays, summed over contracted axes.
 
     Args:
@@ -432,7 +441,15 @@ def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_t
 _MATMUL = ((1,), (0,)), ((), ())
 
 
-def dot(lhs, rhs, *, dimension_numbers=None, precision=None, preferred_element_type=None, out_sharding=None):
+def dot(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    *,
+    dimension_numbers: Any = None,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: ShardingLike = None,
+) -> Array:
     """Returns the product of vectors and matrices.
 
     Args:
@@ -492,7 +509,7 @@ def _dot_operands(lhs, rhs, shapes_first):
         raise
 
 
-def batch_matmul(lhs, rhs, precision=None):
+def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: PrecisionLike = None) -> Array:
     """Returns products of matrices in the last two axes.
 
     Args:

@@ -12,6 +12,7 @@ group_sizes has one axis, or one more for each batch axis and each axis of lhs b
 """
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from onax._core.rules import tangent_zero
 from onax._core.trace import as_array
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike, DTypeLike, PrecisionLike, ShardingLike
+from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import dot as plain
@@ -370,15 +373,15 @@ ragged_dot_general_p = Primitive(
 
 
 def ragged_dot_general(
-    lhs,
-    rhs,
-    group_sizes,
-    ragged_dot_dimension_numbers,
-    precision=None,
-    preferred_element_type=None,
-    group_offset=None,
-    out_sharding=None,
-):
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    group_sizes: ArrayLike,
+    ragged_dot_dimension_numbers: Any,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    group_offset: ArrayLike | None = None,
+    out_sharding: ShardingLike = None,
+) -> Array:
     """Returns the product of two arrays, one axis of which is divided into groups.
 
     Args:
@@ -431,8 +434,14 @@ def ragged_dot_general(
 
 
 def ragged_dot(
-    lhs, rhs, group_sizes, precision=None, preferred_element_type=None, group_offset=None, out_sharding=None
-):
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    group_sizes: ArrayLike,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    group_offset: ArrayLike | None = None,
+    out_sharding: ShardingLike = None,
+) -> Array:
     """Returns groups of rows, each multiplied by the matrix of its group.
 
     Args:

@@ -23,6 +23,7 @@ from onax._core.trace import typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims as dimensions
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike, DTypeLike, Result
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
@@ -201,7 +202,7 @@ class RoundingMethod(enum.IntEnum):
 round_p = make_unary("round", by_kind(floating=kernels.round_float))
 
 
-def round(x, rounding_method=RoundingMethod.AWAY_FROM_ZERO):
+def round(x: ArrayLike, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Array:
     """Returns the nearest whole number of each element.
 
     Differs from NumPy in halves, which go away from zero unless asked otherwise.
@@ -240,7 +241,7 @@ deflinear(
 )
 
 
-def conj(x):
+def conj(x: ArrayLike) -> Array:
     """Returns the complex conjugate of each element.
 
     Args:
@@ -345,7 +346,7 @@ defbilinear(
 )
 
 
-def mul(x, y, *, out_dtype=None):
+def mul(x: ArrayLike, y: ArrayLike, *, out_dtype: DTypeLike | None = None) -> Array:
     """Returns the product of two arrays, element by element.
 
     Unlike in NumPy nothing is promoted.
@@ -436,7 +437,7 @@ _, nextafter_p = binary("nextafter", by_kind(floating=np.nextafter), numpy_name=
 nextafter_p.jvp = None  # as in JAX: differentiating it is an error, not zero
 
 
-def nextafter(x1, x2):
+def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Returns the float next to x1 in the direction of x2; x2 itself where they are equal.
 
     Args:
@@ -509,7 +510,7 @@ defjvp(integer_pow_p, _integer_pow_tangent)
 defvectorized(integer_pow_p)
 
 
-def integer_pow(x, y):
+def integer_pow(x: ArrayLike, y: int) -> Array:
     """Returns each element to the power of a known integer.
 
     Args:
@@ -532,7 +533,7 @@ def integer_pow(x, y):
     return integer_pow_p.bind(x, y=y)
 
 
-def reciprocal(x):
+def reciprocal(x: ArrayLike) -> Array:
     """Returns 1 / x, element by element.
 
     Args:
@@ -662,7 +663,7 @@ select_n_p = Primitive(
 )
 
 
-def select_n(which, *cases):
+def select_n(which: ArrayLike, *cases: ArrayLike) -> Array:
     """Returns for each element that of one of several arrays, which an index chooses.
 
     Args:
@@ -686,7 +687,7 @@ def select_n(which, *cases):
     return select_n_p.bind(which, *cases)
 
 
-def select(pred, on_true, on_false):
+def select(pred: ArrayLike, on_true: ArrayLike, on_false: ArrayLike) -> Array:
     """Returns the elements of one array where a condition holds, and those of another where it does not.
 
     Unlike NumPy's `where` it neither broadcasts nor promotes.
@@ -738,7 +739,7 @@ defjvp_zero(stop_gradient_p)
 defvectorized(stop_gradient_p)
 
 
-def stop_gradient(x):
+def stop_gradient(x: Result) -> Result:
     """Returns its argument, which differentiation takes for a constant.
 
     Args:

@@ -3,6 +3,8 @@
 from onax._core.facts import ELEMENTWISE
 from onax._core.rules import defjvp
 from onax._ground import dims as dimensions
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import elementwise_kernels as kernels
@@ -55,7 +57,7 @@ def _clamp_batch(axis_data, operands, dims):
 clamp_p.batch = _clamp_batch
 
 
-def clamp(min, x, max):
+def clamp(min: ArrayLike, x: ArrayLike, max: ArrayLike) -> Array:
     """Returns numbers limited to a range: the smaller of `max` and the larger of `min` and `x`.
 
     NaN in any operand gives NaN; where `min` is above `max` the result is `max`.  The derivative is 1 for what is the

@@ -1,5 +1,6 @@
 """Elementwise primitives of JAX 0.12: log2, one_minus_square and polynomial."""
 
+from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
@@ -9,6 +10,8 @@ from onax._core.rules import add_tangents, tangent_zero
 from onax._core.trace import typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import elementwise_complex as on_complex
@@ -137,7 +140,7 @@ def _polynomial_transpose(ct, x, *coefficients, unroll=None):
 polynomial_p.transpose = _polynomial_transpose
 
 
-def polynomial(x, coeffs, *, unroll=None):
+def polynomial(x: ArrayLike, coeffs: ArrayLike | Sequence[ArrayLike], *, unroll: int | bool | None = None) -> Array:
     """Returns a polynomial of x: coeffs[0] + coeffs[1] * x + coeffs[2] * x**2 + ..., by Horner's rule.
 
     Its derivative by x is computed as the polynomial of lower degree, not as the derivative of each step.

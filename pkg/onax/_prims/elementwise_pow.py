@@ -6,6 +6,8 @@ from onax._core.facts import ELEMENTWISE, MAKES_NAN
 from onax._core.rules import defjvp
 from onax._core.trace import typeof
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import elementwise_kernels as kernels
@@ -58,7 +60,7 @@ defjvp(pow_p, _pow_tangent_x, _pow_tangent_y)
 defvectorized(pow_p)
 
 
-def pow(x, y):
+def pow(x: ArrayLike, y: ArrayLike) -> Array:
     """Returns x to the power y, element by element.
 
     Args:

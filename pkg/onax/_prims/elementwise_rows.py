@@ -7,6 +7,8 @@ batching and facts.
 
 import enum
 import functools
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,12 +16,19 @@ from onax._core.facts import ELEMENTWISE, MAKES_NAN
 from onax._core.rules import defjvp, defjvp_zero
 from onax._core.trace import typeof
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array, make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import ALL, Primitive
 from onax._prims._batch_rules import defvectorized
 
 BOOL = np.dtype("bool")
+
+
+class Unary(Protocol):
+    """A function of one array, for type checkers; `accuracy` exists where an error bound can be asked for."""
+
+    def __call__(self, x: ArrayLike, *, accuracy: Any = None) -> Array: ...
 
 
 class AccuracyMode(enum.Enum):
@@ -159,15 +168,15 @@ def make_unary(name, kernel, tangent=None, *, result=_same_dtype, facts=frozense
     return defvectorized(p)
 
 
-def unary(name, kernel, tangent=None, *, doc, public=None, accuracy=False, **options):
+def unary(name, kernel, tangent=None, *, doc, public=None, accuracy=False, **options) -> tuple[Unary, Primitive]:
     """Defines an elementwise primitive of one operand; returns (public function, primitive)."""
     p = make_unary(name, kernel, tangent, **options)
     bind = p.bind
 
-    def function(x):
+    def function(x: ArrayLike) -> Array:
         return bind(x)
 
-    def function_with_accuracy(x, *, accuracy=None):
+    def function_with_accuracy(x: ArrayLike, *, accuracy: Any = None) -> Array:
         if accuracy is not None:
             _check_accuracy(accuracy)
         return bind(x)
@@ -182,7 +191,7 @@ def unary(name, kernel, tangent=None, *, doc, public=None, accuracy=False, **opt
 def binary(
     name, kernel, *tangents, doc, public=None, result=_same_dtype, facts=frozenset(), numpy_name=None, makes_nan=None,
     parameters=("x", "y"),
-):  # fmt: skip
+) -> tuple[Callable[[ArrayLike, ArrayLike], Array], Primitive]:  # fmt: skip
     """Defines an elementwise primitive of two operands; returns (public function, primitive).
 
     `tangents` holds for each operand the rule `rule(g, z, x, y)` of its contribution; without them the tangent is zero.
@@ -201,6 +210,7 @@ def binary(
         return bind(x, y)
 
     function.__code__ = function.__code__.replace(co_varnames=parameters)
+    function.__annotations__ = dict.fromkeys(parameters, ArrayLike) | {"return": Array}
     args = (
         f"{', '.join(parameters)}: arrays of {_list_kinds(kernel)} numbers, of one dtype and one shape.\n"
         "    Lengths of 1 and rank 0 fit any; nothing is promoted, unlike in NumPy."

@@ -12,6 +12,8 @@ The batching rules of dynamic_slice and dynamic_update_slice are defined here, s
 """
 
 import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +25,7 @@ from onax._core.rules import InvalidOperands, add_tangents, tangent_zero
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike, DimSize
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import FIRST, Primitive
@@ -225,16 +228,16 @@ gather_p = Primitive(
 
 
 def gather(
-    operand,
-    start_indices,
-    dimension_numbers,
-    slice_sizes,
+    operand: ArrayLike,
+    start_indices: ArrayLike,
+    dimension_numbers: Any,
+    slice_sizes: Sequence[DimSize],
     *,
-    unique_indices=False,
-    indices_are_sorted=False,
-    mode=None,
-    fill_value=None,
-):
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    mode: Any = None,
+    fill_value: ArrayLike | None = None,
+) -> Array:
     """Returns windows of an array, one for each index vector.
 
     Args:
@@ -440,17 +443,17 @@ def _bind(primitive, combine, operand, indices, updates, numbers, indices_are_so
     )
 
 
-def _public_function(name, primitive, combine, what, output):
+def _public_function(name, primitive, combine, what, output) -> Callable[..., Array]:
     def function(
-        operand,
-        scatter_indices,
-        updates,
-        dimension_numbers,
+        operand: ArrayLike,
+        scatter_indices: ArrayLike,
+        updates: ArrayLike,
+        dimension_numbers: Any,
         *,
-        indices_are_sorted=False,
-        unique_indices=False,
-        mode=None,
-    ):
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+    ) -> Array:
         return _bind(
             primitive,
             combine,
@@ -685,7 +688,7 @@ _extremal_jvp(scatter_max_p)
 # ---- index_take ----
 
 
-def index_take(src, idxs, axes):
+def index_take(src: ArrayLike, idxs: Sequence[ArrayLike], axes: Sequence[int]) -> Array:
     """Returns the windows of an array at indices along several axes.
 
     Args:

@@ -1,6 +1,7 @@
 """Padding before, after and between elements, the adjoint of a slice with steps."""
 
 import builtins
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from onax._core.rules import InvalidOperands, tangent_zero
 from onax._core.trace import as_array
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
@@ -130,7 +132,7 @@ pad_p = Primitive(
 )
 
 
-def pad(operand, padding_value, padding_config):
+def pad(operand: ArrayLike, padding_value: ArrayLike, padding_config: Sequence[tuple[int, int, int]]) -> Array:
     """Returns an array with elements added before, after and between its own.
 
     Args:

@@ -5,6 +5,7 @@ widen them.  A reduction of no elements gives the neutral element; argmax and ar
 """
 
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from onax._core.rules import add_tangents, defjvp_zero, tangent_zero
 from onax._core.trace import typeof
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike, DTypeLike, ShardingLike
+from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._prims._batch_rules import defreducer
@@ -112,7 +115,7 @@ reduce_max_p = _extremum("reduce_max", np.maximum, lowest)
 reduce_min_p = _extremum("reduce_min", np.minimum, highest)
 
 
-def reduce_max(operand, axes, *, out_sharding=None):
+def reduce_max(operand: ArrayLike, axes: Sequence[int], *, out_sharding: ShardingLike = None) -> Array:
     """Returns the largest element over the axes.
 
     Args:
@@ -136,7 +139,7 @@ def reduce_max(operand, axes, *, out_sharding=None):
     return reduce_max_p.bind(operand, axes=reduction_axes(operand, axes))
 
 
-def reduce_min(operand, axes, *, out_sharding=None):
+def reduce_min(operand: ArrayLike, axes: Sequence[int], *, out_sharding: ShardingLike = None) -> Array:
     """Returns the smallest element over the axes.
 
     Args:
@@ -224,7 +227,7 @@ reduce_prod_p = Primitive(
 defreducer(reduce_prod_p)
 
 
-def reduce_prod(operand, axes):
+def reduce_prod(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """Returns the product of the elements over the axes.
 
     Args:
@@ -276,7 +279,7 @@ reduce_or_p = _bitwise("reduce_or", np.bitwise_or, 0)
 reduce_xor_p = _bitwise("reduce_xor", np.bitwise_xor, 0)
 
 
-def reduce_and(operand, axes):
+def reduce_and(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """Returns the bits set in all elements over the axes; for bools, whether all hold.
 
     Args:
@@ -297,7 +300,7 @@ def reduce_and(operand, axes):
     return reduce_and_p.bind(operand, axes=reduction_axes(operand, axes))
 
 
-def reduce_or(operand, axes):
+def reduce_or(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """Returns the bits set in any element over the axes; for bools, whether any holds.
 
     Args:
@@ -318,7 +321,7 @@ def reduce_or(operand, axes):
     return reduce_or_p.bind(operand, axes=reduction_axes(operand, axes))
 
 
-def reduce_xor(operand, axes):
+def reduce_xor(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """Returns the bits set in an odd number of elements over the axes.
 
     Args:
@@ -385,7 +388,7 @@ def _arg_bind(p, operand, axis, index_dtype):
     return p.bind(operand, **params)
 
 
-def argmax(operand, axis, index_dtype):
+def argmax(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
     """Returns the index of the first largest element along an axis.
 
     Args:
@@ -407,7 +410,7 @@ def argmax(operand, axis, index_dtype):
     return _arg_bind(argmax_p, operand, axis, index_dtype)
 
 
-def argmin(operand, axis, index_dtype):
+def argmin(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
     """Returns the index of the first smallest element along an axis.
 
     Args:

@@ -5,6 +5,7 @@ symbolic; rules compute with them only by `_ground/dims.py` and by Python's arit
 """
 
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from onax._core.facts import LINEAR, LINEAR_MOVEMENT, MAKES_NAN
 from onax._core.rules import deflinear
 from onax._core.trace import Tracer, as_array, typeof
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike, DimSize, Shape, ShardingLike
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
@@ -70,7 +72,7 @@ def check_sequence(name, values):
     return values
 
 
-def broadcast_shapes(*shapes):
+def broadcast_shapes(*shapes: Sequence[DimSize]) -> Shape:
     """Returns the shape to which NumPy's rules broadcast some shapes.
 
     Args:
@@ -188,7 +190,13 @@ broadcast_in_dim_p = Primitive(
 deflinear(broadcast_in_dim_p, _broadcast_transpose)
 
 
-def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None):
+def broadcast_in_dim(
+    operand: ArrayLike,
+    shape: Sequence[DimSize],
+    broadcast_dimensions: Sequence[int],
+    *,
+    out_sharding: ShardingLike = None,
+) -> Array:
     """Returns an array repeated to fill a shape; its axis i becomes axis `broadcast_dimensions[i]` of the result.
 
     Unlike in NumPy, axes are not aligned automatically.
@@ -222,7 +230,7 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None)
     return broadcast_in_dim_p.bind(operand, shape=shape, broadcast_dimensions=axes, sharding=None)
 
 
-def broadcast(operand, sizes, *, out_sharding=None):
+def broadcast(operand: ArrayLike, sizes: Sequence[DimSize], *, out_sharding: ShardingLike = None) -> Array:
     """Returns an array repeated along new leading axes.
 
     Args:
@@ -257,7 +265,7 @@ def broadcast_typed(x, aval, dims=()):
     return broadcast_in_dim_p.bind(x, shape=aval.shape, broadcast_dimensions=dims, sharding=aval.stated_sharding)
 
 
-def broadcast_to_rank(x, rank):
+def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
     """Returns an array with as many leading axes of length 1 as it lacks for a rank.
 
     Args:
@@ -279,7 +287,7 @@ def broadcast_to_rank(x, rank):
     return broadcast_in_dim_p.bind(x, shape=wide, broadcast_dimensions=tuple(range(missing, rank)), sharding=None)
 
 
-def expand_dims(array, dimensions):
+def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     """Returns an array with axes of length 1 inserted.
 
     Args:
@@ -360,7 +368,13 @@ def _not_an_array(name, x):
     )
 
 
-def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
+def reshape(
+    operand: ArrayLike,
+    new_sizes: Sequence[DimSize],
+    dimensions: Sequence[int] | None = None,
+    *,
+    out_sharding: ShardingLike = None,
+) -> Array:
     """Returns the elements of an array, in row-major order, in another shape.
 
     Args:
@@ -400,7 +414,7 @@ def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
     return reshape_p.bind(operand, new_sizes=new_sizes, dimensions=dimensions, sharding=None)
 
 
-def collapse(operand, start_dimension, stop_dimension=None):
+def collapse(operand: ArrayLike, start_dimension: int, stop_dimension: int | None = None) -> Array:
     """Returns an array with adjacent axes merged into one.
 
     Args:
@@ -465,7 +479,7 @@ transpose_p = Primitive(
 deflinear(transpose_p, lambda ct, x, *, permutation: [transpose(ct, _inverse(permutation))])
 
 
-def transpose(operand, permutation):
+def transpose(operand: ArrayLike, permutation: Sequence[int]) -> Array:
     """Returns an array with its axes in another order.
 
     Args:
@@ -523,7 +537,7 @@ squeeze_p = Primitive(
 deflinear(squeeze_p, lambda ct, x, *, dimensions: [expand_dims(ct, dimensions)])
 
 
-def squeeze(array, dimensions):
+def squeeze(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     """Returns an array without some of its axes of length 1.
 
     Args:
@@ -583,7 +597,7 @@ rev_p = Primitive("rev", kernel=_rev_kernel, abstract_eval=_rev_abstract, batch=
 deflinear(rev_p, lambda ct, x, *, dimensions: [rev(ct, dimensions)])
 
 
-def rev(operand, dimensions):
+def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
     """Returns an array with the order of its elements reversed along some axes.
 
     Args:
@@ -671,7 +685,7 @@ reduce_sum_p = Primitive(
 deflinear(reduce_sum_p, _reduce_sum_transpose)
 
 
-def reduce_sum(operand, axes, *, out_sharding=None):
+def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: ShardingLike = None) -> Array:
     """Returns the sum of the elements over some axes.
 
     Differs from NumPy's sum in the dtype, which is that of the operand: small integers wrap.

@@ -4,8 +4,11 @@
 every kind take and return it, and programs have no variable for it.
 """
 
+from typing import Any
+
 from onax._core.effects import Effect
 from onax._core.trace import as_array
+from onax._ground.typing import PyTree
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import register_pytree_node, tree_leaves
 
@@ -36,7 +39,7 @@ dce_sink_p = Primitive(
 dce_sink_p.def_effectful_abstract_eval(lambda *_, **__: ([], _sink_effects))
 
 
-def dce_sink(val, *, prevent_mlir_dce=False):
+def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> Any:
     """Returns nothing; a program computes the arrays though nobody reads them.
 
     Args:
@@ -58,7 +61,7 @@ def dce_sink(val, *, prevent_mlir_dce=False):
         dce_sink_p.bind(as_array(x), prevent_mlir_dce=False)
 
 
-def stage(x, /):
+def stage(x: PyTree, /) -> Any:
     """Returns a number or array as an array of the same dtype and weak type.
 
     Args:
@@ -83,7 +86,7 @@ class Token:
 register_pytree_node(Token, lambda token: ((), None), lambda _, __: Token())
 
 
-def create_token(_=None):
+def create_token(_: Any = None) -> Any:
     """Returns a new token, on which nothing depends yet.
 
     Returns:
@@ -96,7 +99,7 @@ def create_token(_=None):
     return Token()
 
 
-def after_all(*operands):
+def after_all(*operands: Any) -> Any:
     """Returns a token that comes after other tokens.
 
     Args:

@@ -9,6 +9,7 @@ A start index is an integer scalar; it is clamped so that the window lies inside
 
 import builtins
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from onax._core.trace import as_array, is_concrete, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
 from onax._ground.polynomials import set_dim_to_array
+from onax._ground.typing import ArrayLike, DimSize
 from onax._native.array import Array, ArrayImpl
 from onax._native.avals import ShapedArray
 from onax._native.context import get_trace
@@ -113,7 +115,12 @@ slice_p = Primitive(
 deflinear_first(slice_p)
 
 
-def slice(operand, start_indices, limit_indices, strides=None):
+def slice(
+    operand: ArrayLike,
+    start_indices: Sequence[DimSize],
+    limit_indices: Sequence[DimSize],
+    strides: Sequence[int] | None = None,
+) -> Array:
     """Returns the part of an array between known indices.
 
     Unlike Python's slices, none of the indices is clamped or counted from the end.  As in JAX, an eager slice without
@@ -342,7 +349,13 @@ def _dynamic_slice_jvp(primals, tangents, **params):
 dynamic_slice_p.jvp = _dynamic_slice_jvp
 
 
-def dynamic_slice(operand, start_indices, slice_sizes, *, allow_negative_indices=True):
+def dynamic_slice(
+    operand: ArrayLike,
+    start_indices: ArrayLike | Sequence[ArrayLike],
+    slice_sizes: Sequence[DimSize],
+    *,
+    allow_negative_indices: bool | Sequence[bool] = True,
+) -> Array:
     """Returns a window of an array that begins at indices which may be traced values.
 
     A window that would leave the array is moved back inside.
@@ -441,7 +454,13 @@ dynamic_update_slice_p = Primitive(
 )
 
 
-def dynamic_update_slice(operand, update, start_indices, *, allow_negative_indices=True):
+def dynamic_update_slice(
+    operand: ArrayLike,
+    update: ArrayLike,
+    start_indices: ArrayLike | Sequence[ArrayLike],
+    *,
+    allow_negative_indices: bool | Sequence[bool] = True,
+) -> Array:
     """Returns an array with a window replaced that begins at indices which may be traced values.
 
     A window that would leave the array is moved back inside.
@@ -537,7 +556,7 @@ concatenate_p = Primitive(
 )
 
 
-def concatenate(operands, dimension):
+def concatenate(operands: Sequence[ArrayLike], dimension: int) -> Array:
     """Returns arrays joined along an existing axis.
 
     Unlike NumPy's it promotes nothing: all arrays have one dtype.
@@ -625,7 +644,7 @@ split_p = Primitive(
 )
 
 
-def split(operand, sizes, axis=0):
+def split(operand: ArrayLike, sizes: Sequence[DimSize], axis: int = 0) -> list[Array]:
     """Returns the consecutive parts of an array along an axis.
 
     Args:
@@ -652,7 +671,9 @@ def split(operand, sizes, axis=0):
 # ---- along one axis ----
 
 
-def slice_in_dim(operand, start_index, limit_index, stride=1, axis=0):
+def slice_in_dim(
+    operand: ArrayLike, start_index: DimSize | None, limit_index: DimSize | None, stride: int = 1, axis: int = 0
+) -> Array:
     """Returns `operand[start:limit:stride]` along one axis.
 
     Args:
@@ -685,7 +706,7 @@ def slice_in_dim(operand, start_index, limit_index, stride=1, axis=0):
     return slice(operand, starts, limits, strides)
 
 
-def index_in_dim(operand, index, axis=0, keepdims=True):
+def index_in_dim(operand: ArrayLike, index: int, axis: int = 0, keepdims: bool = True) -> Array:
     """Returns the elements at a known index of an axis.
 
     Args:

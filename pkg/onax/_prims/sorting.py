@@ -6,6 +6,7 @@ then by imaginary part.  top_k uses the total order of bits: NaN first, 0 above 
 
 from functools import lru_cache
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from onax._core.rules import InvalidOperands, tangent_zero
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
@@ -167,7 +169,7 @@ sort_p = Primitive(
 )
 
 
-def sort(operand, dimension=-1, is_stable=True, num_keys=1):
+def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
     """Returns an array sorted along an axis, ascending, or several arrays reordered together.
 
     Args:
@@ -201,7 +203,9 @@ def sort(operand, dimension=-1, is_stable=True, num_keys=1):
     return sort_p.bind(operand, dimension=dimension, is_stable=is_stable, num_keys=1)[0]
 
 
-def sort_key_val(keys, values, dimension=-1, is_stable=True):
+def sort_key_val(
+    keys: ArrayLike, values: ArrayLike, dimension: int = -1, is_stable: bool = True
+) -> tuple[Array, Array]:
     """Returns keys sorted along an axis, and values reordered in the same way.
 
     Args:
@@ -308,7 +312,7 @@ top_k_p = Primitive(
 )
 
 
-def top_k(operand, k, *, axis=-1):
+def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> list[Array]:
     """Returns the k largest elements along an axis in descending order, and their indices.
 
     Args:

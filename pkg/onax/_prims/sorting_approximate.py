@@ -10,6 +10,7 @@ from onax._core.rules import InvalidOperands, tangent_zero
 from onax._core.trace import Tracer, as_array
 from onax._core.zeros import Zero
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
@@ -138,13 +139,13 @@ def _approx_top_k(
 
 
 def approx_max_k(
-    operand,
-    k,
-    reduction_dimension=-1,
-    recall_target=0.95,
-    reduction_input_size_override=-1,
-    aggregate_to_topk=True,
-):
+    operand: ArrayLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> list[Array]:
     """Returns the k largest elements along an axis in descending order, and their indices.
 
     They are found exactly, whatever recall_target.
@@ -174,13 +175,13 @@ def approx_max_k(
 
 
 def approx_min_k(
-    operand,
-    k,
-    reduction_dimension=-1,
-    recall_target=0.95,
-    reduction_input_size_override=-1,
-    aggregate_to_topk=True,
-):
+    operand: ArrayLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> list[Array]:
     """Returns the k smallest elements along an axis in ascending order, and their indices.
 
     They are found exactly, whatever recall_target.

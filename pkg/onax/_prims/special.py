@@ -12,7 +12,9 @@ import numpy as np
 from onax._core.facts import ELEMENTWISE, MAKES_NAN
 from onax._core.rules import defjvp
 from onax._ground import lazy
+from onax._ground.typing import ArrayLike
 from onax._native import normals
+from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import ALL, Primitive
 from onax._prims import special_kernels as kernels
@@ -169,7 +171,7 @@ _random_gamma_grad, random_gamma_grad_p = binary(
 random_gamma_grad_p.jvp = None
 
 
-def random_gamma_grad(a, sample):
+def random_gamma_grad(a: ArrayLike, sample: ArrayLike) -> Array:
     """Returns the derivative, in the parameter, of a number drawn from a gamma distribution.
 
     By implicit reparameterization (Figurnov et al., 2018): the uniform number behind the sample is held fixed.
@@ -229,7 +231,7 @@ regularized_incomplete_beta_p = defvectorized(
 defjvp(regularized_incomplete_beta_p, _betainc_tangent_ab, _betainc_tangent_ab, _betainc_tangent_x)
 
 
-def betainc(a, b, x):
+def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """Returns the regularized incomplete beta function.
 
     Args:

@@ -4,6 +4,7 @@ stack and unstack are each other's adjoint; the adjoint of tile is a sum over th
 """
 
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from onax._core.rules import InvalidOperands, deflinear, tangent_zero
 from onax._core.trace import as_array
 from onax._core.zeros import Zero
 from onax._ground import dims
+from onax._ground.typing import ArrayLike, DimSize
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
@@ -70,7 +72,7 @@ stack_p = Primitive(
 )
 
 
-def stack(operands, axis=0):
+def stack(operands: Sequence[ArrayLike], axis: int = 0) -> Array:
     """Returns arrays joined along a new axis.
 
     Args:
@@ -136,7 +138,7 @@ unstack_p = Primitive(
 )
 
 
-def unstack(x, axis=0):
+def unstack(x: ArrayLike, axis: int = 0) -> tuple[Array, ...]:
     """Returns the slices of an array along an axis, which they lack.
 
     Args:
@@ -191,7 +193,7 @@ tile_p = Primitive(
 deflinear(tile_p, _tile_transpose)
 
 
-def tile(operand, reps):
+def tile(operand: ArrayLike, reps: Sequence[DimSize]) -> Array:
     """Returns an array repeated as a whole along its axes.
 
     Args:

@@ -3,7 +3,11 @@
 windows.py and conv.py share these functions, all of which accept symbolic dimensions.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 from onax._ground import dims
+from onax._ground.typing import DimSize, Shape
 
 _PADDING_TYPES = ("VALID", "SAME", "SAME_LOWER")
 
@@ -16,7 +20,9 @@ def dilated_shape(shape, dilation):
     return tuple(map(dims.dilate_dim, shape, dilation))
 
 
-def padtype_to_pads(in_shape, window_shape, window_strides, padding):
+def padtype_to_pads(
+    in_shape: Sequence[int], window_shape: Sequence[int], window_strides: Sequence[int], padding: Any
+) -> list[tuple[int, int]]:
     """Returns the padding of each axis that a name means.
 
     Args:
@@ -74,8 +80,13 @@ def windows_shape(shape, window, strides, padding, base_dilation, window_dilatio
 
 
 def reduce_window_shape_tuple(
-    operand_shape, window_dimensions, window_strides, padding, base_dilation=None, window_dilation=None
-):
+    operand_shape: Sequence[DimSize],
+    window_dimensions: Sequence[DimSize],
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    base_dilation: Sequence[int] | None = None,
+    window_dilation: Sequence[int] | None = None,
+) -> Shape:
     """Returns the shape of a reduction over windows.
 
     Args:

@@ -5,6 +5,8 @@ that each check costs two evaluations of the function whatever its size.
 """
 
 import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,8 +19,18 @@ from onax._transforms.autodiff import jvp, vjp
 _TOLERANCES = {"bfloat16": 1e-1, "float16": 1e-2, "float32": 2e-3, "float64": 1e-5, "complex64": 2e-3}
 _EPS = 1e-4
 
+Tolerance: TypeAlias = float | Mapping[Any, float] | None  # one for all dtypes, or by dtype
 
-def check_jvp(f, f_jvp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
+
+def check_jvp(
+    f: Callable[..., Any],
+    f_jvp: Callable[..., Any],
+    args: Sequence[Any],
+    atol: Tolerance = None,
+    rtol: Tolerance = None,
+    eps: float = _EPS,
+    err_msg: str = "",
+) -> None:
     """Raises AssertionError unless a derivative in forward mode agrees with a central difference.
 
     Args:
@@ -51,7 +63,15 @@ def check_jvp(f, f_jvp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
     )
 
 
-def check_vjp(f, f_vjp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
+def check_vjp(
+    f: Callable[..., Any],
+    f_vjp: Callable[..., Any],
+    args: Sequence[Any],
+    atol: Tolerance = None,
+    rtol: Tolerance = None,
+    eps: float = _EPS,
+    err_msg: str = "",
+) -> None:
     """Raises AssertionError unless a derivative in reverse mode is the transpose of a central difference.
 
     Args:
@@ -89,7 +109,15 @@ def check_vjp(f, f_vjp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
     )
 
 
-def check_grads(f, args, order, modes=("fwd", "rev"), atol=None, rtol=None, eps=None):
+def check_grads(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    order: int,
+    modes: Sequence[str] = ("fwd", "rev"),
+    atol: Tolerance = None,
+    rtol: Tolerance = None,
+    eps: float | None = None,
+) -> None:
     """Raises AssertionError unless derivatives up to an order agree with finite differences.
 
     Args:

@@ -11,7 +11,8 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._ground import dtypes
-from onax._ground.typing import DimSize
+from onax._ground.typing import ArrayLike, DimSize, PrecisionLike
+from onax._native.array import Array
 from onax.numpy._promotion import ensure_arraylike, promote_dtypes_inexact
 
 
@@ -157,15 +158,15 @@ def _resize_nearest(x, shape):
 
 
 def scale_and_translate(
-    image,
+    image: ArrayLike,
     shape: Sequence[DimSize],
     spatial_dims: Sequence[int],
-    scale,
-    translation,
-    method,
+    scale: ArrayLike,
+    translation: ArrayLike,
+    method: str | ResizeMethod,
     antialias: bool = True,
-    precision=lax.Precision.HIGHEST,
-):
+    precision: PrecisionLike = lax.Precision.HIGHEST,
+) -> Array:
     """Returns an image resampled so that sample p comes from position (p - translation) / scale.
 
     Positions outside of the image give 0.
@@ -205,7 +206,13 @@ def scale_and_translate(
     return _resample(image, shape, dims, scale, translation, method, antialias, precision)
 
 
-def resize(image, shape, method, antialias=True, precision=lax.Precision.HIGHEST):
+def resize(
+    image: ArrayLike,
+    shape: Sequence[int],
+    method: str | ResizeMethod,
+    antialias: bool = True,
+    precision: PrecisionLike = lax.Precision.HIGHEST,
+) -> Array:
     """Returns an image resampled to a shape.
 
     Args:

@@ -11,7 +11,7 @@ from onax.numpy._array_methods import set_array_namespace
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "distributions")
 
 
-def install_as_jax():
+def install_as_jax() -> None:
     """Makes ``import jax``, its submodules and ``jaxlib`` give onax, from now on and in this process.
 
     The objects are onax's own: one pytree registry, one config, one class Array.  ``jax.__version__`` is the version of

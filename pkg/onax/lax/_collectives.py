@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from onax._core.axes import names_of, varying_is_checked
 from onax._core.trace import Tracer, as_array, typeof
 from onax._ground.config import no_collectives
 from onax._ground.errors import ForbiddenCollectiveError
+from onax._ground.typing import PyTree
 from onax._native.array import Array
 from onax._native.tree import tree_flatten, tree_map
 from onax._prims.collectives import (
@@ -79,7 +82,7 @@ def _split_names(axis_name):
     return tuple(a for a in names if not isinstance(a, int)), tuple(a for a in names if isinstance(a, int))
 
 
-def psum(x, axis_name, *, axis_index_groups=None):
+def psum(x: PyTree, axis_name: Any, *, axis_index_groups: Sequence[Sequence[int]] | None = None) -> Any:
     """Returns the sum over a named axis, on every example along it.
 
     A value that is no tracer is the same everywhere: its sum is it times the size of the axis.  bools are summed as
@@ -130,7 +133,7 @@ def _multiply_by_integer(x, n):
     return x * np.asarray(n).astype(x.dtype) if isinstance(x, (np.ndarray, np.generic)) else x * n
 
 
-def pmean(x, axis_name, *, axis_index_groups=None):
+def pmean(x: PyTree, axis_name: Any, *, axis_index_groups: Sequence[Sequence[int]] | None = None) -> Any:
     """Returns the mean over a named axis, on every example along it.
 
     Args:
@@ -161,7 +164,7 @@ def pmean(x, axis_name, *, axis_index_groups=None):
     return tree_map(divide, total, x)
 
 
-def pmax(x, axis_name, *, axis_index_groups=None):
+def pmax(x: PyTree, axis_name: Any, *, axis_index_groups: Sequence[Sequence[int]] | None = None) -> Any:
     """Returns the largest value along a named axis, on every example along it.
 
     Args:
@@ -182,7 +185,7 @@ def pmax(x, axis_name, *, axis_index_groups=None):
     return _reduce_extreme(x, axis_name, axis_index_groups, pmax_p, reduce_max)
 
 
-def pmin(x, axis_name, *, axis_index_groups=None):
+def pmin(x: PyTree, axis_name: Any, *, axis_index_groups: Sequence[Sequence[int]] | None = None) -> Any:
     """Returns the smallest value along a named axis, on every example along it.
 
     Args:
@@ -224,7 +227,15 @@ def _reduce_extreme(x, axis_name, axis_index_groups, primitive, reduce):
     return tree_map(one, x)
 
 
-def all_gather(x, axis_name, *, axis_index_groups=None, axis=0, tiled=False, to: str = "varying"):
+def all_gather(
+    x: PyTree,
+    axis_name: Any,
+    *,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
+    axis: int = 0,
+    tiled: bool = False,
+    to: str = "varying",
+) -> Any:
     """Returns the values along a named axis, on every example along it.
 
     Args:
@@ -274,7 +285,14 @@ def _canonical_axis(axis, ndim):
     return axis % ndim
 
 
-def psum_scatter(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, tiled=False):
+def psum_scatter(
+    x: PyTree,
+    axis_name: Any,
+    *,
+    scatter_dimension: int = 0,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
+    tiled: bool = False,
+) -> Any:
     """Returns, on each example, its part of the sum over a named axis.
 
     Args:
@@ -343,7 +361,14 @@ class Future:
         return self._value
 
 
-def psum_scatter_start(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, tiled=False):
+def psum_scatter_start(
+    x: PyTree,
+    axis_name: Any,
+    *,
+    scatter_dimension: int = 0,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
+    tiled: bool = False,
+) -> Any:
     """Returns futures of `psum_scatter`, whose `done()` gives its results.
 
     Nothing runs meanwhile: collectives of virtual devices are part of one program, which orders its operations by
@@ -363,11 +388,21 @@ def psum_scatter_start(x, axis_name, *, scatter_dimension=0, axis_index_groups=N
       >>> onax.vmap(lambda x: lax.psum_scatter_start(x, "i").done(), axis_name="i")(jnp.array([[1, 2], [10, 20]]))
       Array([11, 22], dtype=int32)
     """
-    options = {"scatter_dimension": scatter_dimension, "axis_index_groups": axis_index_groups, "tiled": tiled}
-    return tree_map(Future, psum_scatter(x, axis_name, **options))
+    sums = psum_scatter(
+        x, axis_name, scatter_dimension=scatter_dimension, axis_index_groups=axis_index_groups, tiled=tiled
+    )
+    return tree_map(Future, sums)
 
 
-def all_to_all(x, axis_name, split_axis, concat_axis, *, axis_index_groups=None, tiled=False):
+def all_to_all(
+    x: PyTree,
+    axis_name: Any,
+    split_axis: int,
+    concat_axis: int,
+    *,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
+    tiled: bool = False,
+) -> Any:
     """Returns arrays in which a named axis and one of their own axes are exchanged.
 
     Args:
@@ -427,7 +462,7 @@ def _all_to_all_untiled(x, split, concat, params):
     return squeeze(x, (split,))
 
 
-def ppermute(x, axis_name, perm):
+def ppermute(x: PyTree, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
     """Returns the value of another example along a named axis.
 
     Args:
@@ -457,7 +492,7 @@ def ppermute(x, axis_name, perm):
     return tree_map(lambda leaf: ppermute_p.bind(as_array(leaf), axis_name=names, perm=perm), x)
 
 
-def pshuffle(x, axis_name, perm):
+def pshuffle(x: PyTree, axis_name: Any, perm: Sequence[int]) -> Any:
     """Returns values permuted along a named axis: example i receives that of perm[i].
 
     Args:
@@ -480,7 +515,7 @@ def pshuffle(x, axis_name, perm):
     return ppermute(x, axis_name, list(zip(perm, range(len(perm)))))
 
 
-def pswapaxes(x, axis_name, axis, *, axis_index_groups=None):
+def pswapaxes(x: PyTree, axis_name: Any, axis: int, *, axis_index_groups: Sequence[Sequence[int]] | None = None) -> Any:
     """Returns arrays in which a named axis and one of their own axes, of its size, are exchanged.
 
     Args:
@@ -503,7 +538,7 @@ def pswapaxes(x, axis_name, axis, *, axis_index_groups=None):
     return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
 
 
-def pbroadcast(x, axis_name, source):
+def pbroadcast(x: PyTree, axis_name: Any, source: int) -> Any:
     """Returns the value of one example, on every example along a named axis.
 
     Args:
@@ -528,7 +563,7 @@ def pbroadcast(x, axis_name, source):
     return tree_map(lambda leaf: pbroadcast_p.bind(as_array(leaf), axis_name=axis_name, source=source), x)
 
 
-def pcast(x, axis_name, *, to: str):
+def pcast(x: PyTree, axis_name: Any, *, to: str) -> Any:
     """Returns a value as one that varies over a named axis of `shard_map`.
 
     Args:
@@ -557,7 +592,7 @@ def pcast(x, axis_name, *, to: str):
     return tree_map(lambda leaf: pvary_p.bind(as_array(leaf), axes=names), x)
 
 
-def axis_index(axis_name):
+def axis_index(axis_name: Any) -> Array:
     """Returns the index of each example along a named axis.
 
     Args:
@@ -576,7 +611,8 @@ def axis_index(axis_name):
     size_of_axis(axis_name, "axis_index")
     if not isinstance(axis_name, (tuple, list)):
         return axis_index_p.bind(axis_name=axis_name)
-    total, stride = np.int32(0), 1
+    total: Any = np.int32(0)
+    stride = 1
     for name in reversed(axis_name):
         part = mul(axis_index_p.bind(axis_name=name), np.int32(stride))
         total = add(total, part)
@@ -584,7 +620,7 @@ def axis_index(axis_name):
     return total
 
 
-def axis_size(axis_name) -> int:
+def axis_size(axis_name: Any) -> int:
     """Returns the size of a named axis.
 
     Args:
@@ -603,7 +639,7 @@ def axis_size(axis_name) -> int:
     return size_of_axis(axis_name)
 
 
-def psend(x, axis_name, perm):
+def psend(x: PyTree, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
     """Not supported: raises NotImplementedError.
 
     In JAX it is one half of a transfer between GPUs; use `ppermute`.
@@ -626,7 +662,7 @@ def psend(x, axis_name, perm):
     )
 
 
-def precv(token, out_shape, axis_name, perm):
+def precv(token: Any, out_shape: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
     """Not supported: raises NotImplementedError.
 
     In JAX it is the other half of a transfer that `psend` begins; use `ppermute`.

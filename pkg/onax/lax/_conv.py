@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from onax._core.trace import as_array
-from onax._ground.typing import ArrayLike
+from onax._ground.typing import ArrayLike, PrecisionLike
 from onax._native.array import Array
 from onax._prims.conv import conv_general_dilated_patches
 from onax._prims.conv_dimensions import conv_dimension_numbers
@@ -17,12 +18,12 @@ def conv_general_dilated_local(
     lhs: ArrayLike,
     rhs: ArrayLike,
     window_strides: Sequence[int],
-    padding,
+    padding: str | Sequence[tuple[int, int]],
     filter_shape: Sequence[int],
     lhs_dilation: Sequence[int] | None = None,
     rhs_dilation: Sequence[int] | None = None,
-    dimension_numbers=None,
-    precision=None,
+    dimension_numbers: Any = None,
+    precision: PrecisionLike = None,
 ) -> Array:
     """A convolution with a filter of its own at each position of the result (a locally connected layer).
 

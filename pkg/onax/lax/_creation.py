@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from onax._core.trace import as_array
 from onax._ground import dims, dtypes
-from onax._ground.typing import ArrayLike, DimSize, DTypeLike
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array, ArrayImpl
 from onax._prims import creation, shaping
 from onax._prims.convert import convert_element_type
@@ -28,7 +29,9 @@ def _sharding_like(x, shape, dtype):
     return x.sharding if shape is None or len(shape) == x.ndim else None
 
 
-def full(shape: Sequence[DimSize], fill_value: ArrayLike, dtype: DTypeLike | None = None, *, sharding=None) -> Array:
+def full(
+    shape: Sequence[DimSize], fill_value: ArrayLike, dtype: DTypeLike | None = None, *, sharding: ShardingLike = None
+) -> Array:
     """Returns an array filled with a scalar.
 
     Args:
@@ -52,7 +55,11 @@ def full(shape: Sequence[DimSize], fill_value: ArrayLike, dtype: DTypeLike | Non
 
 
 def full_like(
-    x, fill_value: ArrayLike, dtype: DTypeLike | None = None, shape: Sequence[DimSize] | None = None, sharding=None
+    x: Any,
+    fill_value: ArrayLike,
+    dtype: DTypeLike | None = None,
+    shape: Sequence[DimSize] | None = None,
+    sharding: ShardingLike = None,
 ) -> Array:
     """Returns an array of the shape and dtype of another one, filled with a scalar.
 
@@ -74,7 +81,7 @@ def full_like(
     return place_on_device(creation.full_like(x, fill_value, dtype, shape), like)
 
 
-def empty(shape, dtype, *, out_sharding=None):
+def empty(shape: Sequence[DimSize], dtype: DTypeLike, *, out_sharding: ShardingLike = None) -> Array:
     """Returns an array for values that do not matter; here they are zeros.
 
     Args:
@@ -116,7 +123,7 @@ def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
     return shaping.broadcast_in_dim(arr, shape, tuple(range(len(shape) - len(have), len(shape))))
 
 
-def shape_as_value(shape: Sequence[DimSize]):
+def shape_as_value(shape: Sequence[DimSize]) -> Array | np.ndarray:
     """Returns the sizes of a shape as a vector of integers.
 
     Args:

@@ -1,6 +1,7 @@
 """rng_uniform, and JAX's primitives that onax expresses with others."""
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,6 +9,8 @@ from onax._control.callbacks import io_callback
 from onax._core.derived import DerivedPrimitive
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import as_array
+from onax._ground.typing import ArrayLike, DimSize
+from onax._native.array import Array
 from onax._prims.shaping import canonical_shape
 from onax._prims.sinks import after_all, create_token, stage
 from onax._transforms.abstract import ShapeDtypeStruct
@@ -22,7 +25,7 @@ def _generator():
     return np.random.default_rng()
 
 
-def rng_uniform(a, b, shape):
+def rng_uniform(a: ArrayLike, b: ArrayLike, shape: Sequence[DimSize]) -> Array:
     """Returns random numbers of [a, b), other ones at each call: prefer `onax.random`, whose numbers follow from a key.
 
     Args:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from onax._control.jit_call import staged
 from onax._core.api_functions import static_argnames
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._prims.fft import canonical_type, convert_operand, fft_p
 from onax._prims.linalg_rules import operand
 from onax._prims.shaping import canonical_shape
@@ -19,7 +22,7 @@ def _fft(x, fft_type, fft_lengths):
 
 
 @static_argnames("fft_lengths", "fft_type")
-def fft(x, fft_type, fft_lengths: Sequence[int]):
+def fft(x: ArrayLike, fft_type: Any, fft_lengths: Sequence[int]) -> Array:
     """Returns the discrete Fourier transform over the last axes.
 
     Args:

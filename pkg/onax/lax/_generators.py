@@ -1,11 +1,15 @@
 """rng_bit_generator: bits of a counter-based generator, with the key for the next ones."""
 
 import enum
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from onax._core.trace import as_array
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
+from onax._native.array import Array
 from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import add, lt
 from onax._prims.placement import with_out_sharding
@@ -25,7 +29,14 @@ class RandomAlgorithm(enum.IntEnum):
     RNG_PHILOX = 2
 
 
-def rng_bit_generator(key, shape, dtype=np.uint32, algorithm=RandomAlgorithm.RNG_DEFAULT, *, out_sharding=None):
+def rng_bit_generator(
+    key: ArrayLike,
+    shape: Sequence[DimSize],
+    dtype: DTypeLike = np.uint32,
+    algorithm: Any = RandomAlgorithm.RNG_DEFAULT,
+    *,
+    out_sharding: ShardingLike = None,
+) -> tuple[Array, Array]:
     """Returns the next key and random unsigned integers, by Philox-4x32.
 
     The numbers are those that XLA gives on a CPU.  Under `vmap` the first key gives the numbers of all examples, as in

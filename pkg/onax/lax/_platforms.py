@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 PLATFORM = "cpu"
 
 
-def platform_dependent(*args: Any, default=None, **per_platform):
+def platform_dependent(
+    *args: Any, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
+) -> Any:
     """Returns what the function for this platform gives for the arguments.
 
     The choice is made at once, so functions for other platforms are never traced.

@@ -1,9 +1,15 @@
 """ragged_all_to_all: slices of different lengths that the examples of a named axis send each other."""
 
+import functools
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from onax._core.derived import DerivedPrimitive
 from onax._core.trace import as_array
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._prims.convert import convert_element_type
 from onax._prims.creation import full, iota
 from onax._prims.elementwise import add, ge, lt, select_n, sub
@@ -14,16 +20,16 @@ from onax.lax._collectives import all_gather, axis_index
 
 
 def ragged_all_to_all(
-    operand,
-    output,
-    input_offsets,
-    send_sizes,
-    output_offsets,
-    recv_sizes,
+    operand: ArrayLike,
+    output: ArrayLike,
+    input_offsets: ArrayLike,
+    send_sizes: ArrayLike,
+    output_offsets: ArrayLike,
+    recv_sizes: ArrayLike,
     *,
-    axis_name,
-    axis_index_groups=None,
-):
+    axis_name: Any,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
+) -> Array:
     """Returns `output` with the rows that the examples of a named axis send to this one written over it.
 
     Example i sends rows `input_offsets[j]` to `input_offsets[j] + send_sizes[j]` of its `operand` to example j, which
@@ -55,10 +61,10 @@ def ragged_all_to_all(
     operand, output = as_array(operand), as_array(output)
     vectors = [as_array(v) for v in (input_offsets, send_sizes, output_offsets, recv_sizes)]
     _check(operand, output, vectors)
-    options = {"axis_index_groups": axis_index_groups}
-    operands = all_gather(operand, axis_name, **options)
+    gather_along = functools.partial(all_gather, axis_name=axis_name, axis_index_groups=axis_index_groups)
+    operands = gather_along(operand)
     me = _index_within_group(axis_name, axis_index_groups)
-    mine = [_at(all_gather(v, axis_name, **options), me) for v in vectors[:3]]
+    mine = [_at(gather_along(v), me) for v in vectors[:3]]
     rows = iota("int32", output.shape[0])
     for source in range(vectors[0].shape[0]):
         start, size, target = (convert_element_type(v[source], "int32") for v in mine)

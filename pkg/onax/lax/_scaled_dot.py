@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from onax._core.trace import as_array
 from onax._ground import dtypes
 from onax._ground.typing import ArrayLike, DTypeLike
+from onax._native.array import Array
 from onax._prims.convert import convert
 from onax._prims.dot import dot_general
 from onax._prims.elementwise import mul
@@ -61,9 +64,9 @@ def scaled_dot(
     *,
     lhs_scale: ArrayLike | None = None,
     rhs_scale: ArrayLike | None = None,
-    dimension_numbers=None,
+    dimension_numbers: Any = None,
     preferred_element_type: DTypeLike | None = None,
-):
+) -> Array:
     """The product of `lhs * lhs_scale` and `rhs * rhs_scale`, which are rounded to bfloat16.
 
     Args:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from onax._core.trace import Tracer, as_array
 from onax._ground.typing import ArrayLike, DimSize
@@ -16,13 +17,13 @@ from onax._transforms.staging import trace_to_jaxpr
 def scatter_apply(
     operand: ArrayLike,
     scatter_indices: ArrayLike,
-    func,
-    dimension_numbers,
+    func: Callable[..., Any],
+    dimension_numbers: Any,
     *,
     update_shape: Sequence[DimSize] = (),
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-    mode=None,
+    mode: Any = None,
 ) -> Array:
     """operand with `func` applied to the elements of the window at each index vector, again where windows overlap.
 

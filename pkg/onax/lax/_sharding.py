@@ -1,9 +1,12 @@
 """Where values lie, stated inside a program: with_sharding_constraint, reshard."""
 
+from typing import Any
+
 from onax._core.explicit_axes import explicit_sharding
 from onax._core.meshes import PartitionSpec, get_mesh
 from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, resolve_spec
 from onax._core.trace import Tracer, as_array
+from onax._ground.typing import PyTree
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.placement import constrain
 from onax._transforms.transfer import broadcast_devices, device_put
@@ -14,7 +17,7 @@ _NEEDS_MESH = (
 )
 
 
-def with_sharding_constraint(x, shardings):
+def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
     """Returns arrays laid out as shardings say.
 
     Args:

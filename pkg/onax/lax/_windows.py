@@ -98,7 +98,7 @@ def reduce_window(
     computation: Callable[..., Any],
     window_dimensions: Sequence[DimSize],
     window_strides: Sequence[int] | None = None,
-    padding="VALID",
+    padding: str | Sequence[tuple[int, int]] = "VALID",
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> Any:

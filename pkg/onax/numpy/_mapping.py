@@ -120,8 +120,8 @@ def piecewise(
     if not count:
         raise ValueError("condlist must be non-empty")
     rows = [expand_dims(broadcast_to(asarray(c, dtype=bool), x.shape), 0) for c in condlist]
-    rows = lax.concatenate([lax.full_like(rows[0], False), *rows], 0)
-    counts = lax.cumsum(lax.convert_element_type(rows, np.int32), 0)
+    conditions = lax.concatenate([lax.full_like(rows[0], False), *rows], 0)
+    counts = lax.cumsum(lax.convert_element_type(conditions, np.int32), 0)
     chosen = lax.argmax(counts, 0, np.int32)  # the last condition that holds: there the count reaches its maximum
     functions = [_make_piece(f, x.dtype, args, kw) for f in (default, *funclist[:count])]
     return vectorize(lambda i, v: lax.switch(i, functions, v))(chosen, x)

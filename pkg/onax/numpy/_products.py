@@ -393,12 +393,12 @@ def cross(
         (a0, a1), (b0, b1) = parts
         return lax.sub(_multiply(a0, b1), _multiply(a1, b0))
     (a0, a1, a2), (b0, b1, b2) = (p if len(p) == 3 else [*p, lax.full_like(p[0], 0)] for p in parts)
-    out = [
+    components = [
         lax.sub(_multiply(a1, b2), _multiply(a2, b1)),
         lax.sub(_multiply(a2, b0), _multiply(a0, b2)),
         lax.sub(_multiply(a0, b1), _multiply(a1, b0)),
     ]
-    out = lax.concatenate([lax.expand_dims(c, (0,)) for c in out], 0)
+    out = lax.concatenate([lax.expand_dims(c, (0,)) for c in components], 0)
     out = lax.convert_element_type(out, out.dtype)
     axisc = canonical_axis(axisc, out.ndim)
     return lax.transpose(out, (*range(1, axisc + 1), 0, *range(axisc + 1, out.ndim)))

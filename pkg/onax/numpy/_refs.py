@@ -1,6 +1,7 @@
 """Mutable array references: `new_ref`, and reading and writing at indices."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from onax._core.evaluate import bind_with_refs
 from onax._core.refs import Ref, discharge, is_ref
 from onax._core.trace import find_cur_trace, is_concrete, typeof
 from onax._ground.source import api_boundary
+from onax._ground.typing import ArrayLike, Index
+from onax._native.array import Array
 from onax._prims.convert import convert
 from onax._prims.refs import ARRAY, Slice, addupdate_p, free_ref_p, freeze_p, get_p, swap_p
 from onax._prims.slicing import dynamic_slice, dynamic_update_slice
@@ -17,7 +20,7 @@ from onax.numpy._indexing import getitem
 
 
 @api_boundary
-def new_ref(init_val, *, memory_space=None, kind=None):
+def new_ref(init_val: ArrayLike, *, memory_space: Any = None, kind: Any = None) -> Ref:
     """A mutable reference to an array with a copy of `init_val` (any shape and dtype) as its first value.
 
     `ref[index]` reads and `ref[index] = value` writes, also inside functions that are transformed or compiled: a
@@ -49,7 +52,7 @@ def new_ref(init_val, *, memory_space=None, kind=None):
 
 
 @api_boundary
-def freeze(ref):
+def freeze(ref: Ref) -> Array:
     """Returns the last value of a reference, which must not be used afterwards.
 
     Args:
@@ -67,7 +70,7 @@ def freeze(ref):
 
 
 @api_boundary
-def empty_ref(ty, memory_space=None):
+def empty_ref(ty: Any, memory_space: Any = None) -> Ref:
     """Returns a reference to an array of a type; its first value is undefined (here zeros).
 
     Args:
@@ -85,7 +88,7 @@ def empty_ref(ty, memory_space=None):
 
 
 @api_boundary
-def free_ref(ref):
+def free_ref(ref: Ref) -> None:
     """Ends the use of a reference, which must not be used afterwards.
 
     Args:
@@ -101,7 +104,7 @@ def free_ref(ref):
 
 
 @api_boundary
-def get(ref, idx=None):
+def get(ref: Ref, idx: Index = None) -> Array:
     """Returns the elements of a reference at an index.
 
     Args:
@@ -120,7 +123,7 @@ def get(ref, idx=None):
 
 
 @api_boundary
-def swap(ref, idx, value):
+def swap(ref: Ref, idx: Index, value: ArrayLike) -> Array:
     """Writes elements of a reference, and returns what was there.
 
     Args:
@@ -143,7 +146,7 @@ def swap(ref, idx, value):
 
 
 @api_boundary
-def set(ref, idx, value):
+def set(ref: Ref, idx: Index, value: ArrayLike) -> None:
     """Writes elements of a reference.
 
     Args:
@@ -167,7 +170,7 @@ def set(ref, idx, value):
 
 
 @api_boundary
-def addupdate(ref, idx, x):
+def addupdate(ref: Ref, idx: Index, x: ArrayLike) -> None:
     """Adds a value to elements of a reference, each occurrence of an index once.
 
     Args:

@@ -12,7 +12,7 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import name_error, static_argnames
 from onax._ground import dims
-from onax._ground.typing import ArrayLike, Axis, DimSize, ShardingLike
+from onax._ground.typing import ArrayLike, Axis, DimSize, Shape, ShardingLike
 from onax._native.array import Array, ArrayImpl
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape
@@ -343,7 +343,7 @@ def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
     return lax.expand_dims(a, static_axes(axis))
 
 
-def broadcast_shapes(*shapes: int | Sequence[DimSize]) -> tuple[int, ...]:
+def broadcast_shapes(*shapes: int | Sequence[DimSize]) -> Shape:
     """Returns the shape that arrays of the given shapes have after broadcasting.
 
     Args:
@@ -739,7 +739,7 @@ def roll(a: ArrayLike, shift: ArrayLike | Sequence[int], axis: Axis = None) -> A
     is_static = not isinstance(shift, Array) or type(shift) is ArrayImpl
     if is_static:
         shifts = np.asarray(shift)  # of floats the integer part counts
-        shape = lax.broadcast_shapes(shifts.shape, (len(axes),))  # raises ValueError
+        shape: Any = lax.broadcast_shapes(shifts.shape, (len(axes),))  # raises ValueError
         shifts, rolled = np.broadcast_to(shifts, shape), np.broadcast_to(np.asarray(axes), shape)
         return _roll_static(a, tuple(map(int, shifts)), tuple(map(int, rolled)))
     return _roll_dynamic(a, shift, axes)

@@ -265,7 +265,8 @@ def top_k(
         raise ValueError(f"mode must be 'largest' or 'smallest', got {mode!r}")
     axis = canonical_axis(axis, a.ndim)
     if mode == "largest":
-        return tuple(lax.top_k(a, k, axis=axis))
+        values, indices = lax.top_k(a, k, axis=axis)
+        return values, indices
     reverse = lax.neg if dtypes.is_float(a.dtype) else lax.bitwise_not  # both are their own inverse
     values, indices = lax.top_k(reverse(a), k, axis=axis)
     return reverse(values), indices

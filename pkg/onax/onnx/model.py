@@ -1,8 +1,9 @@
 """A loaded ONNX model: a function of its weights and inputs."""
 
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from keyword import iskeyword
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,9 @@ from onax.onnx.weights import gather_weights
 
 
 @api_boundary
-def load(source, *, params=None, straight_through=False):
+def load(
+    source: Any, *, params: Callable[[str, np.ndarray], bool] | None = None, straight_through: bool = False
+) -> "Model":
     """Reads an ONNX model as a function that can be called, jitted, differentiated, batched and exported.
 
     Args:
@@ -112,13 +115,21 @@ class Model:
         return f"<onax.onnx.Model {self.__name__!r} ({shown}) -> ({results}), {len(self.params)} parameters>"
 
     @api_boundary
-    def __call__(self, params, /, *args, **kwargs):
+    def __call__(self, params: Mapping[str, Any], /, *args: Any, **kwargs: Any) -> Any:
         names = [value.name for value in self.inputs]
         options = {name: kwargs.pop(name) for name in ("key", "training") if name in kwargs and name not in names}
         return self.apply(params, args, kwargs, **options)
 
     @api_boundary
-    def apply(self, params, args=(), kwargs=None, *, key=None, training=False):
+    def apply(
+        self,
+        params: Mapping[str, Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        *,
+        key: Any = None,
+        training: bool = False,
+    ) -> Any:
         """As a call, for models that have inputs named key or training: their values are in `args` or `kwargs`.
 
         Args:

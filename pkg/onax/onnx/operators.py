@@ -4,10 +4,11 @@ Each file of this package with the name of a family of `export/lower/` holds the
 """
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from onax._ground.errors import OperatorError
+from onax._ground.typing import Function
 
 _REQUIRED = object()
 
@@ -68,7 +69,9 @@ def find_operator(domain, name, version):
     return versions[index - 1] if index else None
 
 
-def register(domain, op_type, *, since=1, static=()):
+def register(
+    domain: str, op_type: str, *, since: int = 1, static: Sequence[int] = ()
+) -> Callable[[Function], Function]:
     """Decorates a function that says what an operator of a user's own means; models loaded later can hold it.
 
     Args:

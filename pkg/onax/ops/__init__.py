@@ -1,11 +1,15 @@
 """Sums, products and extrema over segments, under the names of jax.ops."""
 
+from typing import Any
+
 import numpy as np
 
 import onax.numpy as jnp
 from onax import lax
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import concrete_or_error
+from onax._ground.typing import ArrayLike, ShardingLike
+from onax._native.array import Array
 from onax._prims.reductions import highest as _highest
 from onax._prims.reductions import lowest as _lowest
 from onax.numpy._promotion import check_arraylike
@@ -37,9 +41,9 @@ def _segment_reduce(
 
 
 def segment_sum(
-    data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None,
-    out_sharding=None,
-):  # fmt: skip
+    data: ArrayLike, segment_ids: ArrayLike, num_segments: int | None = None, indices_are_sorted: bool = False,
+    unique_indices: bool = False, bucket_size: int | None = None, mode: Any = None, out_sharding: ShardingLike = None,
+) -> Array:  # fmt: skip
     """Returns sums of the rows with equal ids.
 
     Args:
@@ -77,9 +81,9 @@ def segment_sum(
 
 
 def segment_prod(
-    data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None,
-    out_sharding=None,
-):  # fmt: skip
+    data: ArrayLike, segment_ids: ArrayLike, num_segments: int | None = None, indices_are_sorted: bool = False,
+    unique_indices: bool = False, bucket_size: int | None = None, mode: Any = None, out_sharding: ShardingLike = None,
+) -> Array:  # fmt: skip
     """Returns products of the rows with equal ids.
 
     Args:
@@ -117,9 +121,9 @@ def segment_prod(
 
 
 def segment_max(
-    data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None,
-    out_sharding=None,
-):  # fmt: skip
+    data: ArrayLike, segment_ids: ArrayLike, num_segments: int | None = None, indices_are_sorted: bool = False,
+    unique_indices: bool = False, bucket_size: int | None = None, mode: Any = None, out_sharding: ShardingLike = None,
+) -> Array:  # fmt: skip
     """Returns the largest of the rows with equal ids.
 
     Args:
@@ -157,9 +161,9 @@ def segment_max(
 
 
 def segment_min(
-    data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None,
-    out_sharding=None,
-):  # fmt: skip
+    data: ArrayLike, segment_ids: ArrayLike, num_segments: int | None = None, indices_are_sorted: bool = False,
+    unique_indices: bool = False, bucket_size: int | None = None, mode: Any = None, out_sharding: ShardingLike = None,
+) -> Array:  # fmt: skip
     """Returns the smallest of the rows with equal ids.
 
     Args:
