@@ -9,6 +9,7 @@ import pprint
 import sys
 import traceback
 from dataclasses import dataclass
+from typing import Any
 
 from onax._control.callbacks import debug_callback
 from onax._core.trace import valid_jaxtype
@@ -162,7 +163,15 @@ def _frames(filter_frames, num_frames):
     return frames
 
 
-def breakpoint(*, backend=None, filter_frames=True, num_frames=None, ordered=False, token=None, **kwargs):
+def breakpoint(
+    *,
+    backend: str | None = None,
+    filter_frames: bool = True,
+    num_frames: int | None = None,
+    ordered: bool = False,
+    token: Any = None,
+    **kwargs: Any,
+) -> None:
     r"""Stops each time the program reaches this call, and reads commands; `help` lists them.
 
     It works eagerly and in compiled functions, whose traced variables are shown with the values of the run.

@@ -10,7 +10,7 @@ from onax._ground.devices import devices, process_count
 from onax._ground.onnx_runtime import find_runtime
 
 
-def print_environment_info(return_string=False):
+def print_environment_info(return_string: bool = False) -> str | None:
     """Prints the versions of onax, ONNX Runtime, NumPy and Python, the devices and the machine.
 
     Args:

@@ -2,6 +2,8 @@
 
 import shutil
 import sys
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from onax._control.callbacks import debug_callback
 from onax._core.trace import Tracer, as_array
@@ -9,7 +11,7 @@ from onax._transforms.batching import BatchTracer
 from onax._transforms.jvp import JVPTracer
 
 
-def inspect_array_sharding(value, *, callback):
+def inspect_array_sharding(value: Any, *, callback: Callable[..., Any]) -> None:
     """Calls a function with the sharding of an array.
 
     Within `jit` it is called each time the program runs, with that of one device: values inside of a compiled function
@@ -34,7 +36,7 @@ def inspect_array_sharding(value, *, callback):
         callback(as_array(value).sharding)
 
 
-def visualize_array_sharding(arr, **kwargs):
+def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
     """Prints which device holds which part of an array.
 
     Args:
@@ -57,7 +59,16 @@ _COLORS = (41, 42, 43, 44, 45, 46, 100, 101, 102, 103, 104, 105)
 _HEIGHT, _LETTER = 10, 2.5  # lines of a square array; the ratio of a letter's height to its width
 
 
-def visualize_sharding(shape, sharding, *, use_color=True, scale=1.0, min_width=9, max_width=80, color_map=None):
+def visualize_sharding(
+    shape: Sequence[int],
+    sharding: Any,
+    *,
+    use_color: bool = True,
+    scale: float = 1.0,
+    min_width: int = 9,
+    max_width: int = 80,
+    color_map: Any = None,
+) -> None:
     """Prints a table of the parts of an array, each with its devices, in the array's proportions.
 
     Args:

@@ -17,13 +17,16 @@ import json
 import os
 import socket
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from onax._compile.cache import forget_entries
 from onax._compile.explain import explain
 from onax._ground import spans
+from onax._ground.typing import Arguments, PathLike, Result
 
-_target = None  # (folder, whether to write a file for Perfetto too) of the profile that is being recorded
+_target: Any = None  # (folder, whether to write a file for Perfetto too) of the profile that is being recorded
 
 
 class TraceAnnotation:
@@ -82,7 +85,9 @@ class StepTraceAnnotation(TraceAnnotation):
         super().__init__(name, _r=1, **kwargs)
 
 
-def annotate_function(func, name=None, **decorator_kwargs):
+def annotate_function(
+    func: Callable[Arguments, Result], name: str | None = None, **decorator_kwargs: Any
+) -> Callable[Arguments, Result]:
     """Returns a function that does the same and whose calls are named in profiles.
 
     Args:
@@ -126,7 +131,12 @@ class ProfileOptions:
         self.python_tracer_level = 1
 
 
-def start_trace(log_dir, create_perfetto_link=False, create_perfetto_trace=False, profiler_options=None):
+def start_trace(
+    log_dir: PathLike,
+    create_perfetto_link: bool = False,
+    create_perfetto_trace: bool = False,
+    profiler_options: Any = None,
+) -> None:
     """Starts to record a profile, which `stop_trace` writes.
 
     Args:
@@ -157,7 +167,7 @@ def start_trace(log_dir, create_perfetto_link=False, create_perfetto_trace=False
     forget_entries()
 
 
-def stop_trace():
+def stop_trace() -> None:
     """Stops to record the profile, and writes it.
 
     Returns:
@@ -182,7 +192,12 @@ def stop_trace():
 
 
 @contextlib.contextmanager
-def trace(log_dir, create_perfetto_link=False, create_perfetto_trace=False, profiler_options=None):
+def trace(
+    log_dir: PathLike,
+    create_perfetto_link: bool = False,
+    create_perfetto_trace: bool = False,
+    profiler_options: Any = None,
+) -> Iterator[None]:
     """Context manager that records a profile and writes it.
 
     Args:
@@ -321,7 +336,7 @@ class ProfileData:
         return next((plane for plane in self.planes if plane.name == name), None)
 
 
-def device_memory_profile(backend=None):
+def device_memory_profile(backend: str | None = None) -> Any:
     """Raises NotImplementedError: Python's `tracemalloc` traces the memory of NumPy's arrays, with lines.
 
     Args:
@@ -342,7 +357,7 @@ def device_memory_profile(backend=None):
     )
 
 
-def save_device_memory_profile(filename, backend=None):
+def save_device_memory_profile(filename: PathLike, backend: str | None = None) -> Any:
     """Raises NotImplementedError, as `device_memory_profile` does.
 
     Args:
@@ -361,7 +376,7 @@ def save_device_memory_profile(filename, backend=None):
     device_memory_profile(backend)
 
 
-def start_server(port, requires_backend=True):
+def start_server(port: int, requires_backend: bool = True) -> Any:
     """Raises NotImplementedError: a profile is written to a file.
 
     Args:
@@ -380,7 +395,7 @@ def start_server(port, requires_backend=True):
     raise NotImplementedError("there is no profiler server: onax.profiler.trace(folder) writes a profile to a file")
 
 
-def stop_server():
+def stop_server() -> Any:
     """Raises ValueError: no server can have been started.
 
     Raises:

@@ -48,7 +48,7 @@ def _new():
     return cache
 
 
-def clear_caches():
+def clear_caches() -> None:
     """Deletes all compiled programs of the process and all staged functions of the library.
 
     Memory that was kept for reuse goes back to the operating system.

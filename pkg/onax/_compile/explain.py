@@ -10,7 +10,9 @@ import json
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +44,7 @@ SECONDS = 0.2  # spent on measuring, at least three calls
 MOST_CALLS = 200
 
 
-def explain(fun):
+def explain(fun: Callable[..., Any]) -> Any:
     """Returns a function of the same arguments that tells where a compiled call of `fun` spends its time.
 
     The returned function compiles `fun` as `jit` does, calls it several times (once if it has effects) and returns an

@@ -1,10 +1,15 @@
 """fwd_and_bwd: the forward and the backward pass of reverse mode as two functions, each compiled once."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from onax._compile.jit import jit
 from onax._transforms.autodiff import vjp_forward
 
 
-def fwd_and_bwd(fun, argnums, has_aux=False, jitted=True):
+def fwd_and_bwd(
+    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool = False, jitted: bool = True
+) -> Callable[..., Any]:
     """Returns the forward and the backward pass of a function, compiled once each.
 
     Args:

@@ -6,7 +6,7 @@ module makes a Call (`call.py`) and imports the compiler (`lazy_import.py`, `fir
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from onax._compile import placement
@@ -184,21 +184,21 @@ def jit(
     **options: Any,
 ) -> Callable[[Callable[_Arguments, _Result]], Compiled[_Arguments, _Result]]: ...
 def jit(
-    fun=_DECORATOR,
+    fun: Any = _DECORATOR,
     /,
     *,
-    in_shardings=None,
-    out_shardings=None,
-    static_argnums=None,
-    static_argnames=None,
-    donate_argnums=None,
-    donate_argnames=None,
-    keep_unused=False,
-    device=None,
-    backend=None,
-    inline=False,
-    compiler_options=None,
-):
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    device: Any = None,
+    backend: str | None = None,
+    inline: Any = False,
+    compiler_options: Any = None,
+) -> Callable[..., Any]:
     """Returns a function that compiles `fun` for each kind of arguments and runs the compiled program.
 
     `fun` must be pure.  It runs once for each combination of tree structures, shapes, dtypes and static values; traced

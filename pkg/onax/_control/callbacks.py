@@ -13,7 +13,9 @@ hold callbacks.
 import functools
 import re
 import string
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -125,7 +127,14 @@ def check_vmap_method(vmap_method):
         )
 
 
-def pure_callback(callback, result_shape_dtypes, *args, sharding=None, vmap_method=None, **kwargs):
+def pure_callback(
+    callback: Callable[..., Any],
+    result_shape_dtypes: Any,
+    *args: Any,
+    sharding: Any = None,
+    vmap_method: str | None = None,
+    **kwargs: Any,
+) -> Any:
     """Returns what a Python function returns, which is called with arrays when the program runs.
 
     The function must have no effects, since a call with unused results is dropped.  It has no derivative.  `pmap` and
@@ -300,7 +309,13 @@ def _io_abstract(*_, result_avals, ordered, **__):
 # ---- debug.callback
 
 
-def debug_callback(callback=None, *args, ordered=False, partitioned=False, **kwargs):
+def debug_callback(
+    callback: Callable[..., Any] | None = None,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    **kwargs: Any,
+) -> None:
     """Calls a Python function each time the program reaches the call; its result is not used.
 
     Differentiation keeps the call in the forward pass; `vmap` calls once for each example.
@@ -415,7 +430,14 @@ class _FormatCheck(string.Formatter):
 _format_check = _FormatCheck()
 
 
-def debug_print(fmt=None, *args, ordered=False, partitioned=False, skip_format_check=False, **kwargs):
+def debug_print(
+    fmt: str | None = None,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    skip_format_check: bool = False,
+    **kwargs: Any,
+) -> None:
     """Prints a formatted text with values each time the program reaches the call.
 
     NumPy's print options at the time of staging hold.
@@ -446,7 +468,14 @@ def debug_print(fmt=None, *args, ordered=False, partitioned=False, skip_format_c
     _bind_print(fmt, args, kwargs, ordered, partitioned, skip_format_check, None)
 
 
-def debug_log(fmt=None, *args, ordered=False, partitioned=False, skip_format_check=False, **kwargs):
+def debug_log(
+    fmt: str | None = None,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    skip_format_check: bool = False,
+    **kwargs: Any,
+) -> None:
     """Logs a formatted text with values each time the program reaches the call.
 
     The record goes to the logger "onax.debug" with level INFO and the line of the call.
@@ -535,7 +564,7 @@ def _print_abstract(*_, ordered, **__):
 key_lineage.rule(debug_callback_p, debug_print_p)(READS_KEYS)
 
 
-def effects_barrier():
+def effects_barrier() -> None:
     """Waits for the effects of all programs called so far.
 
     It returns at once: in onax a call returns after its effects.

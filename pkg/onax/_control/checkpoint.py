@@ -5,8 +5,8 @@ residuals again from the arguments and from what was stored; its transpose recom
 """
 
 import functools
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -58,10 +58,10 @@ def checkpoint(
     fun: Callable[_Arguments, _Result],
     *,
     prevent_cse: bool = True,
-    policy=None,
-    static_argnums=(),
-    static_argnames=(),
-    concrete=_NOT_GIVEN,
+    policy: Any = None,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Iterable[str] = (),
+    concrete: Any = _NOT_GIVEN,
 ) -> Callable[_Arguments, _Result]:
     """Returns a function that stores less for reverse mode: intermediate values are computed again.
 
@@ -334,7 +334,7 @@ def _describe_producer(eqn, made_by):
     return f"{what} from {source.summarize(eqn.source_info)}" if eqn.source_info else what
 
 
-def print_saved_residuals(f, *args, **kwargs):
+def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """Prints the type and the origin of each value that reverse mode of a call stores.
 
     Args:

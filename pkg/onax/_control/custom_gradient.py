@@ -1,6 +1,8 @@
 """custom_gradient, closure_convert and linear_call: derivatives given by functions rather than by defjvp or defvjp."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from onax._control.bodies import arrays_and_avals
 from onax._control.custom_vjp import custom_vjp
@@ -21,7 +23,7 @@ from onax._transforms.flatten import check_callable, debug_info
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 
 
-def custom_gradient(fun):
+def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a differentiable function, from one that also returns its backward function.
 
     Args:
@@ -78,7 +80,7 @@ class _StagedVJP:
 # ---- closures ----
 
 
-def closure_convert(fun, *example_args):
+def closure_convert(fun: Callable[..., Any], *example_args: Any) -> Any:
     """Returns a function without the traced values that it closes over, and these values.
 
     It serves rules of `custom_vjp` whose argument is a function: values with a derivative become arguments.
@@ -134,7 +136,7 @@ def _may_be_perturbed(x):
     return typeof(x).to_tangent_aval().dtype != dtypes.float0
 
 
-def zero_from_primal(val, symbolic_zeros=False):
+def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
     """Returns zero tangents for a tree of numbers.
 
     Args:
@@ -162,7 +164,9 @@ def zero_from_primal(val, symbolic_zeros=False):
 # ---- linear functions with a user-defined transpose ----
 
 
-def linear_call(fun, fun_transpose, residual_args, linear_args):
+def linear_call(
+    fun: Callable[..., Any], fun_transpose: Callable[..., Any], residual_args: Any, linear_args: Any
+) -> Any:
     """Returns the result of a function that is linear in its second argument, with a transpose of the user's own.
 
     Args:

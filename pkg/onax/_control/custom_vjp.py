@@ -7,6 +7,7 @@ equation, which counts as linear in the tangents and whose transpose is the back
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from onax._control.custom_rules import CustomFunction, call_plainly, flatten_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
@@ -109,7 +110,7 @@ class CustomVJPPrimal:
     perturbed: bool
 
 
-def custom_vjp_primal_tree_values(tree):
+def custom_vjp_primal_tree_values(tree: Any) -> Any:
     """Returns a tree with the values of its CustomVJPPrimals.
 
     Args:

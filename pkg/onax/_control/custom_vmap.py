@@ -11,6 +11,7 @@ from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import CUSTOM_RULE, Call, programs
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._core.zeros import Zero, drop_zeros, insert_zeros, nonzero_flags
+from onax._ground.typing import Function
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.creation import instantiate_zeros
@@ -235,7 +236,7 @@ custom_vmap_p = Primitive(
 programs.set(custom_vmap_p, Call("call", CUSTOM_RULE))
 
 
-def sequential_vmap(f):
+def sequential_vmap(f: Function) -> Function:
     """Returns a function that `vmap` applies to one example after the other.
 
     Args:

@@ -7,6 +7,7 @@ there is only one memory.
 
 from collections import namedtuple
 from dataclasses import dataclass
+from typing import Any
 
 from onax._core.rules import deflinear
 from onax._native.array import Array
@@ -69,7 +70,7 @@ def _name_jvp(primals, tangents, *, name):
 name_p.jvp = _name_jvp
 
 
-def checkpoint_name(x, name):
+def checkpoint_name(x: Any, name: str) -> Any:
     """Returns the tree; policies such as `save_only_these_names` select its arrays by the name.
 
     Args:

@@ -16,6 +16,8 @@ replicated values are summed over the devices.  Without it the value of the firs
 import contextlib
 import functools
 import math
+from collections.abc import Callable
+from typing import Any
 
 from onax._control.jit_call import call_params, jit_p
 from onax._core import jaxpr as core
@@ -482,15 +484,15 @@ Infer = _Infer()
 
 
 def shard_map(
-    f=None,
+    f: Callable[..., Any] | None = None,
     /,
     *,
-    out_specs,
-    in_specs=Infer,
-    mesh=None,
-    axis_names=frozenset(),
-    check_vma=True,
-):
+    out_specs: Any,
+    in_specs: Any = Infer,
+    mesh: Any = None,
+    axis_names: Any = frozenset(),
+    check_vma: bool = True,
+) -> Callable[..., Any]:
     """Returns a function that maps `f` over shards of its arguments, one shard for each device of a mesh.
 
     Without `f` the result is a decorator.

@@ -1,6 +1,8 @@
 """smap: shard_map over one axis of the mesh, with axes of arrays in place of partition specs."""
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 from onax._control.shard_map import Infer, shard_map
 from onax._core.meshes import PartitionSpec
@@ -9,7 +11,9 @@ from onax._native.tree import tree_map
 
 
 @api_boundary
-def smap(f=None, /, *, in_axes=Infer, out_axes, axis_name):
+def smap(
+    f: Callable[..., Any] | None = None, /, *, in_axes: Any = Infer, out_axes: Any, axis_name: Any
+) -> Callable[..., Any]:
     """A function that maps `f` over shards of its arguments along one axis of the mesh in context.
 
     Args:

@@ -1,5 +1,7 @@
 """Evaluates jaxprs: in compiled code when nothing is being transformed, by binding each equation otherwise."""
 
+from typing import Any
+
 from onax._core.jaxpr import DropVar, Literal
 from onax._core.refs import apply_with_refs, creates_or_takes_ref, is_ref, uses_refs
 from onax._core.trace import find_cur_trace
@@ -16,7 +18,7 @@ def interpreter_of(jaxpr):
     return program
 
 
-def eval_jaxpr(jaxpr, consts, *args):
+def eval_jaxpr(jaxpr: Any, consts: Any, *args: Any) -> list[Any]:
     """Returns the results of a program.
 
     Args:

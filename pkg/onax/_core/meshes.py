@@ -2,8 +2,10 @@
 
 from _thread import _local
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Any
 
 import numpy as np
 
@@ -469,7 +471,7 @@ _no_mesh = None
 _global_mesh = None
 
 
-def get_mesh():
+def get_mesh() -> Mesh:
     """Returns the mesh in context.
 
     It is that of the innermost ``with mesh:`` or ``with set_mesh(mesh):`` of this thread, else that of
@@ -494,7 +496,7 @@ def get_mesh():
     return _no_mesh
 
 
-def get_abstract_mesh():
+def get_abstract_mesh() -> AbstractMesh:
     """Returns the mesh in context without its devices.
 
     Returns:
@@ -572,7 +574,9 @@ class use_abstract_mesh:
         _stack().pop()
 
 
-def make_mesh(axis_shapes, axis_names, axis_types=None, *, devices=None):
+def make_mesh(
+    axis_shapes: Sequence[int], axis_names: Sequence[Any], axis_types: Any = None, *, devices: Any = None
+) -> Mesh:
     """Returns a mesh of given sizes over the first devices.
 
     Args:

@@ -7,6 +7,7 @@ import contextlib
 import functools
 
 from onax._ground import source
+from onax._ground.typing import Function
 
 
 @source.api_class
@@ -43,7 +44,7 @@ class named_scope(contextlib.ContextDecorator):
         return None
 
 
-def named_call(fun, *, name=None):
+def named_call(fun: Function, *, name: str | None = None) -> Function:
     """Returns the function as a part of the program with a name.
 
     Args:

@@ -7,6 +7,7 @@ cannot arise, because an identity test tells to which trace a tracer belongs.
 """
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -179,7 +180,7 @@ def _has_tracer(args):
     return any(isinstance(x, Tracer) for x in args)
 
 
-def ensure_compile_time_eval():
+def ensure_compile_time_eval() -> Any:
     """Context manager: operations on concrete values are computed at once, also while a function is traced.
 
     Operations on traced values are recorded all the same.
@@ -448,7 +449,7 @@ def escaped_tracer_error(tracer):
 # ---- types of values ----
 
 
-def typeof(x):
+def typeof(x: Any) -> Any:
     """Returns the type of a value: its shape, dtype and weak type.
 
     Args:

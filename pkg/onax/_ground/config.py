@@ -16,6 +16,7 @@ import os
 import sys
 from _thread import _local
 from dataclasses import dataclass
+from typing import Any
 
 from onax._ground.lazy import absl_app, absl_flags
 from onax._native import context
@@ -599,7 +600,7 @@ class _UserScope:
 
 
 @api_boundary
-def make_user_context(default_value=None):
+def make_user_context(default_value: Any = None) -> Any:
     """A context whose values are part of the key of compiled programs: in another value a function is compiled again.
 
     Args:

@@ -334,7 +334,7 @@ def backends():
     return dict(_backends)
 
 
-def devices(backend=None):
+def devices(backend: str | None = None) -> list[Device]:
     """Returns the devices of a platform.
 
     Args:
@@ -358,7 +358,9 @@ def is_initialised():
     return _backends is not None
 
 
-def local_devices(process_index=None, backend=None, host_id=None):
+def local_devices(
+    process_index: int | None = None, backend: str | None = None, host_id: int | None = None
+) -> list[Device]:
     """Returns the devices of a process.
 
     Args:
@@ -387,7 +389,7 @@ def local_devices(process_index=None, backend=None, host_id=None):
     return [device for device in found.devices() if device.process_index == index]
 
 
-def device_count(backend=None):
+def device_count(backend: str | None = None) -> int:
     """Returns the number of devices, those of other processes included.
 
     Args:
@@ -403,7 +405,7 @@ def device_count(backend=None):
     return get_backend(backend, "device_count").device_count()
 
 
-def local_device_count(backend=None):
+def local_device_count(backend: str | None = None) -> int:
     """Returns the number of devices of this process.
 
     Args:
@@ -419,7 +421,7 @@ def local_device_count(backend=None):
     return get_backend(backend, "local_device_count").local_device_count()
 
 
-def process_index(backend=None):
+def process_index(backend: str | None = None) -> int:
     """Returns the index of this process, 0 if it is the only one.
 
     Args:
@@ -436,7 +438,7 @@ def process_index(backend=None):
     return processes.process_index()
 
 
-def process_count(backend=None):
+def process_count(backend: str | None = None) -> int:
     """Returns the number of processes.
 
     Args:
@@ -453,7 +455,7 @@ def process_count(backend=None):
     return processes.process_count()
 
 
-def process_indices(backend=None):
+def process_indices(backend: str | None = None) -> list[int]:
     """Returns the indices of all processes.
 
     Args:
@@ -474,7 +476,7 @@ def process_indices(backend=None):
 host_count, host_id, host_ids = process_count, process_index, process_indices
 
 
-def default_backend():
+def default_backend() -> str:
     """Returns the name of the default platform.
 
     Returns:

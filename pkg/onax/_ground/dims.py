@@ -6,6 +6,7 @@ besides + - *, and the parser of the text form ("b, 2*t + 1").
 
 import operator
 import re
+from typing import Any
 
 from onax._ground.errors import InconclusiveDimensionOperation
 from onax._ground.polynomials import (
@@ -178,7 +179,7 @@ def _scope_of(*dims):
     return None
 
 
-def max_dim(d1, d2):
+def max_dim(d1: Any, d2: Any) -> Any:
     """Returns the larger of two dimensions.
 
     Args:
@@ -196,7 +197,7 @@ def max_dim(d1, d2):
     return max(d1, d2) if scope is None else extremum("max", d1, d2, scope)
 
 
-def min_dim(d1, d2):
+def min_dim(d1: Any, d2: Any) -> Any:
     """Returns the smaller of two dimensions.
 
     Args:

@@ -11,6 +11,8 @@ Each is recorded as a scalar (the time) when it begins, and as a duration and a 
 
 import contextlib
 import time
+from collections.abc import Callable
+from typing import Any
 
 from onax._ground import spans
 
@@ -22,7 +24,7 @@ _SPANS = {TRACE: "trace", LOWER: "lower", COMPILE: "compile"}
 _events, _durations, _time_spans, _scalars = [], [], [], []
 
 
-def record_event(event, **kwargs):
+def record_event(event: str, **kwargs: Any) -> None:
     """Calls the listeners for events.
 
     Args:
@@ -39,7 +41,7 @@ def record_event(event, **kwargs):
         listener(event, **kwargs)
 
 
-def record_event_duration_secs(event, duration, **kwargs):
+def record_event_duration_secs(event: str, duration: float, **kwargs: Any) -> None:
     """Calls the listeners for durations.
 
     Args:
@@ -57,7 +59,7 @@ def record_event_duration_secs(event, duration, **kwargs):
         listener(event, duration, **kwargs)
 
 
-def record_event_time_span(event, start_time, end_time, **kwargs):
+def record_event_time_span(event: str, start_time: float, end_time: float, **kwargs: Any) -> None:
     """Calls the listeners for time spans.
 
     Args:
@@ -76,7 +78,7 @@ def record_event_time_span(event, start_time, end_time, **kwargs):
         listener(event, start_time, end_time, **kwargs)
 
 
-def record_scalar(event, value, **kwargs):
+def record_scalar(event: str, value: float, **kwargs: Any) -> None:
     """Calls the listeners for scalars.
 
     Args:
@@ -94,7 +96,7 @@ def record_scalar(event, value, **kwargs):
         listener(event, value, **kwargs)
 
 
-def register_event_listener(callback):
+def register_event_listener(callback: Callable[..., Any]) -> None:
     """Adds a listener for events.
 
     Args:
@@ -115,7 +117,7 @@ def register_event_listener(callback):
     _events.append(callback)
 
 
-def register_event_duration_secs_listener(callback):
+def register_event_duration_secs_listener(callback: Callable[..., Any]) -> None:
     """Adds a listener for durations.
 
     Args:
@@ -136,7 +138,7 @@ def register_event_duration_secs_listener(callback):
     _durations.append(callback)
 
 
-def register_event_time_span_listener(callback):
+def register_event_time_span_listener(callback: Callable[..., Any]) -> None:
     """Adds a listener for time spans.
 
     Args:
@@ -157,7 +159,7 @@ def register_event_time_span_listener(callback):
     _time_spans.append(callback)
 
 
-def register_scalar_listener(callback):
+def register_scalar_listener(callback: Callable[..., Any]) -> None:
     """Adds a listener for scalars.
 
     Args:
@@ -184,7 +186,7 @@ def _remove(listeners, callback):
     listeners.remove(callback)
 
 
-def unregister_event_listener(callback):
+def unregister_event_listener(callback: Callable[..., Any]) -> None:
     """Removes a listener for events.
 
     Args:
@@ -204,7 +206,7 @@ def unregister_event_listener(callback):
     _remove(_events, callback)
 
 
-def unregister_event_duration_listener(callback):
+def unregister_event_duration_listener(callback: Callable[..., Any]) -> None:
     """Removes a listener for durations.
 
     Args:
@@ -224,7 +226,7 @@ def unregister_event_duration_listener(callback):
     _remove(_durations, callback)
 
 
-def unregister_event_time_span_listener(callback):
+def unregister_event_time_span_listener(callback: Callable[..., Any]) -> None:
     """Removes a listener for time spans.
 
     Args:
@@ -244,7 +246,7 @@ def unregister_event_time_span_listener(callback):
     _remove(_time_spans, callback)
 
 
-def unregister_scalar_listener(callback):
+def unregister_scalar_listener(callback: Callable[..., Any]) -> None:
     """Removes a listener for scalars.
 
     Args:
@@ -264,7 +266,7 @@ def unregister_scalar_listener(callback):
     _remove(_scalars, callback)
 
 
-def clear_event_listeners():
+def clear_event_listeners() -> None:
     """Removes all listeners of every kind.
 
     Returns:

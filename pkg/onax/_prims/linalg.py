@@ -6,11 +6,15 @@ results for forward and reverse mode algorithmic differentiation" (2008), and fo
 differentiating linear algebra" (2017).
 """
 
+from typing import Any
+
 import numpy as np
 
 from onax._core.rules import add_tangents, tangent_zero
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import linalg_kernels as kernels
@@ -74,7 +78,7 @@ cholesky_p = def_linalg_rules(
 )
 
 
-def cholesky(x, *, symmetrize_input=True):
+def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
     """Returns the lower triangular L with L L^H = x.
 
     A matrix that is not positive definite, or holds NaN, gives NaN.
@@ -183,7 +187,16 @@ triangular_solve_p = Primitive(
 )
 
 
-def triangular_solve(a, b, *, left_side=False, lower=False, transpose_a=False, conjugate_a=False, unit_diagonal=False):
+def triangular_solve(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    left_side: bool = False,
+    lower: bool = False,
+    transpose_a: bool = False,
+    conjugate_a: bool = False,
+    unit_diagonal: bool = False,
+) -> Array:
     """Returns the solution x of op(a) x = b or x op(a) = b, for triangular matrices.
 
     Args:
@@ -294,7 +307,7 @@ lu_p = def_linalg_rules(
 )
 
 
-def lu(x):
+def lu(x: ArrayLike) -> list[Array]:
     """Returns the decomposition with partial pivoting, x[..., permutation, :] = L U.
 
     Args:
@@ -343,7 +356,7 @@ lu_pivots_to_permutation_p = def_linalg_rules(
 )
 
 
-def lu_pivots_to_permutation(pivots, permutation_size):
+def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
     """Returns the permutation that results from exchanging rows in turn.
 
     Args:
@@ -450,7 +463,7 @@ qr_p = def_linalg_rules(
 )
 
 
-def qr(x, *, pivoting=False, full_matrices=True, use_magma=None):
+def qr(x: ArrayLike, *, pivoting: bool = False, full_matrices: bool = True, use_magma: bool | None = None) -> Any:
     """Returns the decomposition x = q r into a unitary and an upper triangular matrix.
 
     Args:
@@ -512,7 +525,7 @@ householder_product_p = def_linalg_rules(
 )
 
 
-def householder_product(a, taus):
+def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:
     """Returns the first n columns of a product of reflections.
 
     Args:
@@ -549,7 +562,7 @@ def _ormqr_abstract(a, taus, c, *, left, transpose):
 ormqr_p = def_linalg_rules(Primitive("ormqr", kernel=kernels.ormqr, abstract_eval=_ormqr_abstract))
 
 
-def ormqr(a, taus, c, *, left=True, transpose=False):
+def ormqr(a: ArrayLike, taus: ArrayLike, c: ArrayLike, *, left: bool = True, transpose: bool = False) -> Array:
     """Returns an array multiplied by the unitary matrix of a product of reflections.
 
     Args:
@@ -589,7 +602,7 @@ cholesky_update_p = def_linalg_rules(
 )
 
 
-def cholesky_update(r_matrix, w_vector):
+def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
     """Returns the upper factor of R^T R + w w^T.
 
     Args:
@@ -625,7 +638,9 @@ symmetric_product_p = def_linalg_rules(
 )
 
 
-def symmetric_product(a_matrix, c_matrix, *, alpha=1.0, beta=0.0, symmetrize_output=False):
+def symmetric_product(
+    a_matrix: ArrayLike, c_matrix: ArrayLike, *, alpha: float = 1.0, beta: float = 0.0, symmetrize_output: bool = False
+) -> Array:
     """Returns alpha A A^T + beta C.
 
     It has no derivative, as in JAX.

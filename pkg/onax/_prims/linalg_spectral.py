@@ -5,12 +5,16 @@ distinct singular values, as in JAX.
 """
 
 import enum
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from onax._core.rules import add_tangents, tangent_zero
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import linalg_kernels as kernels
@@ -79,7 +83,15 @@ eigh_p = def_linalg_rules(
 )
 
 
-def eigh(x, *, lower=True, symmetrize_input=True, sort_eigenvalues=True, subset_by_index=None, implementation=None):
+def eigh(
+    x: ArrayLike,
+    *,
+    lower: bool = True,
+    symmetrize_input: bool = True,
+    sort_eigenvalues: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+    implementation: Any = None,
+) -> tuple[Array, Array]:
     """Returns eigenvectors and eigenvalues of Hermitian matrices.
 
     Args:
@@ -209,14 +221,14 @@ eig_p = def_linalg_rules(
 
 
 def eig(
-    x,
+    x: ArrayLike,
     *,
-    compute_left_eigenvectors=True,
-    compute_right_eigenvectors=True,
-    enable_eigvec_derivs=False,
-    implementation=None,
-    use_magma=None,
-):
+    compute_left_eigenvectors: bool = True,
+    compute_right_eigenvectors: bool = True,
+    enable_eigvec_derivs: bool = False,
+    implementation: Any = None,
+    use_magma: bool | None = None,
+) -> list[Array]:
     """Returns eigenvalues and eigenvectors of square matrices.
 
     Args:
@@ -326,7 +338,14 @@ svd_p = def_linalg_rules(
 )
 
 
-def svd(x, *, full_matrices=True, compute_uv=True, subset_by_index=None, algorithm=None):
+def svd(
+    x: ArrayLike,
+    *,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+    algorithm: Any = None,
+) -> Any:
     """Returns the singular value decomposition x = u diag(s) v^H.
 
     Args:
@@ -379,7 +398,13 @@ schur_p = def_linalg_rules(
 )
 
 
-def schur(x, *, compute_schur_vectors=True, sort_eig_vals=False, select_callable=None):
+def schur(
+    x: ArrayLike,
+    *,
+    compute_schur_vectors: bool = True,
+    sort_eig_vals: bool = False,
+    select_callable: Callable[..., Any] | None = None,
+) -> list[Array]:
     """Returns the Schur form T and the unitary Z with x = Z T Z^H.
 
     Args:
@@ -425,7 +450,7 @@ hessenberg_p = def_linalg_rules(
 )
 
 
-def hessenberg(a):
+def hessenberg(a: ArrayLike) -> list[Array]:
     """Returns the Hessenberg form of square matrices, with the reflections that make it.
 
     Args:
@@ -468,7 +493,7 @@ tridiagonal_p = def_linalg_rules(
 )
 
 
-def tridiagonal(a, *, lower=True):
+def tridiagonal(a: ArrayLike, *, lower: bool = True) -> list[Array]:
     """Returns the tridiagonal form of Hermitian matrices, with the reflections that make it.
 
     Args:
@@ -567,7 +592,9 @@ tridiagonal_solve_p = Primitive(
 )
 
 
-def tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
+def tridiagonal_solve(
+    dl: ArrayLike, d: ArrayLike, du: ArrayLike, b: ArrayLike, *, perturb_singular: bool = False
+) -> Array:
     """Returns the solution x of A x = b for tridiagonal matrices A.
 
     Args:

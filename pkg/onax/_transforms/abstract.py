@@ -1,6 +1,8 @@
 """Tracing functions on types without values: ShapeDtypeStruct, eval_shape, make_jaxpr."""
 
 import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -234,7 +236,7 @@ def _result_structs(jaxpr, out_tree):
 
 
 @source.api_boundary
-def eval_shape(fun, *args, **kwargs):
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Returns the types of a function's results; nothing is computed.
 
     Args:
@@ -265,7 +267,13 @@ def eval_shape(fun, *args, **kwargs):
     return tree_unflatten(out_tree, [given.get(i, x) for i, x in enumerate(tree_leaves(structs))])
 
 
-def make_jaxpr(fun, static_argnums=(), axis_env=None, return_shape=False, abstracted_axes=None):
+def make_jaxpr(
+    fun: Callable[..., Any],
+    static_argnums: int | Sequence[int] = (),
+    axis_env: Any = None,
+    return_shape: bool = False,
+    abstracted_axes: Any = None,
+) -> Callable[..., Any]:
     """Returns a function that stages `fun` as a program, a jaxpr.
 
     Args:

@@ -67,7 +67,7 @@ def jvp(
 def jvp(
     fun: Callable[..., tuple[_Result, _Auxiliary]], primals: Any, tangents: Any, has_aux: Literal[True]
 ) -> tuple[_Result, _Result, _Auxiliary]: ...
-def jvp(fun, primals, tangents, has_aux=False):
+def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
     """Returns a function's results, and their derivative along tangents of the arguments (forward mode).
 
     Args:
@@ -138,7 +138,7 @@ def _check_tangent(primal, tangent):
 
 
 @source.api_boundary
-def linearize(fun, *primals, has_aux=False):
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Returns a function's results, and the linear map from tangents of the arguments to those of the results.
 
     The map does not run `fun` again.
@@ -354,7 +354,7 @@ def vjp(
 def vjp(
     fun: Callable[..., tuple[_Result, _Auxiliary]], *primals: Any, has_aux: Literal[True], reduce_axes=()
 ) -> tuple[_Result, Callable[[_Result], tuple], _Auxiliary]: ...
-def vjp(fun, *primals, has_aux=False, reduce_axes=()):
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Sequence[Any] = ()) -> Any:
     """Returns a function's results, and the map from their cotangents to those of the arguments (reverse mode).
 
     Args:
@@ -390,7 +390,7 @@ def grad(
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
-    reduce_axes=(),
+    reduce_axes: Sequence[Any] = (),
 ) -> Callable[Arguments, Any]:
     """Returns a function that computes the gradient of a scalar-valued function.
 
@@ -430,7 +430,7 @@ def value_and_grad(
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
-    reduce_axes=(),
+    reduce_axes: Sequence[Any] = (),
 ) -> Callable[Arguments, tuple[_Result, Any]]:
     """Returns a function that computes a scalar-valued function and its gradient.
 
@@ -589,7 +589,7 @@ def vjp_forward(fun, argnums, has_aux=False):
     return forward
 
 
-def linear_transpose(fun, *primals, reduce_axes=()):
+def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Sequence[Any] = ()) -> Callable[..., Any]:
     """Returns the transpose of a linear function.
 
     Args:

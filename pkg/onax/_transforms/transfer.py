@@ -1,5 +1,8 @@
 """Moving trees of arrays between the host and devices: device_put, device_get, block_until_ready."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from onax._core.explicit_axes import spanning_array
@@ -12,6 +15,7 @@ from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._core.trees import tree_broadcast
 from onax._ground import dtypes, processes
 from onax._ground.devices import Device, devices
+from onax._ground.typing import DTypeLike, PyTree, Result
 from onax._native.array import Array, ArrayImpl
 from onax._native.array_sources import all_arrays
 from onax._native.avals import ShapedArray
@@ -25,7 +29,7 @@ _TARGETS = (Device, PartitionSpec, Sharding, Format, MemorySpace)
 _NEEDS_MESH = "Please set a mesh via `jax.set_mesh` if a PartitionSpec is passed to device_put"
 
 
-def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
+def device_put(x: PyTree, device: PyTree = None, *, src: Any = None, donate: Any = False, may_alias: Any = None) -> Any:
     """Returns the tree with every leaf as an Array on a device.
 
     Args:
@@ -132,7 +136,7 @@ def _check_same_everywhere(leaf, sharding):
         )
 
 
-def device_get(x):
+def device_get(x: PyTree) -> Any:
     """Returns the tree with every Array as a NumPy array.
 
     Args:
@@ -154,7 +158,7 @@ def _get_leaf(leaf):
     return leaf
 
 
-def block_until_ready(x):
+def block_until_ready(x: Result) -> Result:
     """Returns the tree; results are complete when an operation returns.
 
     Args:
@@ -170,7 +174,7 @@ def block_until_ready(x):
     return tree_map(lambda leaf: leaf.block_until_ready() if hasattr(leaf, "block_until_ready") else leaf, x)
 
 
-def live_arrays(platform=None):
+def live_arrays(platform: str | None = None) -> list[Array]:
     """Returns the arrays that exist, the newest first.
 
     Args:
@@ -189,7 +193,7 @@ def live_arrays(platform=None):
     return [x for x in all_arrays() if any(device.platform == platform for device in x.devices())]
 
 
-def copy_to_host_async(x):
+def copy_to_host_async(x: Any) -> None:
     """Returns the tree; arrays of the CPU are on the host already.
 
     Args:
@@ -205,7 +209,9 @@ def copy_to_host_async(x):
     return x
 
 
-def make_array_from_callback(shape, sharding, data_callback, dtype=None):
+def make_array_from_callback(
+    shape: Sequence[int], sharding: Any, data_callback: Callable[..., Any], dtype: DTypeLike = None
+) -> Array:
     """Returns an array with a sharding, whose parts a function gives.
 
     Args:
@@ -242,7 +248,9 @@ def make_array_from_callback(shape, sharding, data_callback, dtype=None):
     return _assemble(shape, sharding, pieces, dtype)
 
 
-def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None):
+def make_array_from_single_device_arrays(
+    shape: Sequence[int], sharding: Any, arrays: Sequence[Array], *, dtype: DTypeLike = None
+) -> Array:
     """Returns an array with a sharding, from its parts.
 
     Args:
@@ -292,7 +300,9 @@ def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None)
     return _assemble(shape, sharding, [(index, np.asarray(by_device[d])) for d, index in indices.items()], dtype)
 
 
-def make_array_from_process_local_data(sharding, local_data, global_shape=None):
+def make_array_from_process_local_data(
+    sharding: Any, local_data: Any, global_shape: Sequence[int] | None = None
+) -> Array:
     """Returns an array with a sharding, from the elements that this process has.
 
     Args:

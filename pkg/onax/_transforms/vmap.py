@@ -20,9 +20,9 @@ def vmap(
     fun: Callable[_Arguments, _Result],
     in_axes: Any = 0,
     out_axes: Any = 0,
-    axis_name=None,
+    axis_name: Any = None,
     axis_size: int | None = None,
-    spmd_axis_name=None,
+    spmd_axis_name: Any = None,
     sum_match: bool = False,
 ) -> Callable[_Arguments, _Result]:
     """Returns a function that maps `fun` over axes of its arguments, all examples at once.

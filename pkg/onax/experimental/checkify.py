@@ -13,7 +13,9 @@ state, and what they report is merged into the state outside: into the carry of 
 import functools
 import itertools
 import string
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +37,7 @@ from onax._core.rewrite import map_equations
 from onax._core.slots import Slot
 from onax._core.trace import Tracer, as_array, trace_state_clean, typeof
 from onax._ground import dtypes, source
+from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax._native.tree import register_pytree_node, tree_flatten, tree_unflatten
 from onax._prims.checks import check_p, last_failure
@@ -220,7 +223,7 @@ init_error = Error({}, {})
 # ---- stating checks ----
 
 
-def check(pred, msg, *fmt_args, debug=False, **fmt_kwargs):
+def check(pred: ArrayLike, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs: Any) -> None:
     """Checks that a condition holds.
 
     An eager check raises JaxRuntimeError; under `jit` and in loops it needs `checkify` around the function.  Unlike in
@@ -267,7 +270,7 @@ def check(pred, msg, *fmt_args, debug=False, **fmt_kwargs):
     check_p.bind(as_array(pred), np.int32(code), *leaves, sites=sites, debug=bool(debug))
 
 
-def debug_check(pred, msg, *fmt_args, **fmt_kwargs):
+def debug_check(pred: ArrayLike, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
     """Checks that a condition holds inside of a checkified function; elsewhere it does nothing.
 
     Args:
@@ -308,7 +311,7 @@ def _check_placeholders(msg, args, kwargs):
             raise KeyError(f"check: the message {msg!r} names {name!r}, which is not among the arguments")
 
 
-def check_error(error):
+def check_error(error: Any) -> None:
     """Raises JaxRuntimeError if an Error holds one; in a checkified function it becomes that function's error.
 
     Args:
@@ -709,7 +712,7 @@ def _without_checks(jaxpr):
 # ---- the transformation ----
 
 
-def checkify(f, errors=user_checks):
+def checkify(f: Callable[..., Any], errors: Any = user_checks) -> Callable[..., Any]:
     """Returns a function that returns its errors together with its result, and does not raise them.
 
     It may be jitted, mapped, differentiated and scanned.

@@ -6,6 +6,8 @@ the direction (c', ..., c^(k)).  So every operation with a jvp rule has all orde
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
@@ -18,7 +20,7 @@ from onax._transforms.autodiff import jvp
 _LEAF = tree_structure(0)
 
 
-def jet(fun, primals, series, factorial_scaled=True, **_):
+def jet(fun: Callable[..., Any], primals: Any, series: Any, factorial_scaled: bool = True, **_: Any) -> Any:
     """Derivatives of `fun` along a curve that is given by its derivatives.
 
     Args:

@@ -8,6 +8,8 @@ solution at the given times, and no steps.
 """
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from onax._control.custom_gradient import closure_convert
 from onax._control.custom_vjp import custom_vjp
 from onax._core.trace import valid_jaxtype
 from onax._ground.dtypes import float0
+from onax._ground.typing import ArrayLike
 from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._transforms.autodiff import vjp
 from onax._transforms.vmap import vmap
@@ -50,7 +53,16 @@ _MIDDLE = 0.5 * np.array(
 _SAFETY, _SHRINK, _GROW, _ORDER = 0.9, 0.2, 10.0, 5
 
 
-def odeint(func, y0, t, *args, rtol=1.4e-8, atol=1.4e-8, mxstep=np.inf, hmax=np.inf):
+def odeint(
+    func: Callable[..., Any],
+    y0: Any,
+    t: ArrayLike,
+    *args: Any,
+    rtol: float = 1.4e-08,
+    atol: float = 1.4e-08,
+    mxstep: float = np.inf,
+    hmax: float = np.inf,
+) -> Any:
     """Returns the solution of dy/dt = func(y, t, *args) at given times (Dormand and Prince, 1980).
 
     It has derivatives in reverse mode only, with respect to y0, t and args.

@@ -14,6 +14,8 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._control.while_loop import while_loop
 from onax._core.trace import as_array
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 from onax._prims import linalg
 
 _QR_ABOVE = 100.0  # the weight c from which the Cholesky decomposition of I + c u^H u loses accuracy
@@ -21,13 +23,13 @@ _QR_ABOVE = 100.0  # the weight c from which the Cholesky decomposition of I + c
 
 @staged("qdwh", static_argnames=("is_hermitian", "max_iterations", "eps"), compiled_from=None)
 def qdwh(
-    x,
+    x: ArrayLike,
     *,
     is_hermitian: bool = False,
     max_iterations: int | None = None,
     eps: float | None = None,
     dynamic_shape: tuple[int, int] | None = None,
-):
+) -> tuple[Array, Array, Array, Array]:
     """Returns the polar decomposition x = u h.
 
     Args:

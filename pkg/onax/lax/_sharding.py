@@ -77,7 +77,7 @@ def _check_sharding(x, target):
         )
 
 
-def reshard(xs, out_shardings):
+def reshard(xs: Any, out_shardings: Any) -> Any:
     """Returns a tree of arrays moved to other shardings.
 
     Args:
@@ -114,7 +114,7 @@ def reshard(xs, out_shardings):
     return tree_unflatten(tree, moved)
 
 
-def make_single_device_sharding(device, *, memory_kind=None):
+def make_single_device_sharding(device: Any, *, memory_kind: str | None = None) -> Any:
     """Returns the sharding that places whole arrays on one device.
 
     Args:

@@ -5,7 +5,9 @@ of length 1 along the mapped axes, which are squeezed for the function.
 """
 
 import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from onax._core.meshes import AxisType, Mesh, PartitionSpec
 from onax._core.sharding import NamedSharding
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._ground import source
+from onax._ground.devices import Device
 from onax._ground.devices import devices as all_devices
 from onax._ground.processes import process_count
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_unflatten
@@ -27,17 +30,17 @@ _NO_NAME = "_internal_pmap_axis_name"
 
 
 def pmap(
-    fun,
-    axis_name=None,
+    fun: Callable[..., Any],
+    axis_name: Any = None,
     *,
-    in_axes=0,
-    out_axes=0,
-    static_broadcasted_argnums=(),
-    devices=None,
-    backend=None,
-    axis_size=None,
-    donate_argnums=(),
-):
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    static_broadcasted_argnums: int | Sequence[int] = (),
+    devices: Sequence[Device] | None = None,
+    backend: str | None = None,
+    axis_size: int | None = None,
+    donate_argnums: int | Sequence[int] = (),
+) -> Callable[..., Any]:
     """Returns a function that maps `fun` over slices of its arguments, one slice for each device, in parallel.
 
     Virtual CPU devices run one program; CUDA devices one each, which exchange values at collectives.  With several
