@@ -155,6 +155,7 @@ setup(
         "onax": ["py.typed", "*.pyi", "include/onax/*.h"],
         "onax._pages": ["*.html", "*.css", "*.js"],
         "onax.errors": ["errors.md"],
+        "onax._ground": ["*.pyi"],
         "onax._native": ["*.pyi"],
         "onax.experimental": ["*.pyi"],
         "onax.export": ["*.pyi"],

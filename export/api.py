@@ -28,7 +28,7 @@ from onax._ground import lazy, onnx_runtime, source
 from onax._ground.config import config
 from onax._ground.dtypes import ExtendedDType, float0, primal_tangent_dtype
 from onax._ground.errors import BackendError, ExportError
-from onax._ground.typing import PathLike
+from onax._ground.typing import AnyFunction, PathLike
 from onax._ground.util import first_duplicate, function_name
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
@@ -254,7 +254,8 @@ class Exported:
         model = self.onnx_model
         del model.metadata_props[:]
         arrays = external.relocate_constants(model, self._arrays, location)
-        return model.SerializeToString(), arrays or external.extract_constants(model, location)
+        arrays = arrays or external.extract_constants(model, location)
+        return model.SerializeToString(), arrays
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the model in ONNX Runtime on arguments of the exported structure, types and shapes.
@@ -329,8 +330,7 @@ class Exported:
 
     def results_of(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The flat results, in the dtypes of the signature, from the graph's outputs (one NumPy array per output)."""
-        pairs = zip(arrays, self._signature.out_leaves)
-        return [artifact.from_boundary(np.asarray(x), leaf.aval) for x, leaf in pairs]
+        return [artifact.from_boundary(np.asarray(x), leaf.aval) for x, leaf in zip(arrays, self._signature.out_leaves)]
 
     def __repr__(self):
         return f"Exported(fun_name={self.fun_name}, ...)"
@@ -504,7 +504,7 @@ def _check_distinct(names):
 
 @source.api_boundary
 def export(
-    fun: Callable[..., Any],
+    fun: AnyFunction,
     *,
     opset: int | None = None,
     platforms: Sequence[str] | None = None,

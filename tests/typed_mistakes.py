@@ -2,7 +2,7 @@
 
 import onax as jax
 import onax.numpy as jnp
-from onax import Array
+from onax import Array, lax
 
 
 def loss(w: Array, scale: float = 1.0) -> Array:
@@ -26,4 +26,10 @@ def mistakes(w: Array) -> None:
     jnp.linalg.svd(w).V.sum()  # the result has no such field
     jax.nn.relu(w, 2.0)  # too many arguments
     jax.random.normal()  # an argument is missing
+    jnp.sin("one")  # text is no array
+    jnp.sum([1.0, 2.0])  # nor is a list, which JAX refuses
+    lax.add(w, "one")  # text is no array
+    lax.scan(3, w)  # not a function
+    jax.export.load(3)  # not a path
+    jax.tree.mapp(loss, w)  # there is no such function
     jax.scipy.specials.expit(w)  # there is no such module

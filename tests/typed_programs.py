@@ -75,6 +75,11 @@ def programs(array: Array) -> None:
     assert_type(list(array), list[Array])
     assert_type(decorated(array, 3), Array)
     assert_type(jax.grad(called(decorated))(array, 3), Any)
+    assert_type(jax.block_until_ready(step(array, array)), tuple[Array, dict[str, Array]])
+    assert_type(jax.make_jaxpr(jax.jit(lambda v: v))(array), Any)  # jit of a lambda is an argument of any function
+    assert_type(jax.vmap(jax.vmap(lambda v: loss(v, v)))(array), Array)
+    assert_type(jax.device_count(), int)
+    assert_type(jax.make_mesh((2,), ("x",)), jax.sharding.Mesh)
 
 
 def functions(x: Array) -> None:
@@ -137,6 +142,10 @@ def functions(x: Array) -> None:
     # Elementwise functions; those that are objects have methods.
     assert_type(jnp.sin(x), Array)
     assert_type(jnp.exp(1.0), Array)
+    assert_type(jnp.exp(np.ones(3)), Array)
+    assert_type(jnp.exp(np.float32(1)), Array)
+    assert_type(jnp.exp(np.arange(3)[1]), Array)
+    assert_type(jnp.asarray([[1, 2], (3, 4.0)]), Array)
     assert_type(jnp.power(x, 2), Array)
     assert_type(jnp.arctan2(x, 1), Array)
     assert_type(jnp.add, jnp.ufunc)
@@ -188,6 +197,8 @@ def functions(x: Array) -> None:
 def operations(x: Array) -> None:
     # Functions of lax: operations, slices, sorts, products, loops and branches, which keep what the function returns.
     assert_type(lax.add(x, 1.0), Array)
+    assert_type(lax.linalg.cholesky(x), Array)
+    assert_type(lax.linalg.eigh(x)[1], Array)
     assert_type(lax.exp(x, accuracy=lax.AccuracyMode.DEFAULT), Array)
     assert_type(lax.select(x > 0, x, x), Array)
     assert_type(lax.dynamic_slice(x, (0,), (2,)), Array)
@@ -196,7 +207,7 @@ def operations(x: Array) -> None:
     assert_type(lax.cumsum(x, axis=0, reverse=True), Array)
     assert_type(lax.dot_general(x, x, (((0,), (0,)), ((), ()))), Array)
     assert_type(lax.conv_general_dilated(x, x, (1, 1), "SAME"), Array)
-    assert_type(lax.stop_gradient((x, 1)), tuple[Array, int])
+    assert_type(lax.stop_gradient((x, x)), tuple[Array, Array])
     assert_type(lax.scan(step, x, x), tuple[Array, dict[str, Array]])
     assert_type(lax.while_loop(lambda c: c[0] < 3, count, (x, 0)), tuple[Array, int])
     assert_type(lax.fori_loop(0, 3, lambda i, c: loss(c, c), x), Array)

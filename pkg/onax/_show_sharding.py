@@ -2,16 +2,17 @@
 
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from onax._control.callbacks import debug_callback
 from onax._core.trace import Tracer, as_array
+from onax._ground.typing import AnyFunction
 from onax._transforms.batching import BatchTracer
 from onax._transforms.jvp import JVPTracer
 
 
-def inspect_array_sharding(value: Any, *, callback: Callable[..., Any]) -> None:
+def inspect_array_sharding(value: Any, *, callback: AnyFunction) -> None:
     """Calls a function with the sharding of an array.
 
     Within `jit` it is called each time the program runs, with that of one device: values inside of a compiled function

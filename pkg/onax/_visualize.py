@@ -9,7 +9,6 @@ import contextlib
 import html
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +25,7 @@ from onax._core.printing import print_eqn
 from onax._core.programs import called_program, held_programs
 from onax._core.slots import Slot
 from onax._ground import lazy, source
-from onax._ground.typing import PathLike
+from onax._ground.typing import AnyFunction, PathLike
 from onax._pages import render_page
 from onax._prims import creation, padding, reductions, shaping, slicing
 from onax._prims.conv import conv_general_dilated_p
@@ -123,9 +122,7 @@ class Drawing:
         return f"<Drawing of {self.title}>"
 
 
-def visualize(
-    fun: Callable[..., Any], *args: Any, kind: str = "jaxpr", path: PathLike | None = None, **kwargs: Any
-) -> Any:
+def visualize(fun: AnyFunction, *args: Any, kind: str = "jaxpr", path: PathLike | None = None, **kwargs: Any) -> Any:
     """Returns a drawing of what `fun(*args, **kwargs)` computes.
 
     JAX has no such function.  The picture needs the package pygraphviz (`pip install onax[draw]`), which contains

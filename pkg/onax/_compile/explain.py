@@ -10,7 +10,6 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +31,7 @@ from onax._core.programs import held_programs
 from onax._ground import source
 from onax._ground.devices import current_default
 from onax._ground.onnx_runtime import attach_runtime
+from onax._ground.typing import AnyFunction
 from onax._native.tape import TapeNode
 from onax._native.tree import tree_flatten
 from onax._tape.recording import with_recorded_tape
@@ -44,7 +44,7 @@ SECONDS = 0.2  # spent on measuring, at least three calls
 MOST_CALLS = 200
 
 
-def explain(fun: Callable[..., Any]) -> Any:
+def explain(fun: AnyFunction) -> Any:
     """Returns a function of the same arguments that tells where a compiled call of `fun` spends its time.
 
     The returned function compiles `fun` as `jit` does, calls it several times (once if it has effects) and returns an

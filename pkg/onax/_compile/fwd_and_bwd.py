@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from onax._compile.jit import jit
+from onax._ground.typing import AnyFunction
 from onax._transforms.autodiff import vjp_forward
 
 
 def fwd_and_bwd(
-    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool = False, jitted: bool = True
+    fun: AnyFunction, argnums: int | Sequence[int], has_aux: bool = False, jitted: bool = True
 ) -> Callable[..., Any]:
     """Returns the forward and the backward pass of a function, compiled once each.
 

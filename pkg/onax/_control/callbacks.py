@@ -13,7 +13,6 @@ hold callbacks.
 import functools
 import re
 import string
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +23,7 @@ from onax._core.effects import DebugEffect, IOEffect, OrderedDebugEffect, Ordere
 from onax._core.facts import CALLS_PYTHON
 from onax._core.trace import as_array, set_current_trace, valid_jaxtype
 from onax._ground import dtypes, lazy, source
+from onax._ground.typing import AnyFunction
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
@@ -128,7 +128,7 @@ def check_vmap_method(vmap_method):
 
 
 def pure_callback(
-    callback: Callable[..., Any],
+    callback: AnyFunction,
     result_shape_dtypes: Any,
     *args: Any,
     sharding: Any = None,
@@ -310,7 +310,7 @@ def _io_abstract(*_, result_avals, ordered, **__):
 
 
 def debug_callback(
-    callback: Callable[..., Any] | None = None,
+    callback: AnyFunction = None,
     *args: Any,
     ordered: bool = False,
     partitioned: bool = False,

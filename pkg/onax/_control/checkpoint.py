@@ -5,8 +5,8 @@ residuals again from the arguments and from what was stored; its transpose recom
 """
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from onax._core.zeros import (
     nonzero_flags,
 )
 from onax._ground import dtypes, source
+from onax._ground.typing import AnyFunction, Function
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims.convert import reduce_precision_p
@@ -49,20 +50,18 @@ from onax._transforms.partial_eval import (
 from onax._transforms.staging import DynamicJaxprTracer, derive_jaxpr, hoist_tracers, trace_to_jaxpr
 from onax._transforms.transpose import backward_pass
 
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
 _NOT_GIVEN = object()
 
 
 def checkpoint(
-    fun: Callable[_Arguments, _Result],
+    fun: Function,
     *,
     prevent_cse: bool = True,
     policy: Any = None,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Iterable[str] = (),
     concrete: Any = _NOT_GIVEN,
-) -> Callable[_Arguments, _Result]:
+) -> Function:
     """Returns a function that stores less for reverse mode: intermediate values are computed again.
 
     Args:
@@ -334,7 +333,7 @@ def _describe_producer(eqn, made_by):
     return f"{what} from {source.summarize(eqn.source_info)}" if eqn.source_info else what
 
 
-def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+def print_saved_residuals(f: AnyFunction, *args: Any, **kwargs: Any) -> None:
     """Prints the type and the origin of each value that reverse mode of a call stores.
 
     Args:

@@ -16,6 +16,7 @@ from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import Call, programs
 from onax._core.trace import Tracer
 from onax._ground.errors import UnexpectedTracerError
+from onax._ground.typing import AnyFunction
 from onax._native.array import Array
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_unflatten
@@ -41,7 +42,7 @@ class HashableArray:
         return isinstance(other, HashableArray) and np.array_equal(self.val, other.val)
 
 
-def composite(decomposition: Callable[..., Any], name: str, version: int = 0) -> Callable[..., Any]:
+def composite(decomposition: AnyFunction, name: str, version: int = 0) -> Callable[..., Any]:
     """Returns a function that is one named operation, made from a function of other operations.
 
     Args:

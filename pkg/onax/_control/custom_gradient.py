@@ -14,6 +14,7 @@ from onax._core.trace import Tracer, as_array, typeof
 from onax._core.trees import Partial
 from onax._core.zeros import SymbolicZero, UndefinedPrimal, Zero, is_undefined_primal
 from onax._ground import dtypes
+from onax._ground.typing import AnyFunction
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.creation import instantiate_zeros
@@ -23,7 +24,7 @@ from onax._transforms.flatten import check_callable, debug_info
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 
 
-def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
+def custom_gradient(fun: AnyFunction) -> Callable[..., Any]:
     """Returns a differentiable function, from one that also returns its backward function.
 
     Args:
@@ -80,7 +81,7 @@ class _StagedVJP:
 # ---- closures ----
 
 
-def closure_convert(fun: Callable[..., Any], *example_args: Any) -> Any:
+def closure_convert(fun: AnyFunction, *example_args: Any) -> Any:
     """Returns a function without the traced values that it closes over, and these values.
 
     It serves rules of `custom_vjp` whose argument is a function: values with a derivative become arguments.
@@ -164,9 +165,7 @@ def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
 # ---- linear functions with a user-defined transpose ----
 
 
-def linear_call(
-    fun: Callable[..., Any], fun_transpose: Callable[..., Any], residual_args: Any, linear_args: Any
-) -> Any:
+def linear_call(fun: AnyFunction, fun_transpose: AnyFunction, residual_args: Any, linear_args: Any) -> Any:
     """Returns the result of a function that is linear in its second argument, with a transpose of the user's own.
 
     Args:

@@ -7,7 +7,7 @@ A reduction combines neighbours, halving the length in each step, so it takes lo
 derivatives and batching are those of the operations of `computation`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import functions, programs
 from onax._core.trace import Tracer, is_concrete, to_concrete_value, typeof
 from onax._ground import dims
-from onax._ground.typing import Result, ShardingLike
+from onax._ground.typing import AnyFunction, Result, ShardingLike
 from onax._native.api_boundary import unwrap
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
@@ -51,7 +51,7 @@ _MONOIDS = {
 def reduce(
     operands: Any,
     init_values: Any,
-    computation: Callable[..., Any],
+    computation: AnyFunction,
     dimensions: Sequence[int],
     out_sharding: ShardingLike = None,
 ) -> Any:
@@ -216,7 +216,7 @@ programs.set(reduce_p, functions)
 # ---- associative_scan ----
 
 
-def associative_scan(fn: Callable[..., Any], elems: Result, reverse: bool = False, axis: int = 0) -> Result:
+def associative_scan(fn: AnyFunction, elems: Result, reverse: bool = False, axis: int = 0) -> Result:
     """Returns all partial results of an associative function along an axis.
 
     The number of steps that depend on each other is logarithmic in the length (Blelloch, 1990).

@@ -33,6 +33,7 @@ from onax._core.shards import shard_array
 from onax._core.trace import as_array, find_cur_trace, typeof, valid_jaxtype
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground.config import DISABLE_JIT, config
+from onax._ground.typing import AnyFunction
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_leaves, tree_structure, tree_unflatten
@@ -484,7 +485,7 @@ Infer = _Infer()
 
 
 def shard_map(
-    f: Callable[..., Any] | None = None,
+    f: AnyFunction = None,
     /,
     *,
     out_specs: Any,

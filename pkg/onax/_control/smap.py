@@ -7,13 +7,12 @@ from typing import Any
 from onax._control.shard_map import Infer, shard_map
 from onax._core.meshes import PartitionSpec
 from onax._ground.source import api_boundary
+from onax._ground.typing import AnyFunction
 from onax._native.tree import tree_map
 
 
 @api_boundary
-def smap(
-    f: Callable[..., Any] | None = None, /, *, in_axes: Any = Infer, out_axes: Any, axis_name: Any
-) -> Callable[..., Any]:
+def smap(f: AnyFunction = None, /, *, in_axes: Any = Infer, out_axes: Any, axis_name: Any) -> Callable[..., Any]:
     """A function that maps `f` over shards of its arguments along one axis of the mesh in context.
 
     Args:

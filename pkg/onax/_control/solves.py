@@ -7,7 +7,6 @@ f_x dx = -f_p dp (the implicit function theorem).
 """
 
 from collections import namedtuple
-from collections.abc import Callable
 from typing import Any
 
 from onax._control.bodies import arrays_and_avals, stage_body
@@ -19,7 +18,7 @@ from onax._core.rewrite import map_equations
 from onax._core.trace import typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground.dtypes import float0
-from onax._ground.typing import PyTree
+from onax._ground.typing import AnyFunction, PyTree
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims.creation import instantiate_zeros
@@ -56,10 +55,10 @@ def _split_aux_trees(out_tree, what):
 
 
 def custom_linear_solve(
-    matvec: Callable[..., Any],
+    matvec: AnyFunction,
     b: PyTree,
-    solve: Callable[..., Any],
-    transpose_solve: Callable[..., Any] | None = None,
+    solve: AnyFunction,
+    transpose_solve: AnyFunction = None,
     symmetric: bool = False,
     has_aux: bool = False,
 ) -> Any:
@@ -251,10 +250,10 @@ programs.set(custom_linear_solve_p, functions)
 
 
 def custom_root(
-    f: Callable[..., Any],
+    f: AnyFunction,
     initial_guess: PyTree,
-    solve: Callable[..., Any],
-    tangent_solve: Callable[..., Any],
+    solve: AnyFunction,
+    tangent_solve: AnyFunction,
     has_aux: bool = False,
 ) -> Any:
     """Returns a root of a function, differentiated implicitly.

@@ -9,7 +9,7 @@ from typing import Any
 
 from onax._ground import lazy
 from onax._ground.source import api_class
-from onax._ground.typing import PyTree
+from onax._ground.typing import AnyFunction, PyTree
 from onax._native.tree import (
     PyTreeDef,
     flatten_one_level,
@@ -297,7 +297,7 @@ def tree_flatten_with_path(
 
 
 def tree_map_with_path(
-    f: Callable[..., Any],
+    f: AnyFunction,
     tree: PyTree,
     *rest: PyTree,
     is_leaf: Callable[..., bool] | None = None,
@@ -327,9 +327,7 @@ def tree_map_with_path(
     return treedef.unflatten([f(path, leaf, *more) for (path, leaf), *more in zip(pairs, *columns)])
 
 
-def tree_map(
-    f: Callable[..., Any], tree: PyTree, *rest: PyTree, is_leaf: Callable[[Any], bool] | None = None
-) -> PyTree:
+def tree_map(f: AnyFunction, tree: PyTree, *rest: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> PyTree:
     """Returns the tree of a function's results on leaves.
 
     Args:

@@ -11,10 +11,10 @@ Each is recorded as a scalar (the time) when it begins, and as a duration and a 
 
 import contextlib
 import time
-from collections.abc import Callable
 from typing import Any
 
 from onax._ground import spans
+from onax._ground.typing import AnyFunction
 
 TRACE = "/jax/core/compile/jaxpr_trace_duration"
 LOWER = "/jax/core/compile/jaxpr_to_mlir_module_duration"
@@ -96,7 +96,7 @@ def record_scalar(event: str, value: float, **kwargs: Any) -> None:
         listener(event, value, **kwargs)
 
 
-def register_event_listener(callback: Callable[..., Any]) -> None:
+def register_event_listener(callback: AnyFunction) -> None:
     """Adds a listener for events.
 
     Args:
@@ -117,7 +117,7 @@ def register_event_listener(callback: Callable[..., Any]) -> None:
     _events.append(callback)
 
 
-def register_event_duration_secs_listener(callback: Callable[..., Any]) -> None:
+def register_event_duration_secs_listener(callback: AnyFunction) -> None:
     """Adds a listener for durations.
 
     Args:
@@ -138,7 +138,7 @@ def register_event_duration_secs_listener(callback: Callable[..., Any]) -> None:
     _durations.append(callback)
 
 
-def register_event_time_span_listener(callback: Callable[..., Any]) -> None:
+def register_event_time_span_listener(callback: AnyFunction) -> None:
     """Adds a listener for time spans.
 
     Args:
@@ -159,7 +159,7 @@ def register_event_time_span_listener(callback: Callable[..., Any]) -> None:
     _time_spans.append(callback)
 
 
-def register_scalar_listener(callback: Callable[..., Any]) -> None:
+def register_scalar_listener(callback: AnyFunction) -> None:
     """Adds a listener for scalars.
 
     Args:
@@ -186,7 +186,7 @@ def _remove(listeners, callback):
     listeners.remove(callback)
 
 
-def unregister_event_listener(callback: Callable[..., Any]) -> None:
+def unregister_event_listener(callback: AnyFunction) -> None:
     """Removes a listener for events.
 
     Args:
@@ -206,7 +206,7 @@ def unregister_event_listener(callback: Callable[..., Any]) -> None:
     _remove(_events, callback)
 
 
-def unregister_event_duration_listener(callback: Callable[..., Any]) -> None:
+def unregister_event_duration_listener(callback: AnyFunction) -> None:
     """Removes a listener for durations.
 
     Args:
@@ -226,7 +226,7 @@ def unregister_event_duration_listener(callback: Callable[..., Any]) -> None:
     _remove(_durations, callback)
 
 
-def unregister_event_time_span_listener(callback: Callable[..., Any]) -> None:
+def unregister_event_time_span_listener(callback: AnyFunction) -> None:
     """Removes a listener for time spans.
 
     Args:
@@ -246,7 +246,7 @@ def unregister_event_time_span_listener(callback: Callable[..., Any]) -> None:
     _remove(_time_spans, callback)
 
 
-def unregister_scalar_listener(callback: Callable[..., Any]) -> None:
+def unregister_scalar_listener(callback: AnyFunction) -> None:
     """Removes a listener for scalars.
 
     Args:

@@ -6,6 +6,7 @@ from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
+from onax._ground.array_like import ArrayLike as ArrayLike
 from onax._ground.dims import SymbolicDim
 from onax._ground.dtypes import ExtendedDType
 
@@ -13,9 +14,11 @@ DimSize: TypeAlias = int | SymbolicDim
 Shape: TypeAlias = tuple[DimSize, ...]
 DType: TypeAlias = np.dtype | ExtendedDType
 DTypeLike: TypeAlias = Any  # a dtype, a scalar type, a name
-ArrayLike: TypeAlias = Any  # an array, a NumPy array or scalar, a Python scalar
 PathLike: TypeAlias = str | os.PathLike[str]
 PyTree: TypeAlias = Any
+AnyFunction: TypeAlias = (
+    Any  # a callable; where Callable[..., Any] is expected, mypy infers no type for jit(lambda ...)
+)
 Axis: TypeAlias = int | Sequence[int] | None
 DeviceLike: TypeAlias = Any  # a Device, a Sharding or a Format
 ShardingLike: TypeAlias = Any  # a NamedSharding, or a PartitionSpec over the mesh in context

@@ -5,7 +5,6 @@ distinct singular values, as in JAX.
 """
 
 import enum
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from onax._core.rules import add_tangents, tangent_zero
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
-from onax._ground.typing import ArrayLike
+from onax._ground.typing import AnyFunction, ArrayLike
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
@@ -403,7 +402,7 @@ def schur(
     *,
     compute_schur_vectors: bool = True,
     sort_eig_vals: bool = False,
-    select_callable: Callable[..., Any] | None = None,
+    select_callable: AnyFunction = None,
 ) -> list[Array]:
     """Returns the Schur form T and the unitary Z with x = Z T Z^H.
 

@@ -11,6 +11,7 @@ from onax._core.layout import Format
 from onax._core.refs import AbstractRef
 from onax._core.trace import typeof
 from onax._ground import dtypes, source
+from onax._ground.typing import AnyFunction
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
@@ -236,7 +237,7 @@ def _result_structs(jaxpr, out_tree):
 
 
 @source.api_boundary
-def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def eval_shape(fun: AnyFunction, *args: Any, **kwargs: Any) -> Any:
     """Returns the types of a function's results; nothing is computed.
 
     Args:
@@ -268,7 +269,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def make_jaxpr(
-    fun: Callable[..., Any],
+    fun: AnyFunction,
     static_argnums: int | Sequence[int] = (),
     axis_env: Any = None,
     return_shape: bool = False,

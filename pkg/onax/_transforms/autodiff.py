@@ -17,6 +17,7 @@ from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._core.trees import Partial
 from onax._core.zeros import UndefinedPrimal, Zero
 from onax._ground import dtypes, source
+from onax._ground.typing import AnyFunction
 from onax._native.array import make_array
 from onax._native.tree import register_pytree_node, tree_flatten, tree_structure, tree_unflatten
 from onax._prims.collectives import match_varying
@@ -67,7 +68,7 @@ def jvp(
 def jvp(
     fun: Callable[..., tuple[_Result, _Auxiliary]], primals: Any, tangents: Any, has_aux: Literal[True]
 ) -> tuple[_Result, _Result, _Auxiliary]: ...
-def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+def jvp(fun: AnyFunction, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
     """Returns a function's results, and their derivative along tangents of the arguments (forward mode).
 
     Args:
@@ -138,7 +139,7 @@ def _check_tangent(primal, tangent):
 
 
 @source.api_boundary
-def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def linearize(fun: AnyFunction, *primals: Any, has_aux: bool = False) -> Any:
     """Returns a function's results, and the linear map from tangents of the arguments to those of the results.
 
     The map does not run `fun` again.
@@ -354,7 +355,7 @@ def vjp(
 def vjp(
     fun: Callable[..., tuple[_Result, _Auxiliary]], *primals: Any, has_aux: Literal[True], reduce_axes=()
 ) -> tuple[_Result, Callable[[_Result], tuple], _Auxiliary]: ...
-def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Sequence[Any] = ()) -> Any:
+def vjp(fun: AnyFunction, *primals: Any, has_aux: bool = False, reduce_axes: Sequence[Any] = ()) -> Any:
     """Returns a function's results, and the map from their cotangents to those of the arguments (reverse mode).
 
     Args:
@@ -589,7 +590,7 @@ def vjp_forward(fun, argnums, has_aux=False):
     return forward
 
 
-def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Sequence[Any] = ()) -> Callable[..., Any]:
+def linear_transpose(fun: AnyFunction, *primals: Any, reduce_axes: Sequence[Any] = ()) -> Callable[..., Any]:
     """Returns the transpose of a linear function.
 
     Args:

@@ -5,7 +5,7 @@ that each check costs two evaluations of the function whatever its size.
 """
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from onax._core.paths import keystr, tree_flatten_with_path
 from onax._core.trace import as_array, typeof
 from onax._ground import dtypes
+from onax._ground.typing import AnyFunction
 from onax._native.tree import tree_flatten, tree_map
 from onax._transforms.autodiff import jvp, vjp
 
@@ -23,8 +24,8 @@ Tolerance: TypeAlias = float | Mapping[Any, float] | None  # one for all dtypes,
 
 
 def check_jvp(
-    f: Callable[..., Any],
-    f_jvp: Callable[..., Any],
+    f: AnyFunction,
+    f_jvp: AnyFunction,
     args: Sequence[Any],
     atol: Tolerance = None,
     rtol: Tolerance = None,
@@ -64,8 +65,8 @@ def check_jvp(
 
 
 def check_vjp(
-    f: Callable[..., Any],
-    f_vjp: Callable[..., Any],
+    f: AnyFunction,
+    f_vjp: AnyFunction,
     args: Sequence[Any],
     atol: Tolerance = None,
     rtol: Tolerance = None,
@@ -110,7 +111,7 @@ def check_vjp(
 
 
 def check_grads(
-    f: Callable[..., Any],
+    f: AnyFunction,
     args: Sequence[Any],
     order: int,
     modes: Sequence[str] = ("fwd", "rev"),

@@ -1,6 +1,6 @@
 """Moving trees of arrays between the host and devices: device_put, device_get, block_until_ready."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._core.trees import tree_broadcast
 from onax._ground import dtypes, processes
 from onax._ground.devices import Device, devices
-from onax._ground.typing import DTypeLike, PyTree, Result
+from onax._ground.typing import AnyFunction, DTypeLike, PyTree, Result
 from onax._native.array import Array, ArrayImpl
 from onax._native.array_sources import all_arrays
 from onax._native.avals import ShapedArray
@@ -210,7 +210,7 @@ def copy_to_host_async(x: Any) -> None:
 
 
 def make_array_from_callback(
-    shape: Sequence[int], sharding: Any, data_callback: Callable[..., Any], dtype: DTypeLike = None
+    shape: Sequence[int], sharding: Any, data_callback: AnyFunction, dtype: DTypeLike = None
 ) -> Array:
     """Returns an array with a sharding, whose parts a function gives.
 

@@ -1,30 +1,27 @@
 """vmap: maps a function over array axes."""
 
 import functools
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from onax._core.axes import AxisData, named_axis
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._ground import source
+from onax._ground.typing import Function
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._transforms.batching import batch_flat, move_mapped_axis
 from onax._transforms.flatten import argument_names, check_callable, fun_signature
 from onax._transforms.vmappable import MappedFunction, is_container, spec_types
 
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
-
 
 def vmap(
-    fun: Callable[_Arguments, _Result],
+    fun: Function,
     in_axes: Any = 0,
     out_axes: Any = 0,
     axis_name: Any = None,
     axis_size: int | None = None,
     spmd_axis_name: Any = None,
     sum_match: bool = False,
-) -> Callable[_Arguments, _Result]:
+) -> Function:
     """Returns a function that maps `fun` over axes of its arguments, all examples at once.
 
     Keyword arguments are mapped over axis 0.  What is not mapped reaches `fun` as it is, so it may be anything.

@@ -37,7 +37,7 @@ from onax._core.rewrite import map_equations
 from onax._core.slots import Slot
 from onax._core.trace import Tracer, as_array, trace_state_clean, typeof
 from onax._ground import dtypes, source
-from onax._ground.typing import ArrayLike
+from onax._ground.typing import AnyFunction, ArrayLike
 from onax._native.array import Array
 from onax._native.tree import register_pytree_node, tree_flatten, tree_unflatten
 from onax._prims.checks import check_p, last_failure
@@ -712,7 +712,7 @@ def _without_checks(jaxpr):
 # ---- the transformation ----
 
 
-def checkify(f: Callable[..., Any], errors: Any = user_checks) -> Callable[..., Any]:
+def checkify(f: AnyFunction, errors: Any = user_checks) -> Callable[..., Any]:
     """Returns a function that returns its errors together with its result, and does not raise them.
 
     It may be jitted, mapped, differentiated and scanned.

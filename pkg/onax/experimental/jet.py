@@ -6,13 +6,13 @@ the direction (c', ..., c^(k)).  So every operation with a jvp rule has all orde
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import typeof
 from onax._ground.dtypes import is_inexact
+from onax._ground.typing import AnyFunction
 from onax._native.tree import tree_map, tree_structure
 from onax._prims.convert import convert
 from onax._transforms.autodiff import jvp
@@ -20,7 +20,7 @@ from onax._transforms.autodiff import jvp
 _LEAF = tree_structure(0)
 
 
-def jet(fun: Callable[..., Any], primals: Any, series: Any, factorial_scaled: bool = True, **_: Any) -> Any:
+def jet(fun: AnyFunction, primals: Any, series: Any, factorial_scaled: bool = True, **_: Any) -> Any:
     """Derivatives of `fun` along a curve that is given by its derivatives.
 
     Args:

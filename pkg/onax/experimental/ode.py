@@ -8,7 +8,6 @@ solution at the given times, and no steps.
 """
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from onax._control.custom_gradient import closure_convert
 from onax._control.custom_vjp import custom_vjp
 from onax._core.trace import valid_jaxtype
 from onax._ground.dtypes import float0
-from onax._ground.typing import ArrayLike
+from onax._ground.typing import AnyFunction, ArrayLike
 from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._transforms.autodiff import vjp
 from onax._transforms.vmap import vmap
@@ -54,7 +53,7 @@ _SAFETY, _SHRINK, _GROW, _ORDER = 0.9, 0.2, 10.0, 5
 
 
 def odeint(
-    func: Callable[..., Any],
+    func: AnyFunction,
     y0: Any,
     t: ArrayLike,
     *args: Any,

@@ -8,7 +8,7 @@ from onax._core.explicit_axes import explicit_sharding
 from onax._core.meshes import AxisType, PartitionSpec, get_mesh, use_abstract_mesh
 from onax._core.sharding import NamedSharding
 from onax._core.trace import Tracer
-from onax._ground.typing import ShardingLike
+from onax._ground.typing import AnyFunction, ShardingLike
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_leaves, tree_map
 from onax._prims.placement import constrain
@@ -16,9 +16,7 @@ from onax._transforms.transfer import device_put
 from onax.lax._sharding import reshard
 
 
-def auto_axes(
-    f: Callable[..., Any] | None = None, /, *, axes: Any = None, out_sharding: ShardingLike = None
-) -> Callable[..., Any]:
+def auto_axes(f: AnyFunction = None, /, *, axes: Any = None, out_sharding: ShardingLike = None) -> Callable[..., Any]:
     """Returns a function in which axes of the mesh are automatic: types show no shardings over them.
 
     Args:
@@ -61,9 +59,7 @@ def auto_axes(
     return placed
 
 
-def explicit_axes(
-    f: Callable[..., Any] | None = None, /, *, axes: Any = None, in_sharding: Any = None
-) -> Callable[..., Any]:
+def explicit_axes(f: AnyFunction = None, /, *, axes: Any = None, in_sharding: Any = None) -> Callable[..., Any]:
     """Returns a function in which axes of the mesh are explicit: types show shardings over them.
 
     Args:

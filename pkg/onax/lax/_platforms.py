@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
+
+from onax._ground.typing import AnyFunction
 
 PLATFORM = "cpu"
 
 
-def platform_dependent(
-    *args: Any, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
-) -> Any:
+def platform_dependent(*args: Any, default: AnyFunction = None, **per_platform: AnyFunction) -> Any:
     """Returns what the function for this platform gives for the arguments.
 
     The choice is made at once, so functions for other platforms are never traced.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from onax._core.trace import Tracer, as_array
-from onax._ground.typing import ArrayLike, DimSize
+from onax._ground.typing import AnyFunction, ArrayLike, DimSize
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._prims.creation import full
@@ -17,7 +17,7 @@ from onax._transforms.staging import trace_to_jaxpr
 def scatter_apply(
     operand: ArrayLike,
     scatter_indices: ArrayLike,
-    func: Callable[..., Any],
+    func: AnyFunction,
     dimension_numbers: Any,
     *,
     update_shape: Sequence[DimSize] = (),

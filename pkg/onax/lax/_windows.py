@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from onax._core.trace import as_array, is_concrete, to_concrete_value
 from onax._ground import dims
-from onax._ground.typing import DimSize
+from onax._ground.typing import AnyFunction, DimSize
 from onax._native.api_boundary import unwrap
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims import elementwise
@@ -95,7 +95,7 @@ def _make_step(computation, tree):
 def reduce_window(
     operand: Any,
     init_value: Any,
-    computation: Callable[..., Any],
+    computation: AnyFunction,
     window_dimensions: Sequence[DimSize],
     window_strides: Sequence[int] | None = None,
     padding: str | Sequence[tuple[int, int]] = "VALID",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from onax import lax
-from onax._ground.typing import ArrayLike
+from onax._ground.typing import AnyFunction, ArrayLike
 from onax._native.array import Array
 from onax._transforms.vmap import vmap
 from onax.numpy._creation import asarray, broadcast_to
@@ -18,7 +18,7 @@ from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arrayl
 from onax.numpy._shaping import expand_dims
 
 
-def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Array:
+def apply_along_axis(func1d: AnyFunction, axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Array:
     """Returns the results of a function of vectors, applied along an axis.
 
     Args:
@@ -48,7 +48,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
     return function(arr)
 
 
-def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: Sequence[int]) -> Array:
+def apply_over_axes(func: AnyFunction, a: ArrayLike, axes: Sequence[int]) -> Array:
     """Returns the result of a function applied over one axis after the other.
 
     Args:
@@ -153,7 +153,7 @@ def _parse_signature(signature):
 
 
 def vectorize(
-    pyfunc: Callable[..., Any], *, excluded: Collection[int | str] = frozenset(), signature: str | None = None
+    pyfunc: AnyFunction, *, excluded: Collection[int | str] = frozenset(), signature: str | None = None
 ) -> Callable[..., Any]:
     """Returns a function that broadcasts, made from one of scalars or small arrays by `vmap`.
 

@@ -20,6 +20,7 @@ from onax._ground import source
 from onax._ground.devices import Device
 from onax._ground.devices import devices as all_devices
 from onax._ground.processes import process_count
+from onax._ground.typing import AnyFunction
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from onax._prims.shaping import expand_dims, squeeze
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name
@@ -30,7 +31,7 @@ _NO_NAME = "_internal_pmap_axis_name"
 
 
 def pmap(
-    fun: Callable[..., Any],
+    fun: AnyFunction,
     axis_name: Any = None,
     *,
     in_axes: Any = 0,
