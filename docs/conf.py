@@ -11,13 +11,14 @@ import re
 import shutil
 import sys
 from pathlib import Path
-from typing import NewType
 
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "8")  # before onax starts: a program of the gallery has a mesh of devices
 
-from onax.version import __version__
-
 HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
+
+from onax.version import __version__
+from public_members import members
 
 project = "onax"
 author = copyright = "the onax authors"
@@ -62,64 +63,122 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "show_memory": False,
     "min_reported_time": 1e9,
+    "write_computation_times": False,  # these pages load scripts from other hosts
     "download_all_examples": False,
     "remove_config_comments": True,
 }
 
-# Public modules in the order of the reference: (module, title of its page)
-MODULES = {
-    "onax": "onax: transformations, devices, pytrees",
-    "onax.numpy": "onax.numpy",
-    "onax.numpy.linalg": "onax.numpy.linalg",
-    "onax.numpy.fft": "onax.numpy.fft",
-    "onax.lax": "onax.lax",
-    "onax.lax.linalg": "onax.lax.linalg",
-    "onax.nn": "onax.nn",
-    "onax.random": "onax.random",
-    "onax.scipy.linalg": "onax.scipy.linalg",
-    "onax.scipy.optimize": "onax.scipy.optimize",
-    "onax.scipy.special": "onax.scipy.special",
-    "onax.scipy.stats": "onax.scipy.stats",
-    "onax.image": "onax.image",
-    "onax.tree_util": "onax.tree_util",
-    "onax.export": "onax.export",
-    "onax.onnx": "onax.onnx",
-    "onax.interop": "onax.interop",
-    "onax.debug": "onax.debug",
-    "onax.profiler": "onax.profiler",
-    "onax.test_util": "onax.test_util",
-    "onax.errors": "onax.errors",
+# The reference: group -> module -> title of its page, where that is not the module's name
+GROUPS = {
+    "Transformations, arrays, mathematics": {
+        "onax": "onax: transformations, devices, pytrees",
+        "onax.numpy": "",
+        "onax.numpy.linalg": "",
+        "onax.numpy.fft": "",
+        "onax.lax": "",
+        "onax.lax.linalg": "",
+        "onax.nn": "",
+        "onax.nn.initializers": "",
+        "onax.random": "",
+        "onax.image": "",
+        "onax.ops": "",
+        "onax.tree": "",
+        "onax.tree_util": "",
+        "onax.flatten_util": "",
+        "onax.ref": "",
+        "onax.dtypes": "",
+    },
+    "SciPy": {
+        "onax.scipy.cluster.vq": "",
+        "onax.scipy.fft": "",
+        "onax.scipy.integrate": "",
+        "onax.scipy.interpolate": "",
+        "onax.scipy.linalg": "",
+        "onax.scipy.ndimage": "",
+        "onax.scipy.optimize": "",
+        "onax.scipy.signal": "",
+        "onax.scipy.sparse.linalg": "",
+        "onax.scipy.spatial.transform": "",
+        "onax.scipy.special": "",
+        "onax.scipy.stats": "onax.scipy.stats, and its distributions",
+    },
+    "ONNX and programs written for JAX": {"onax.export": "", "onax.onnx": "", "onax.interop": "", "onax.stages": ""},
+    "Seeing what happens": {
+        "onax.debug": "",
+        "onax.profiler": "",
+        "onax.monitoring": "",
+        "onax.errors": "",
+        "onax.test_util": "",
+        "onax.experimental.checkify": "",
+    },
+    "Devices and processes": {
+        "onax.sharding": "",
+        "onax.distributed": "",
+        "onax.experimental.mesh_utils": "",
+        "onax.experimental.multihost_utils": "",
+        "onax.experimental.layout": "",
+    },
+    "Experimental": {
+        "onax.experimental.jet": "",
+        "onax.experimental.ode": "",
+        "onax.experimental.rnn": "",
+        "onax.experimental.random": "",
+        "onax.experimental.sparse": "",
+        "onax.example_libraries.optimizers": "",
+        "onax.example_libraries.stax": "",
+    },
+    "For libraries": {
+        "onax.core": "",
+        "onax.ffi": "",
+        "onax.dlpack": "",
+        "onax.ad_checkpoint": "",
+        "onax.custom_batching": "",
+        "onax.custom_derivatives": "",
+        "onax.api_util": "",
+        "onax.extend.core": "",
+        "onax.extend.linear_util": "",
+        "onax.extend.random": "",
+        "onax.interpreters.ad": "",
+        "onax.interpreters.batching": "",
+        "onax.interpreters.partial_eval": "",
+    },
 }
 
 
-def public_members(module):
-    """The functions and classes of a module that its reference lists, in alphabetical order."""
-    names = getattr(module, "__all__", None) or [name for name in dir(module) if name[0] != "_"]
-    members = {name: getattr(module, name) for name in sorted(names)}
-    return [n for n, m in members.items() if callable(m) and inspect.getdoc(m) and not _foreign(m)]
+def module_lines(name, title, underline, documented):
+    """The part of a page that documents a module, below a heading.
+
+    A class is documented once, in the first module that lists it; `documented` is the set of those that are.
+    """
+    lines = [title, underline * len(title), "", f".. automodule:: {name}", ""]
+    for member, value in members(name).items():
+        if not inspect.isclass(value):
+            lines += [f".. autofunction:: {name}.{member}", ""]
+        elif value not in documented:
+            lines += [f".. autoclass:: {name}.{member}", ""]
+            documented.add(value)
+    return lines
 
 
-def _foreign(value):
-    """Whether another package documents it: a name that is handed on as it is, or a type of annotations."""
-    package = (getattr(value, "__module__", None) or "").partition(".")[0]
-    return isinstance(value, NewType) or package in ("numpy", "ml_dtypes", "typing")
+def distributions(module):
+    """The modules within a module that the reference describes on the same page: those of scipy.stats."""
+    inner = [name for name in dir(module) if inspect.ismodule(getattr(module, name)) and name[0] != "_"]
+    return [f"{module.__name__}.{name}" for name in inner] if module.__name__ == "onax.scipy.stats" else []
 
 
 def api_pages(folder):
-    """Writes one page for each public module, and the page that lists them."""
+    """Writes one page for each public module, and the page that lists them by group."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    index = ["# API reference", "", "```{toctree}", ":maxdepth: 1", ""]
-    for name, title in MODULES.items():
-        module = importlib.import_module(name)
-        lines = [title, "=" * len(title), "", f".. automodule:: {name}", ""]
-        for member in public_members(module):
-            value = getattr(module, member)
-            kind = "autoclass" if inspect.isclass(value) else "autofunction"
-            lines += [f".. {kind}:: {name}.{member}", ""]
-        (folder / f"{name}.rst").write_text("\n".join(lines))
-        index.append(name)
-    (folder / "index.md").write_text("\n".join([*index, "```", ""]))
+    index, documented = ["# API reference", ""], set()
+    for caption, modules in GROUPS.items():
+        index += [f"## {caption}", "", "```{toctree}", ":maxdepth: 1", "", *modules, "```", ""]
+        for name, title in modules.items():
+            lines = module_lines(name, title or name, "=", documented)
+            for inner in distributions(importlib.import_module(name)):
+                lines += module_lines(inner, inner, "-", documented)
+            (folder / f"{name}.rst").write_text("\n".join(lines))
+    (folder / "index.md").write_text("\n".join(index))
 
 
 def escape(app, what, name, value, options, lines):
@@ -139,7 +198,6 @@ def setup(app):
     (HERE / "_api" / "errors.md").write_text(page)
     for name in ("CONTRIBUTING", "CHANGELOG"):
         shutil.copy(HERE.parent / f"{name}.md", HERE / "_api" / f"{name.lower()}.md")
-    sys.path.insert(0, str(HERE))
     importlib.import_module("benchmark_pages").write(HERE / "benchmarks", HERE / "_api")
     packages = HERE.parent / "build" / "node" / "node_modules"
     importlib.import_module("browser_models").write(HERE / "_browser" / "browser", packages)

@@ -20,6 +20,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -157,7 +158,10 @@ def main():
     pythons = oracle_pythons() if options.jax is None else options.jax
     if not pythons:
         print("real JAX is not installed beside the project (make oracle): onax alone\n")
-    libraries = [("onax", sys.executable), *(("jax", python) for python in pythons)]
+    pythons = [
+        os.path.abspath(shutil.which(python) or parser.error(f"there is no Python {python}")) for python in pythons
+    ]
+    libraries = [("onax", sys.executable), *(("jax", os.path.abspath(python)) for python in pythons)]
     (mine, figures), *others = measured(libraries, options.groups, options.rounds)
     if options.json:
         write_record([(mine, figures), *others], options.json)
