@@ -4,6 +4,7 @@ import math
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -683,9 +684,24 @@ def test_the_environment_turns_it_off():
         subprocess.run(
             [sys.executable, "-c", program], env=os.environ | wish, capture_output=True, text=True, check=True
         ).stdout
-        for wish in ({}, {"ONAX_MACHINE_CODE": "off"})
+        for wish in ({}, {"ONAX_MACHINE_CODE": "off"}, {"ONAX_MACHINE_CODE": "avx2"})
     ]
-    assert outputs[0] == outputs[1]
+    assert outputs[0] == outputs[1] == outputs[2]
+
+
+def test_the_code_for_avx2_on_a_cpu_with_wider_vectors():
+    """Random programs once more, with the vectors that other CPUs have; without AVX-512 the tests above run this code."""
+    program = """if True:
+        import warnings
+        from native.test_blocks import test_random_programs
+        warnings.simplefilter("ignore")
+        for width in (4, 8):
+            for seed in range(40):
+                test_random_programs(width, seed)
+    """
+    environment = os.environ | {"ONAX_MACHINE_CODE": "avx2", "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 # ---- operands that are one number for a block, and operations that are joined

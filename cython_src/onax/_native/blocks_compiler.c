@@ -1,8 +1,8 @@
 /* Machine code for runs of steps of a loop, so that what is between them stays in vector registers: where the CPU has
-   AVX-512, onax_compile_loops replaces each run by one step.  Every operation rounds by itself, as its kernel does, so
+   AVX-512 or AVX2, onax_compile_steps replaces each run by one step.  Every operation rounds by itself, as its kernel does, so
    results have the same bits.
 
-   A run is of one width: its registers have elements of four bytes, or of eight, beside bools, which are masks.  The
+   A run is of one width: its registers have elements of four bytes, or of eight, beside bools, which are masks (blocks_vectors.h).  The
    function that it becomes is called as kernel(registers' addresses, NULL, NULL, NULL, n). */
 #include "blocks_program.h"
 
@@ -10,207 +10,19 @@
 
 #include <sys/mman.h>
 
-#include "blocks_encoder.h"
-
-#define VECTORS 32
-#define MASKS 7                /* k1 ... k6 hold values, k7 says which lanes the last pass has */
-#define LAST_LANES 7
-#define MOST_PINNED 14         /* vector registers that hold what is the same everywhere */
-#define MOST_LITERALS 32
-#define LONGEST_BLOCK 16384    /* positions of a block of a loop that is one run */
-#define MOST_RECIPROCALS 4
-#define FEWEST 2               /* steps of a run none of which reads what is the same in a block */
-#define LONGEST_RUN 512
-#define NOWHERE (-1)
-
-static const int pointer_registers[] = {RAX, RDX, RSI, R9, R10};
-#define POINTERS 5
-
-/* Where the value of a register of the loop is while a run is being compiled. */
-typedef struct { int16_t vector, mask; uint8_t is_written, is_pinned; } place;
-
-/* What becomes of a step's value: the step that reads each register next (the target's first), -1 if it is written
-   before or never read; and the last step that reads the result. */
-typedef struct { int32_t after[4], last; } use;
-
-typedef struct {
-    const loop *l;
-    const use *uses;
-    int width, first, past;    /* bytes of an element; the run's steps */
-    code head, body;           /* what runs once; the passes over whole vectors, then, from `main` bytes on, the last pass */
-    int64_t main;
-    place *places;
-    int32_t *touched;          /* registers of which `places` says something */
-    int n_touched, n_pinned, n_pointers, is_last_pass, failed;
-    int32_t pointers[POINTERS];
-    uint32_t vectors;          /* taken */
-    unsigned masks;
-    int64_t literals[MOST_LITERALS];
-    int n_literals;
-    int32_t busy[4];           /* registers that the current step needs */
-    struct { int32_t divisor; int vector; } reciprocals[MOST_RECIPROCALS];
-    int n_reciprocals, step;
-} compiler;
-
-static int w_of(const compiler *c) { return c->width == 8; }
-
-/* ---- registers */
-
-static void spare_a_vector(compiler *c) {
-    for (int i = 0; i < c->n_touched; i++) {
-        place *p = &c->places[c->touched[i]];
-        int is_needed = p->vector < 0 || p->is_written || p->is_pinned;
-        for (int k = 0; k < 4; k++) is_needed |= c->busy[k] == c->touched[i];
-        if (is_needed) continue;
-        c->vectors &= ~(1u << p->vector);
-        p->vector = NOWHERE;
-        return;
-    }
-}
-
-static int new_vector(compiler *c) {
-    if (c->vectors == UINT32_MAX) spare_a_vector(c);
-    if (c->vectors == UINT32_MAX) { c->failed = 1; return 0; }
-    const int v = __builtin_ctz(~c->vectors);
-    c->vectors |= 1u << v;
-    return v;
-}
-
-static void free_vector(compiler *c, int v) { c->vectors &= ~(1u << v); }
-
-static int new_mask(compiler *c) {
-    for (int k = 1; k < LAST_LANES; k++)
-        if (!(c->masks >> k & 1)) { c->masks |= 1u << k; return k; }
-    c->failed = 1;
-    return 1;
-}
-
-static void free_mask(compiler *c, int k) { c->masks &= ~(1u << k); }
-
-static operand literal_of_8_bytes(compiler *c, int64_t bits) {
-    for (int i = 0; i < c->n_literals; i++)
-        if (c->literals[i] == bits) return LITERAL(i);
-    if (c->n_literals == MOST_LITERALS) { c->failed = 1; return LITERAL(0); }
-    c->literals[c->n_literals] = bits;
-    return LITERAL(c->n_literals++);
-}
-
-/* A number of the run's width. */
-static operand literal(compiler *c, int64_t bits) { return literal_of_8_bytes(c, c->width == 4 ? bits & 0xFFFFFFFF : bits); }
-
-static operand float_literal(compiler *c, double x) {
-    const float narrow = (float)x;
-    int64_t bits = 0;
-    if (c->width == 8) memcpy(&bits, &x, 8);
-    else memcpy(&bits, &narrow, 4);
-    return literal(c, bits);
-}
-
-static place *place_of(compiler *c, int32_t r) {
-    place *p = &c->places[r];
-    for (int i = 0; i < c->n_touched; i++)
-        if (c->touched[i] == r) return p;
-    c->touched[c->n_touched++] = r;
-    *p = (place){NOWHERE, NOWHERE, 0, 0};
-    return p;
-}
-
-/* The elements of a register of the loop, in memory. */
-static operand memory_of(compiler *c, int32_t r) {
-    const int size = c->l->registers[r].size;
-    operand o = {IN_MEMORY, R11, size == 8 ? 3 : size == 4 ? 2 : 0};
-    for (int i = 0; i < c->n_pointers; i++)
-        if (c->pointers[i] == r) { o.number = pointer_registers[i]; return o; }
-    if (c->n_pointers < POINTERS && !c->is_last_pass) {
-        o.number = pointer_registers[c->n_pointers];
-        load_pointer(&c->head, o.number, r);
-        c->pointers[c->n_pointers++] = r;
-    } else load_pointer(&c->body, R11, r);
-    return o;
-}
-
-static int lanes_mask(const compiler *c) { return c->is_last_pass ? LAST_LANES : 0; }
-
-/* An instruction of the passes; the last lanes' mask is for what touches memory of the loop. */
-static void emit(compiler *c, int opcode, int to, int first, operand second, int immediate) {
-    evex(&c->body, opcode, to, first, second, 0, 0, immediate);
-}
-static void emit_masked(compiler *c, int opcode, int to, int first, operand second, int mask) {
-    evex(&c->body, opcode, to, first, second, mask, 0, -1);
-}
-
-/* What is the same everywhere is in a vector from the beginning on. */
-static void pin(compiler *c, int32_t r) {
-    const reg *g = &c->l->registers[r];
-    place *p;
-    if (!(g->uniform || g->is_repeated) || g->size != c->width || c->n_pinned == MOST_PINNED || (p = place_of(c, r))->vector >= 0) return;
-    p->vector = (int16_t)new_vector(c);
-    p->is_pinned = 1;
-    c->n_pinned++;
-    load_pointer(&c->head, R11, r);
-    broadcast_at_r11(&c->head, OP_W(BROADCAST, w_of(c)) + w_of(c), p->vector);
-}
-
-/* The vector that holds a register's value. */
-static int value_of(compiler *c, int32_t r) {
-    place *p = place_of(c, r);
-    if (p->vector >= 0) return p->vector;
-    if (c->l->registers[r].size != c->width) { c->failed = 1; return 0; }
-    p->vector = (int16_t)new_vector(c);
-    if (c->l->registers[r].is_repeated || c->l->registers[r].uniform) {
-        load_pointer(&c->body, R11, r);
-        broadcast_at_r11(&c->body, OP_W(BROADCAST, w_of(c)) + w_of(c), p->vector);
-        return p->vector;
-    }
-    const operand from = memory_of(c, r);
-    evex(&c->body, OP_W(LOAD, w_of(c)), p->vector, 0, from, lanes_mask(c), c->is_last_pass, -1);
-    return p->vector;
-}
-
-/* The mask that holds a bool's value. */
-static int mask_of(compiler *c, int32_t r) {
-    place *p = place_of(c, r);
-    if (p->mask >= 0) return p->mask;
-    const int t = new_vector(c);
-    const operand from = memory_of(c, r);
-    p->mask = (int16_t)new_mask(c);
-    evex(&c->body, c->width == 8 ? BYTES_TO_64 : BYTES_TO_32, t, 0, from, lanes_mask(c), c->is_last_pass, -1);
-    emit(c, OP_W(TEST, w_of(c)), p->mask, t, VECTOR(t), -1);
-    free_vector(c, t);
-    return p->mask;
-}
-
-static void forget(compiler *c, place *p) {
-    if (p->is_pinned) return;
-    if (p->vector >= 0) free_vector(c, p->vector);
-    if (p->mask >= 0) free_mask(c, p->mask);
-    p->vector = p->mask = NOWHERE;
-    p->is_written = 0;
-}
+#include "blocks_vectors.h"
 
 /* ---- operations: each function gives whether it knows the operation; d is the target's vector or mask */
 
-enum { FLOAT_EQ = 0, FLOAT_LE = 0x12, FLOAT_LT = 0x11, FLOAT_NE = 4, UNORDERED = 3, ORDERED = 7, AT_LEAST = 0x1D, GREATER = 0x1E };
-enum { INTEGER_EQ, INTEGER_LT, INTEGER_LE, INTEGER_NE = 4, INTEGER_GT = 6 };
 #define NOT_FINITE 0x99        /* classes of vfpclass: quiet and signalling NaN, both infinities */
-
-static int is_float(int type) { return type == ONAX_F32 || type == ONAX_F64; }
-static int is_signed(int type) { return type == ONAX_I32 || type == ONAX_I64; }
-static int is_number(int type) { return type <= ONAX_U64; }
-
-/* Where the mask is set, d becomes a literal, else it is x. */
-static void choose_literal(compiler *c, int d, int x, operand number, int mask) {
-    emit_masked(c, OP_W(BLEND, w_of(c)), d, x, number, mask);
-}
 
 /* -1, 0 or 1 (of floats NaN and zeros stay). */
 static int emit_sign(compiler *c, int type, int d, int x) {
-    const int w = w_of(c), k = new_mask(c), floats = is_float(type);
-    const int compare = floats ? OP_FLOAT(COMPARE_FLOATS, w) : OP_W(is_signed(type) ? COMPARE_SIGNED : COMPARE_UNSIGNED, w);
-    emit(c, compare, k, x, literal(c, 0), floats ? GREATER : INTEGER_GT);
-    choose_literal(c, d, x, floats ? float_literal(c, 1) : literal(c, 1), k);
-    emit(c, compare, k, x, literal(c, 0), floats ? FLOAT_LT : INTEGER_LT);
-    choose_literal(c, d, d, floats ? float_literal(c, -1) : literal(c, -1), k);
+    const int k = new_mask(c), floats = is_float(type);
+    compare(c, type, k, x, literal(c, 0), floats ? GREATER : INTEGER_GT);
+    choose(c, d, x, floats ? float_literal(c, 1) : literal(c, 1), k);
+    compare(c, type, k, x, literal(c, 0), floats ? FLOAT_LT : INTEGER_LT);
+    choose(c, d, d, floats ? float_literal(c, -1) : literal(c, -1), k);
     free_mask(c, k);
     return 1;
 }
@@ -220,7 +32,7 @@ static int emit_extreme(compiler *c, int opcode, int d, int x, int y) {
     const int w = w_of(c), k = new_mask(c);
     emit(c, OP_FLOAT(opcode, w), d, x, VECTOR(y), -1);
     emit(c, OP_FLOAT(COMPARE_FLOATS, w), k, x, VECTOR(x), UNORDERED);
-    emit_masked(c, OP_W(BLEND, w), d, d, VECTOR(x), k);
+    choose(c, d, d, VECTOR(x), k);
     free_mask(c, k);
     return 1;
 }
@@ -249,9 +61,48 @@ static int emit_float(compiler *c, int operation, int type, int d, int x, int y)
 static int type_of(const loop *l, const step *s);
 #include "blocks_quotients.h"
 
+/* Operations on 64-bit integers that AVX2 has no instructions for. */
+static int emit_integer_narrow_64(compiler *c, int operation, int type, int d, int x, int y) {
+    const int t = new_vector(c);
+    switch (operation) {
+        case ONAX_OP_mul: {                               /* the lower half of each times the other's upper one, moved up */
+            const int u = new_vector(c);
+            emit(c, SHIFT_64_BY, RIGHT_64, t, VECTOR(x), 32);
+            emit(c, MUL_HALVES_UNSIGNED, t, t, VECTOR(y), -1);
+            emit(c, SHIFT_64_BY, RIGHT_64, u, VECTOR(y), 32);
+            emit(c, MUL_HALVES_UNSIGNED, u, u, VECTOR(x), -1);
+            emit(c, ADD_I64, t, t, VECTOR(u), -1);
+            emit(c, SHIFT_64_BY, LEFT_64, t, VECTOR(t), 32);
+            emit(c, MUL_HALVES_UNSIGNED, d, x, VECTOR(y), -1);
+            emit(c, ADD_I64, d, d, VECTOR(t), -1);
+            free_vector(c, u);
+            break;
+        }
+        case ONAX_OP_max: case ONAX_OP_min:
+            compare(c, type, t, x, VECTOR(y), INTEGER_GT);
+            choose(c, d, operation == ONAX_OP_max ? y : x, VECTOR(operation == ONAX_OP_max ? x : y), t);
+            break;
+        case ONAX_OP_abs: case ONAX_OP_shift_right_arithmetic:   /* t: all bits the sign */
+            emit(c, XOR, t, t, VECTOR(t), -1);
+            emit(c, GREATER_I64, t, t, VECTOR(x), -1);
+            emit(c, XOR, d, x, VECTOR(t), -1);
+            if (operation == ONAX_OP_abs) emit(c, SUB_I64, d, d, VECTOR(t), -1);
+            else {
+                emit(c, OP_W(SHIFT_RIGHT, 1), d, d, VECTOR(y), -1);
+                emit(c, XOR, d, d, VECTOR(t), -1);
+            }
+            break;
+        default: free_vector(c, t); return 0;
+    }
+    free_vector(c, t);
+    return 1;
+}
+
 static int emit_integer(compiler *c, int operation, int type, int d, int x, int y) {
     const int w = w_of(c);
     int opcode;
+    if (operation == ONAX_OP_abs && !is_signed(type)) return 0;
+    if (c->is_narrow && w && emit_integer_narrow_64(c, operation, type, d, x, y)) return 1;
     switch (operation) {
         case ONAX_OP_add: opcode = w ? ADD_I64 : ADD_I32; break;
         case ONAX_OP_sub: opcode = w ? SUB_I64 : SUB_I32; break;
@@ -267,7 +118,7 @@ static int emit_integer(compiler *c, int operation, int type, int d, int x, int 
         case ONAX_OP_div: case ONAX_OP_rem: return emit_division(c, operation, type, d, x, y);
         case ONAX_OP_not: emit(c, OP_W(XOR, w), d, x, literal(c, -1), -1); return 1;
         case ONAX_OP_sign: return emit_sign(c, type, d, x);
-        case ONAX_OP_abs: emit(c, w ? ABS_I64 : ABS_I32, d, 0, VECTOR(x), -1); return is_signed(type);
+        case ONAX_OP_abs: emit(c, w ? ABS_I64 : ABS_I32, d, 0, VECTOR(x), -1); return 1;
         case ONAX_OP_neg:
             emit(c, OP_W(XOR, w), d, d, VECTOR(d), -1);
             emit(c, w ? SUB_I64 : SUB_I32, d, d, VECTOR(x), -1);
@@ -281,19 +132,33 @@ static int emit_integer(compiler *c, int operation, int type, int d, int x, int 
 /* A comparison, or another question about numbers: d is a mask. */
 static int emit_question(compiler *c, int operation, int type, int d, int x, int y) {
     const int w = w_of(c), floats = is_float(type), at = operation - ONAX_OP_eq;
-    const int compare = floats ? OP_FLOAT(COMPARE_FLOATS, w) : OP_W(is_signed(type) ? COMPARE_SIGNED : COMPARE_UNSIGNED, w);
     static const uint8_t predicates[2][4] = {{INTEGER_EQ, INTEGER_NE, INTEGER_LT, INTEGER_LE}, {FLOAT_EQ, FLOAT_NE, FLOAT_LT, FLOAT_LE}};
-    if (operation == ONAX_OP_to_bool) emit(c, compare, d, x, literal(c, 0), floats ? FLOAT_NE : INTEGER_NE);
-    else if (operation == ONAX_OP_is_finite && floats) {
+    if (operation == ONAX_OP_to_bool) compare(c, type, d, x, literal(c, 0), floats ? FLOAT_NE : INTEGER_NE);
+    else if (operation == ONAX_OP_is_finite && floats && c->is_narrow) {
+        emit(c, AND, d, x, literal(c, w ? INT64_MAX : INT32_MAX), -1);
+        compare(c, type, d, d, float_literal(c, (double)INFINITY), FLOAT_LT);
+    } else if (operation == ONAX_OP_is_finite && floats) {
         emit(c, OP_W(CLASS_OF_FLOATS, w), d, 0, VECTOR(x), NOT_FINITE);
         mask_move(&c->body, MASK_NOT, d, d);
-    } else if (at >= 0 && operation <= ONAX_OP_le) emit(c, compare, d, x, VECTOR(y), predicates[floats][at]);
+    } else if (at >= 0 && operation <= ONAX_OP_le) compare(c, type, d, x, VECTOR(y), predicates[floats][at]);
     else return 0;
     return 1;
 }
 
+static int emit_bool_narrow(compiler *c, int operation, int d, int x, int y) {
+    switch (operation) {
+        case ONAX_OP_and: case ONAX_OP_min: emit(c, AND, d, x, VECTOR(y), -1); return 1;
+        case ONAX_OP_or: case ONAX_OP_max: emit(c, OR, d, x, VECTOR(y), -1); return 1;
+        case ONAX_OP_xor: case ONAX_OP_ne: emit(c, XOR, d, x, VECTOR(y), -1); return 1;
+        case ONAX_OP_eq: emit(c, XOR, d, x, VECTOR(y), -1); invert(c, d); return 1;
+        case ONAX_OP_not: emit(c, XOR, d, x, literal_of_8_bytes(c, -1), -1); return 1;
+        default: return 0;
+    }
+}
+
 static int emit_bool(compiler *c, int operation, int d, int x, int y) {
     code *b = &c->body;
+    if (c->is_narrow) return emit_bool_narrow(c, operation, d, x, y);
     switch (operation) {
         case ONAX_OP_and: case ONAX_OP_min: mask_operation(b, MASK_AND, d, x, y); return 1;
         case ONAX_OP_or: case ONAX_OP_max: mask_operation(b, MASK_OR, d, x, y); return 1;
@@ -304,22 +169,28 @@ static int emit_bool(compiler *c, int operation, int d, int x, int y) {
     }
 }
 
-/* A bool as 0 or 1. */
-static void emit_number_of_bool(compiler *c, int type, int d, int mask) {
-    operand one = is_float(type) ? float_literal(c, 1) : literal(c, 1);
-    one.kind = IN_POOL;
-    evex(&c->body, OP_W(BROADCAST, w_of(c)) + w_of(c), d, 0, one, mask, 1, -1);
-}
-
 /* float32 to int32: saturates; NaN becomes 0. */
 static void emit_float_to_integer(compiler *c, int d, int x) {
     const int k = new_mask(c);
     emit(c, F32_TO_I32, d, 0, VECTOR(x), -1);
     emit(c, COMPARE_FLOATS, k, x, float_literal(c, 0x1p31), AT_LEAST);
-    choose_literal(c, d, d, literal(c, INT32_MAX), k);
+    choose(c, d, d, literal(c, INT32_MAX), k);
     emit(c, COMPARE_FLOATS, k, x, VECTOR(x), UNORDERED);
-    choose_literal(c, d, d, literal(c, 0), k);
+    choose(c, d, d, literal(c, 0), k);
     free_mask(c, k);
+}
+
+/* uint32 to float32: both halves are exact, their sum is rounded once. */
+static void emit_unsigned_to_float(compiler *c, int d, int x) {
+    if (!c->is_narrow) { emit(c, U32_TO_F32, d, 0, VECTOR(x), -1); return; }
+    const int t = new_vector(c);
+    emit(c, SHIFT_32_BY, RIGHT_32, t, VECTOR(x), 16);
+    emit(c, I32_TO_F32, t, 0, VECTOR(t), -1);
+    emit(c, MUL_FLOATS, t, t, float_literal(c, 0x1p16), -1);
+    emit(c, AND, d, x, literal(c, 0xFFFF), -1);
+    emit(c, I32_TO_F32, d, 0, VECTOR(d), -1);
+    emit(c, ADD_FLOATS, d, d, VECTOR(t), -1);
+    free_vector(c, t);
 }
 
 /* Conversions between numbers of one width. */
@@ -327,7 +198,8 @@ static int emit_conversion(compiler *c, int type, int target, int d, int x) {
     if (is_float(type) == is_float(target)) emit(c, OP_W(LOAD, w_of(c)), d, 0, VECTOR(x), -1);
     else if (type == ONAX_F32 && target == ONAX_I32) emit_float_to_integer(c, d, x);
     else if (type == ONAX_I32) emit(c, I32_TO_F32, d, 0, VECTOR(x), -1);
-    else if (type == ONAX_U32) emit(c, U32_TO_F32, d, 0, VECTOR(x), -1);
+    else if (type == ONAX_U32) emit_unsigned_to_float(c, d, x);
+    else if (c->is_narrow) return 0;
     else if (type == ONAX_I64) emit(c, I64_TO_F64, d, 0, VECTOR(x), -1);
     else if (type == ONAX_U64) emit(c, U64_TO_F64, d, 0, VECTOR(x), -1);
     else return 0;
@@ -335,15 +207,6 @@ static int emit_conversion(compiler *c, int type, int target, int d, int x) {
 }
 
 /* ---- steps */
-
-static void store(compiler *c, int32_t r, const place *p) {
-    const int is_mask = p->mask >= 0;
-    const int from = is_mask ? new_vector(c) : p->vector;
-    if (is_mask) emit_number_of_bool(c, ONAX_BOOL, from, p->mask);
-    const operand to = memory_of(c, r);
-    evex(&c->body, is_mask ? (w_of(c) ? BYTES_OF_64 : BYTES_OF_32) : OP_W(STORE, w_of(c)), from, 0, to, lanes_mask(c), 0, -1);
-    if (is_mask) free_vector(c, from);
-}
 
 /* The result, in the vector or mask d; 0 if there is no code for it. */
 static int emit_result(compiler *c, const step *s, int type, int target, int d) {
@@ -354,7 +217,7 @@ static int emit_result(compiler *c, const step *s, int type, int target, int d) 
         const int k = mask_of(c, s->first);
         x = value_of(c, s->second);
         y = value_of(c, s->third);
-        emit_masked(c, OP_W(BLEND, w_of(c)), d, y, VECTOR(x), k);
+        choose(c, d, y, VECTOR(x), k);
         return 1;
     }
     if (type == ONAX_BOOL) {
@@ -414,7 +277,7 @@ static int emit_step(compiler *c, int i) {
 
 static void start_pass(compiler *c) {
     int kept = 0;
-    c->vectors = 0;
+    c->vectors = c->is_narrow ? NARROW_TAKEN : 0;
     c->masks = 0;
     for (int i = 0; i < c->n_touched; i++) {
         const place *p = &c->places[c->touched[i]];
@@ -439,7 +302,7 @@ static void pin_all(compiler *c) {
 static int emit_run(compiler *c) {
     c->head.size = c->body.size = c->n_pinned = c->n_pointers = c->n_touched = c->n_literals = c->n_reciprocals = c->failed = 0;
     c->head.n_references = c->body.n_references = 0;
-    c->vectors = 0;
+    c->vectors = c->is_narrow ? NARROW_TAKEN : 0;
     pin_all(c);
     for (c->is_last_pass = 0; c->is_last_pass < 2; c->is_last_pass++) {
         start_pass(c);
@@ -486,7 +349,7 @@ static void set_jump(code *o, int64_t from, int64_t to) {
     if (!o->is_full) memcpy(o->bytes + from - 4, &distance, 4);
 }
 
-enum { IF_LESS = 0x8C, IF_NOT_GREATER = 0x8E };
+enum { IF_LESS = 0x8C, IF_NOT_GREATER = 0x8E, IF_GREATER = 0x8F };
 
 /* Appends a part of the passes, and its references to literals. */
 static void append(code *o, const code *part, int64_t from, int64_t to) {
@@ -501,9 +364,10 @@ static void append(code *o, const code *part, int64_t from, int64_t to) {
     for (int64_t i = from; i < to && !part->is_full; i++) put(o, part->bytes[i]);
 }
 
-/* kernel(rdi: addresses, ..., r8: n):  for (rcx = 0, r8 -= lanes; rcx <= r8; rcx += lanes) pass; the last pass if some are left */
+/* kernel(rdi: addresses, ..., r8: n):  for (rcx = 0, r8 -= lanes; rcx <= r8; rcx += lanes) pass; the last pass if some are
+   left, which is one over all of them, or with AVX2 over each. */
 static void put_function(compiler *c, code *o) {
-    const int lanes = 64 / c->width;
+    const int lanes = vector_bytes(c) / c->width;
     int64_t skip, end, top;
     append(o, &c->head, 0, c->head.size);
     PUT(o, "\x31\xC9\x49\x83\xE8");                    /* xor ecx, ecx;  sub r8, lanes */
@@ -521,26 +385,15 @@ static void put_function(compiler *c, code *o) {
     put(o, (unsigned)lanes);
     PUT(o, "\x49\x29\xC8");
     end = put_jump(o, IF_NOT_GREATER);
-    PUT(o, "\x41\xBB\xFF\xFF\xFF\xFF");                  /* mov r11d, -1;  bzhi r11d, r11d, r8d;  kmovw k7, r11d */
-    PUT(o, "\xC4\x42\x38\xF5\xDB\xC4\xC1\x78\x92\xFB");
+    top = o->size;
+    if (!c->is_narrow) PUT(o, "\x41\xBB\xFF\xFF\xFF\xFF\xC4\x42\x38\xF5\xDB\xC4\xC1\x78\x92\xFB");  /* mov r11d, -1;  bzhi r11d, r11d, r8d;  kmovw k7, r11d */
     append(o, &c->body, c->main, c->body.size);
+    if (c->is_narrow) {
+        PUT(o, "\x48\xFF\xC1\x49\xFF\xC8");              /* inc rcx;  dec r8 */
+        set_jump(o, put_jump(o, IF_GREATER), top);
+    }
     set_jump(o, end, o->size);
     PUT(o, "\xC5\xF8\x77\xC3");                          /* vzeroupper;  ret */
-}
-
-/* The literals, and where the instructions find them. */
-static void put_literals(compiler *c, code *o) {
-    int64_t start;
-    while (o->size % 8) put(o, 0xCC);
-    start = o->size;
-    for (int i = 0; i < c->n_literals; i++)
-        for (int k = 0; k < 8; k++) put(o, (unsigned)(c->literals[i] >> 8 * k & 255));
-    for (int i = 0; i < o->n_references && !o->is_full; i++) {
-        const reference *r = &o->references[i];
-        const int32_t distance = (int32_t)(start + 8 * r->number - r->end);
-        memcpy(o->bytes + r->at, &distance, 4);
-    }
-    o->n_references = 0;
 }
 
 /* ---- loops */
@@ -596,17 +449,22 @@ static void compile_loop(loop *l, compiler *c, code *o) {
     }
 }
 
-static int is_possible(void) {
-    static int known;          /* 1: no, 2: yes */
+enum vectors_of_runs { NO_VECTORS = 1, NARROW_VECTORS, WIDE_VECTORS };
+
+/* The vectors for which there is code: the widest that the CPU has, unless ONAX_MACHINE_CODE says avx2 or off. */
+static int known_vectors(void) {
+    static int known;
     if (!known) {
         const char *wish = getenv("ONAX_MACHINE_CODE");
         void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         const int may = page != MAP_FAILED && mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0;
         if (page != MAP_FAILED) munmap(page, 4096);
         __builtin_cpu_init();
-        known = may && __builtin_cpu_supports("x86-64-v4") && !(wish && !strcmp(wish, "off")) ? 2 : 1;
+        if (!may || (wish && !strcmp(wish, "off"))) known = NO_VECTORS;
+        else if (__builtin_cpu_supports("x86-64-v4") && !(wish && !strcmp(wish, "avx2"))) known = WIDE_VECTORS;
+        else known = __builtin_cpu_supports("x86-64-v3") ? NARROW_VECTORS : NO_VECTORS;
     }
-    return known == 2;
+    return known;
 }
 
 /* Of what runs alone read, a single element is enough. */
@@ -652,10 +510,10 @@ static const char *compile_with(compiler *c, onax_program *p, loop *l, use *uses
 
 const char *onax_compile_steps(onax_program *p, loop *l) {
     const size_t n = (size_t)l->n_registers + 1;
-    compiler c = {.l = l};
+    compiler c = {.l = l, .is_narrow = known_vectors() == NARROW_VECTORS};
     const char *fault = "no memory";
     use *uses;
-    if (l->n < 2 || !is_possible()) return NULL;
+    if (l->n < 2 || known_vectors() == NO_VECTORS) return NULL;
     uses = malloc(((size_t)l->n_steps + 1) * sizeof *uses);
     c.places = malloc(n * sizeof *c.places);
     c.touched = malloc(2 * n * sizeof(int32_t));

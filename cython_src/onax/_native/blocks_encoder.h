@@ -1,4 +1,5 @@
-/* Machine code of x86-64 with AVX-512, as blocks_compiler.c writes it: instructions on 512-bit vectors and on masks. */
+/* Machine code of x86-64, as blocks_compiler.c writes it: instructions on 512-bit vectors and on masks with AVX-512, on
+   256-bit vectors with AVX2. */
 #ifndef ONAX_BLOCKS_ENCODER_H
 #define ONAX_BLOCKS_ENCODER_H
 
@@ -45,7 +46,7 @@ static inline void put_reference(code *c, int number, int more) {
 
 enum operand_kind { IN_VECTOR, IN_MEMORY, REPEATED, IN_POOL };
 /* A vector register (or a mask's number); memory at a general register plus rcx times 1 << scale; the number of a literal,
-   which the instruction repeats in all lanes, or reads itself. */
+   which an instruction with an EVEX prefix repeats in all lanes, or reads itself. */
 typedef struct { int kind, number, scale; } operand;
 
 #define VECTOR(n) ((operand){IN_VECTOR, (n), 0})
@@ -55,6 +56,20 @@ typedef struct { int kind, number, scale; } operand;
 #define OPCODE(map, prefix, w, byte) ((map) << 16 | (prefix) << 12 | (w) << 8 | (byte))
 #define OP_W(opcode, w) ((opcode) | (w) << 8)
 #define OP_FLOAT(opcode, w) ((opcode) | ((w) ? 1 << 12 | 1 << 8 : 0))   /* of float32; of float64 */
+
+/* The bytes behind the opcode: the operands, and the immediate if it is not below 0. */
+static inline void put_operands(code *c, int to, operand second, int immediate) {
+    const unsigned target = (unsigned)(to & 7) << 3;
+    if (second.kind == IN_VECTOR) put(c, 0xC0 | target | (unsigned)(second.number & 7));
+    else if (second.kind == IN_MEMORY) {
+        put(c, target | 4);
+        put(c, (unsigned)(second.scale << 6 | RCX << 3 | (second.number & 7)));
+    } else {
+        put(c, target | 5);
+        put_reference(c, second.number, immediate >= 0);
+    }
+    if (immediate >= 0) put(c, (unsigned)immediate);
+}
 
 /* An instruction with an EVEX prefix: `to` and `first` are registers; of `mask` (0: none) the lanes that are not set keep
    what they hold, or become 0 if `zero`.  `immediate` below 0: there is none. */
@@ -67,15 +82,33 @@ static inline void evex(code *c, int opcode, int to, int first, operand second, 
     put(c, (unsigned)(w << 7 | (~first & 15) << 3 | 4 | prefix));
     put(c, (unsigned)(zero << 7 | 2 << 5 | broadcast << 4 | (~first >> 4 & 1) << 3 | mask));
     put(c, (unsigned)(opcode & 255));
-    if (is_vector) put(c, (unsigned)(0xC0 | (to & 7) << 3 | (base & 7)));
-    else if (second.kind != IN_MEMORY) {
-        put(c, (unsigned)((to & 7) << 3 | 5));
-        put_reference(c, second.number, immediate >= 0);
-    } else {
-        put(c, (unsigned)((to & 7) << 3 | 4));
-        put(c, (unsigned)(second.scale << 6 | RCX << 3 | (base & 7)));
-    }
-    if (immediate >= 0) put(c, (unsigned)immediate);
+    put_operands(c, to, second, immediate);
+}
+
+/* An instruction with a VEX prefix on 256-bit vectors, or if `is_short` on 128-bit ones. */
+static inline void vex(code *c, int opcode, int to, int first, operand second, int immediate, int is_short) {
+    const int base = second.kind == IN_VECTOR || second.kind == IN_MEMORY ? second.number : 0;
+    put(c, 0xC4);
+    put(c, (unsigned)((~to >> 3 & 1) << 7 | 1 << 6 | (~base >> 3 & 1) << 5 | opcode >> 16));
+    put(c, (unsigned)((opcode >> 8 & 1) << 7 | (~first & 15) << 3 | !is_short << 2 | (opcode >> 12 & 3)));
+    put(c, (unsigned)(opcode & 255));
+    put_operands(c, to, second, immediate);
+}
+/* The scalar at [r11] in every lane: vpbroadcastd or vpbroadcastq. */
+static inline void vex_broadcast_at_r11(code *c, int byte, int to) {
+    put(c, 0xC4);
+    put(c, (unsigned)((~to >> 3 & 1) << 7 | 1 << 6 | 0 << 5 | 2));
+    put(c, 15 << 3 | 1 << 2 | 1);
+    put(c, (unsigned)byte);
+    put(c, (unsigned)((to & 7) << 3 | 3));
+}
+/* A byte at a register plus rcx: r10 becomes it, or it becomes the lowest of r10. */
+static inline void move_byte(code *c, int base, int is_store) {
+    put(c, 0x44 | base >> 3);
+    if (is_store) put(c, 0x88);
+    else PUT(c, "\x0F\xB6");
+    put(c, (R10 & 7) << 3 | 4);
+    put(c, (unsigned)(RCX << 3 | (base & 7)));
 }
 
 /* The scalar at [r11] in every lane. */
@@ -131,8 +164,16 @@ enum opcodes {
     F64_TO_U32 = OPCODE(1, 0, 1, 0x78), MUL_HALVES_SIGNED = OPCODE(2, 1, 1, 0x28), MUL_HALVES_UNSIGNED = OPCODE(1, 1, 1, 0xF4),
     THREE_BITS = OPCODE(3, 1, 1, 0x25),   /* any function of the bits of three operands, the target's first */
     /* shifts by an immediate: `to` is one of the kinds below, `first` the target */
-    SHIFT_32_BY = OPCODE(1, 1, 0, 0x72), SHIFT_64_BY = OPCODE(1, 1, 1, 0x73), RIGHT_32 = 2, SIGNED_32 = 4, RIGHT_64 = 2,
+    SHIFT_32_BY = OPCODE(1, 1, 0, 0x72), SHIFT_64_BY = OPCODE(1, 1, 1, 0x73), RIGHT_32 = 2, SIGNED_32 = 4, RIGHT_64 = 2, LEFT_64 = 6,
     FIRST_OR_BOTH_OTHERS = 0xF8,
+    /* with VEX prefixes alone */
+    BLEND_32 = OPCODE(3, 1, 0, 0x4A), BLEND_64 = OPCODE(3, 1, 0, 0x4B), EQUAL_I32 = OPCODE(1, 1, 0, 0x76),
+    EQUAL_I64 = OPCODE(2, 1, 0, 0x29), GREATER_I32 = OPCODE(1, 1, 0, 0x66), GREATER_I64 = OPCODE(2, 1, 0, 0x37),
+    UPPER_128 = OPCODE(3, 1, 0, 0x39), JOIN_128 = OPCODE(3, 1, 0, 0x38), PACK_32 = OPCODE(1, 1, 0, 0x6B),
+    PACK_16 = OPCODE(1, 1, 0, 0x63), LOAD_F32 = OPCODE(1, 2, 0, 0x10), LOAD_F64 = OPCODE(1, 3, 0, 0x10),
+    STORE_F32 = OPCODE(1, 2, 0, 0x11), STORE_F64 = OPCODE(1, 3, 0, 0x11), FROM_GENERAL = OPCODE(1, 1, 0, 0x6E),
+    TO_GENERAL = OPCODE(1, 1, 0, 0x7E), STORE_LOW_64 = OPCODE(1, 1, 0, 0xD6),
+
     MASK_AND = 0x41, MASK_OR = 0x45, MASK_XNOR = 0x46, MASK_XOR = 0x47, MASK_NOT = 0x44,   /* bytes, with VEX prefixes */
 };
 

@@ -18,7 +18,10 @@ static void emit_upper_products(compiler *c, int type, int d, int x, uint32_t fa
     emit(c, product, odd, odd, literal_of_8_bytes(c, factor), -1);
     emit(c, product, d, x, literal_of_8_bytes(c, factor), -1);
     emit(c, SHIFT_64_BY, RIGHT_64, d, VECTOR(d), 32);
-    emit(c, THREE_BITS, d, odd, literal_of_8_bytes(c, INT64_MIN >> 31), FIRST_OR_BOTH_OTHERS);
+    if (c->is_narrow) {
+        emit(c, AND, odd, odd, literal_of_8_bytes(c, INT64_MIN >> 31), -1);
+        emit(c, OR, d, d, VECTOR(odd), -1);
+    } else emit(c, THREE_BITS, d, odd, literal_of_8_bytes(c, INT64_MIN >> 31), FIRST_OR_BOTH_OTHERS);
     free_vector(c, odd);
 }
 
@@ -48,6 +51,9 @@ static void emit_known_quotient(compiler *c, int type, int d, int x, int64_t div
 
 /* ---- by other numbers */
 
+/* AVX2 has no conversions between float64 and integers without a sign. */
+static int converts(const compiler *c, int type) { return type == ONAX_I32 || !c->is_narrow; }
+
 /* Quotients of 32-bit integers x by y, rounded towards zero, by float64; a division by 0 gives -1, all bits.
 
    Of a divisor that is the same everywhere there is a reciprocal, which is 2 to 4 units in the last place too large: so is
@@ -70,13 +76,14 @@ static int reciprocal_of(const compiler *c, int32_t divisor) {
 static void emit_quotient(compiler *c, int type, int d, int x, int y) {
     const int reciprocal = reciprocal_of(c, c->l->steps[c->step].second);
     const int high = new_vector(c), k = new_mask(c), upper_y = reciprocal < 0 ? new_vector(c) : y;
-    emit(c, UPPER_HALF, x, 0, VECTOR(high), 1);
-    if (reciprocal < 0) emit(c, UPPER_HALF, y, 0, VECTOR(upper_y), 1);
+    const int upper = c->is_narrow ? UPPER_128 : UPPER_HALF;
+    emit(c, upper, x, 0, VECTOR(high), 1);
+    if (reciprocal < 0) emit(c, upper, y, 0, VECTOR(upper_y), 1);
     emit_half(c, type, high, high, upper_y, reciprocal);
     emit_half(c, type, d, x, y, reciprocal);
-    emit(c, JOIN_HALVES, d, d, VECTOR(high), 1);
-    emit(c, COMPARE_SIGNED, k, y, literal(c, 0), INTEGER_EQ);
-    choose_literal(c, d, d, literal(c, -1), k);
+    emit(c, c->is_narrow ? JOIN_128 : JOIN_HALVES, d, d, VECTOR(high), 1);
+    compare(c, ONAX_I32, k, y, literal(c, 0), INTEGER_EQ);
+    choose(c, d, d, literal(c, -1), k);
     free_mask(c, k);
     free_vector(c, high);
     if (reciprocal < 0) free_vector(c, upper_y);
@@ -103,6 +110,7 @@ static int emit_division(compiler *c, int operation, int type, int d, int x, int
     if (c->width != 4) return 0;
     if (known < 0) {
         if (known_divisor(c, type, c->l->steps[c->step].second, &divisor)) emit_known_quotient(c, type, d, x, divisor);
+        else if (!converts(c, type)) return 0;
         else emit_quotient(c, type, d, x, y);
     }
     if (operation == ONAX_OP_div) return 1;
@@ -120,21 +128,21 @@ static void pin_reciprocal(compiler *c, const step *s) {
     int64_t factor, unit, divisor;
     int v;
     if ((s->operation != ONAX_OP_div && s->operation != ONAX_OP_rem) || (type != ONAX_I32 && type != ONAX_U32)) return;
-    if (c->width != 4 || c->n_reciprocals == MOST_RECIPROCALS || reciprocal_of(c, s->second) >= 0) return;
+    if (c->width != 4 || !converts(c, type) || c->n_reciprocals == MOST_RECIPROCALS || reciprocal_of(c, s->second) >= 0) return;
     if (!place_of(c, s->second)->is_pinned || known_divisor(c, type, s->second, &divisor)) return;
     memcpy(&factor, &larger, 8);
     memcpy(&unit, &one, 8);
     v = new_vector(c);
     c->reciprocals[c->n_reciprocals].divisor = s->second;
     c->reciprocals[c->n_reciprocals++].vector = v;
-    evex(&c->head, type == ONAX_I32 ? I32_TO_F64 : U32_TO_F64, v, 0, VECTOR(place_of(c, s->second)->vector), 0, 0, -1);
+    emit_to(c, &c->head, type == ONAX_I32 ? I32_TO_F64 : U32_TO_F64, v, 0, VECTOR(place_of(c, s->second)->vector), -1);
     {
         const int t = new_vector(c);
         operand numerator = literal_of_8_bytes(c, unit);
         numerator.kind = IN_POOL;
-        evex(&c->head, OP_W(BROADCAST, 1) + 1, t, 0, numerator, 0, 0, -1);
-        evex(&c->head, OP_FLOAT(DIV_FLOATS, 1), v, t, VECTOR(v), 0, 0, -1);
-        evex(&c->head, OP_FLOAT(MUL_FLOATS, 1), v, v, literal_of_8_bytes(c, factor), 0, 0, -1);
+        emit_to(c, &c->head, c->is_narrow ? LOAD : OP_W(BROADCAST, 1) + 1, t, 0, numerator, -1);
+        emit_to(c, &c->head, OP_FLOAT(DIV_FLOATS, 1), v, t, VECTOR(v), -1);
+        emit_to(c, &c->head, OP_FLOAT(MUL_FLOATS, 1), v, v, literal_of_8_bytes(c, factor), -1);
         free_vector(c, t);
     }
 }
