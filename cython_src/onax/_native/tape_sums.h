@@ -13,11 +13,11 @@
 #ifdef ONAX_HAS_VECTOR_SUMS
 typedef double onax_two_f64 __attribute__((vector_size(16)));
 typedef double onax_four_f64 __attribute__((vector_size(32)));
-typedef double onax_eight_f64 __attribute__((vector_size(64)));
+typedef struct { onax_four_f64 low, high; } onax_eight_f64;   /* vectors that are wider than those of a CPU go through memory */
 typedef float onax_eight_f32 __attribute__((vector_size(32)));
 typedef uint16_t onax_eight_u16 __attribute__((vector_size(16)));
 typedef uint32_t onax_eight_u32 __attribute__((vector_size(32)));
-typedef uint64_t onax_eight_u64 __attribute__((vector_size(64)));
+typedef uint64_t onax_four_u64 __attribute__((vector_size(32)));
 
 /* From place k on, the last k of eight lanes are kept. */
 static const uint16_t onax_last_u16[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff};
@@ -29,6 +29,7 @@ static const int64_t onax_last_u64[16] = {0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1
 /* ---- eight elements, the last `count` of eight, and sixteen joined to eight */
 
 #define ONAX_BITS(name, u, from) onax_eight_##u name; memcpy(&name, from, sizeof name);
+#define ONAX_FOUR(name, u, from) onax_four_##u name; memcpy(&name, from, sizeof name);
 #define ONAX_LAST_BITS(name, u, past, count) \
     ONAX_BITS(name, u, (past) - 8) \
     { ONAX_BITS(kept, u, onax_last_##u + (count)) name &= kept; }
@@ -71,50 +72,64 @@ ONAX_INLINE void onax_pairs_of_bf16(const uint16_t *a, onax_eight_f32 *to) {
 /* ---- the sum of n >= 8 elements */
 
 ONAX_INLINE double onax_sum_of_eight(const onax_eight_f64 *x) {
-    const onax_four_f64 four = ONAX_HALF_OF(*x, 0, 1, 2, 3) + ONAX_HALF_OF(*x, 4, 5, 6, 7);
+    const onax_four_f64 four = x->low + x->high;
     const onax_two_f64 two = ONAX_HALF_OF(four, 0, 1) + ONAX_HALF_OF(four, 2, 3);
     return two[0] + two[1];
+}
+ONAX_INLINE void onax_add_eight(onax_eight_f64 *to, const onax_eight_f64 *x) { to->low += x->low, to->high += x->high; }
+ONAX_INLINE void onax_add_floats(onax_eight_f64 *to, const onax_eight_f32 *x) {
+    to->low += __builtin_convertvector(ONAX_HALF_OF(*x, 0, 1, 2, 3), onax_four_f64);
+    to->high += __builtin_convertvector(ONAX_HALF_OF(*x, 4, 5, 6, 7), onax_four_f64);
+}
+ONAX_INLINE void onax_add_doubles(onax_eight_f64 *to, const double *a) {
+    ONAX_FOUR(x, f64, a)
+    ONAX_FOUR(y, f64, a + 4)
+    to->low += x, to->high += y;
+}
+/* The last `count` of eight. */
+ONAX_INLINE void onax_add_last_doubles(onax_eight_f64 *to, const double *past, int64_t count) {
+    ONAX_FOUR(low, u64, past - 8)
+    ONAX_FOUR(high, u64, past - 4)
+    ONAX_FOUR(low_mask, u64, onax_last_u64 + count)
+    ONAX_FOUR(high_mask, u64, onax_last_u64 + count + 4)
+    low &= low_mask, high &= high_mask;
+    ONAX_FOUR(x, f64, &low)
+    ONAX_FOUR(y, f64, &high)
+    to->low += x, to->high += y;
 }
 
 #define ONAX_FLOAT_SUM(t, T) \
     ONAX_INLINE double sum_of_##t(const T *a, int64_t n) { \
-        onax_eight_f64 p = {0}, q = {0}; \
+        onax_eight_f64 p = {{0}, {0}}, q = {{0}, {0}}; \
         onax_eight_f32 x, y; \
         int64_t i = 0; \
         for (; i + 32 <= n; i += 32) { \
             onax_pairs_of_##t(a + i, &x), onax_pairs_of_##t(a + i + 16, &y); \
             x += y; \
-            p += __builtin_convertvector(x, onax_eight_f64); \
+            onax_add_floats(&p, &x); \
         } \
         if (i < n) { \
             x = (onax_eight_f32){0}; \
             if (i + 16 <= n) onax_pairs_of_##t(a + i, &x), i += 16; \
             if (i + 8 <= n) onax_eight_of_##t(a + i, &y), x += y, i += 8; \
             if (i < n) onax_last_of_##t(a + n, n - i, &y), x += y; \
-            q = __builtin_convertvector(x, onax_eight_f64); \
+            onax_add_floats(&q, &x); \
         } \
-        p += q; \
+        onax_add_eight(&p, &q); \
         return onax_sum_of_eight(&p); \
     }
 ONAX_FLOAT_SUM(f32, float) ONAX_FLOAT_SUM(bf16, uint16_t)
 
 ONAX_INLINE double sum_of_f64(const double *a, int64_t n) {
-    onax_eight_f64 p = {0}, q = {0}, r = {0}, s = {0};
+    onax_eight_f64 p = {{0}, {0}}, q = p, r = p, s = p;
     int64_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        ONAX_BITS(x, f64, a + i)
-        ONAX_BITS(y, f64, a + i + 8)
-        ONAX_BITS(z, f64, a + i + 16)
-        ONAX_BITS(w, f64, a + i + 24)
-        p += x, q += y, r += z, s += w;
+        onax_add_doubles(&p, a + i), onax_add_doubles(&q, a + i + 8);
+        onax_add_doubles(&r, a + i + 16), onax_add_doubles(&s, a + i + 24);
     }
-    for (; i + 8 <= n; i += 8) { ONAX_BITS(x, f64, a + i) p += x; }
-    if (i < n) {
-        ONAX_LAST_BITS(bits, u64, a + n, n - i)
-        ONAX_BITS(x, f64, &bits)
-        q += x;
-    }
-    p = (p + q) + (r + s);
+    for (; i + 8 <= n; i += 8) onax_add_doubles(&p, a + i);
+    if (i < n) onax_add_last_doubles(&q, a + n, n - i);
+    onax_add_eight(&p, &q), onax_add_eight(&r, &s), onax_add_eight(&p, &r);
     return onax_sum_of_eight(&p);
 }
 
