@@ -4,6 +4,9 @@
     python scripts/wheel.py try WHEEL [--python PYTHON] [--spec FOLDER]
     python scripts/wheel.py check [--spec FOLDER]
 
+PYTHON is an executable, or a version such as 3.13: that of PATH, or the newest one that pyenv has.  The script ends
+with status 77 where there is none.
+
 `check` runs the installed onax, outside of the checkout: the README's example, an export from the command line with its
 check, a page of the divergence report, the explanation of an error, and the specification suite if its folder is given.
 `try` makes a fresh environment, installs the wheel with nothing but that environment on PATH, so with no compiler, and
@@ -18,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import python_versions
 
 ROOT = Path(__file__).resolve().parents[1]
 FUNCTION = """
@@ -117,8 +122,15 @@ def main(arguments):
     for command in (trying, checking):
         command.add_argument("--spec", type=Path, help="the folder of the specification suite")
     for command in (building, trying):
-        command.add_argument("--python", default=sys.executable, help="the Python that the wheel is for")
+        command.add_argument(
+            "--python", default=sys.executable, help="the Python that the wheel is for, or its version"
+        )
     options = parser.parse_args(arguments)
+    if re.fullmatch(r"\d\.\d+", getattr(options, "python", "")):
+        version = options.python
+        options.python = python_versions.find(version) or parser.exit(
+            77, f"!!! NOT RUN: there is no Python {version}\n"
+        )
     spec = options.spec.resolve() if getattr(options, "spec", None) else None
     if options.command == "build":
         build(options.out.resolve(), options.python)

@@ -8,7 +8,16 @@ from types import SimpleNamespace
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
 NAMES = {
-    "": ("benchmark", "benchmarks", "measure_kernels", "profile_eager", "record_oracle", "typecheck"),
+    "": (
+        "benchmark",
+        "benchmarks",
+        "measure_kernels",
+        "profile_eager",
+        "record_oracle",
+        "typecheck",
+        "wheel",
+        "python_versions",
+    ),
     "gpu": ("recording", "report", "environment", "workloads", "timing", "correctness", "stand_in", "run"),
     "demo": ("data", "model", "trained", "train", "replay", "draw", "pretrain", "finetune", "run_finetuned"),
 }

@@ -690,7 +690,7 @@ def test_the_environment_turns_it_off():
 
 
 def test_the_code_for_avx2_on_a_cpu_with_wider_vectors():
-    """Random programs once more, with the vectors that other CPUs have; without AVX-512 the tests above run this code."""
+    """Random programs once more, with the vectors that other CPUs have.  There the tests above run this code."""
     program = """if True:
         import warnings
         from native.test_blocks import test_random_programs

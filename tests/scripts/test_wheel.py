@@ -1,6 +1,5 @@
 """The sdist is the same for the same files; the wheel, in `make test-all`, works where no compiler is."""
 
-import importlib.util
 import shutil
 import subprocess
 import sys
@@ -8,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from script_modules import imported
+
 ROOT = Path(__file__).resolve().parents[2]
-SPEC = importlib.util.spec_from_file_location("wheel", ROOT / "scripts" / "wheel.py")
-script = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(script)
+with imported("", "wheel") as modules:
+    script = modules.wheel
 PARTS = ("setup.py", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "pkg", "cython_src", "export")
 
 
@@ -43,6 +43,12 @@ def test_the_example_is_the_readmes_program():
 def test_a_failing_step_ends_the_script():
     with pytest.raises(SystemExit, match="ended with status 3"):
         script.run(sys.executable, "-c", "raise SystemExit(3)")
+
+
+def test_a_version_that_is_not_installed(capsys):
+    with pytest.raises(SystemExit, match="77"):
+        script.main(["try", "onax.whl", "--python", "3.0"])
+    assert "NOT RUN: there is no Python 3.0" in capsys.readouterr().err
 
 
 @pytest.mark.slow
