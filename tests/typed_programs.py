@@ -8,8 +8,13 @@ import numpy as np
 
 import onax as jax
 import onax.numpy as jnp
-from onax import Array, export, lax, nn, random, tree_util
+from onax import Array, export, ffi, lax, nn, random, tree_util
+from onax.api_util import donation_vector, safe_map
+from onax.example_libraries import optimizers, stax
+from onax.experimental import io_callback, mesh_utils, rnn, sparse
+from onax.extend import core
 from onax.flatten_util import ravel_pytree
+from onax.interpreters import ad
 from onax.nn import initializers
 from onax.numpy import fft, linalg
 from onax.scipy import fft as scipy_fft
@@ -263,3 +268,36 @@ def files(x: Array) -> None:
     assert_type(export.is_symbolic_dim(export.symbolic_shape("b, 3")[0]), bool)
     assert_type(jax.onnx.load("loss.onnx"), jax.onnx.Model)
     assert_type(scipy_linalg.sqrtm(x), Array)
+
+
+def experiments(x: Array) -> None:
+    # Sparse arrays keep their class; dense ones come out of them.
+    matrix = sparse.BCOO.fromdense(x)
+    assert_type(matrix, sparse.BCOO)
+    assert_type(matrix.todense(), Array)
+    assert_type(matrix.shape, tuple[int, ...])
+    assert_type(matrix.sum_duplicates(nse=3), sparse.BCOO)
+    assert_type(sparse.bcoo_transpose(matrix, permutation=(1, 0)), sparse.BCOO)
+    assert_type(sparse.bcoo_reduce_sum(matrix, axes=(0,)), sparse.BCOO)
+    assert_type(sparse.todense(matrix), Array)
+    assert_type(sparse.csr_matvec(sparse.CSR.fromdense(x), x), Array)
+    assert_type(sparse.value_and_grad(loss)(x, x, scale=2.0), tuple[Array, Any])
+    assert_type(sparse.eye(3, sparse_format="bcsr").todense(), Array)
+    # Optimizers and layers are tuples of functions.
+    optimizer = optimizers.adam(1e-3)
+    assert_type(optimizer, optimizers.Optimizer)
+    init, update, get_params = optimizers.sgd(optimizers.exponential_decay(0.1, 10, 0.5))
+    state = update(0, {"w": x}, init({"w": x}))
+    assert_type(optimizers.l2_norm(get_params(state)), Array)
+    init_layers, apply_layers = stax.serial(stax.Dense(3), stax.Relu)
+    _, parameters = init_layers(random.key(0), (-1, 2))
+    assert_type(apply_layers(parameters, x), Any)
+    # Others.
+    assert_type(mesh_utils.create_device_mesh((1,)), np.ndarray)
+    assert_type(rnn.lstm(x, x, x, x, x, 2, 3, 1, 0.0, False), tuple[Array, Array, Array])
+    assert_type(io_callback(print, None, x), Any)
+    assert_type(ffi.include_dir(), str)
+    assert_type(donation_vector((0,), (), jax.tree.structure(((x,), {}))), tuple[bool, ...])
+    assert_type(safe_map(jax.jit(loss), [x], [x]), list[Array])
+    assert_type(core.jaxpr_as_fun(jax.make_jaxpr(loss)(x, x))(x, x), list[Any])
+    assert_type(ad.add_jaxvals(x, x), Array)

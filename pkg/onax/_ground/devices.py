@@ -281,7 +281,7 @@ def _backends_of_all(cuda):
     return made
 
 
-def get_backend(platform=None, name="get_backend"):
+def get_backend(platform: str | Backend | None = None, name: str = "get_backend") -> Backend:
     """Returns the backend of a platform.
 
     Args:
@@ -319,7 +319,7 @@ def get_backend(platform=None, name="get_backend"):
     return backend
 
 
-def backends():
+def backends() -> dict[str, Backend]:
     """Returns all backends.
 
     Returns:
@@ -489,7 +489,7 @@ def default_backend() -> str:
     return get_backend().platform
 
 
-def current_default():
+def current_default() -> Device:
     """Returns the device of new arrays for which none is specified.
 
     Returns:

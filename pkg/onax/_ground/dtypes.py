@@ -686,7 +686,7 @@ def short_name(dtype_):
     return known
 
 
-def primal_tangent_dtype(dtype_):
+def primal_tangent_dtype(dtype_: Any) -> Any:
     """Returns the dtype of tangents of values of a dtype.
 
     Args:

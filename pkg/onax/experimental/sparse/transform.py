@@ -5,6 +5,8 @@ the rules of the slot `sparse` where an operand is sparse.
 """
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 from onax import lax
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
@@ -33,7 +35,7 @@ def _is_sparse(x):
     return isinstance(x, JAXSparse)
 
 
-def sparsify(f, use_tracer=False):
+def sparsify(f: Callable[..., Any], use_tracer: bool = False) -> Callable[..., Any]:
     """The function for sparse arguments: operations on them give sparse results where these have zeros too.
 
     Args:
