@@ -83,6 +83,9 @@ def programs(array: Array) -> None:
     assert_type(jax.block_until_ready(step(array, array)), tuple[Array, dict[str, Array]])
     assert_type(jax.make_jaxpr(jax.jit(lambda v: v))(array), Any)  # jit of a lambda is an argument of any function
     assert_type(jax.vmap(jax.vmap(lambda v: loss(v, v)))(array), Array)
+    assert_type(jax.jvp(jax.jit(lambda v: v), (array,), (array,)), tuple[Any, Any])
+    assert_type(jax.vjp(jax.jit(lambda v: v), array)[0], Any)
+    assert_type(jax.vjp(step, array, array, has_aux=True)[2], dict[str, Array])
     assert_type(jax.device_count(), int)
     assert_type(jax.make_mesh((2,), ("x",)), jax.sharding.Mesh)
 
@@ -217,6 +220,8 @@ def operations(x: Array) -> None:
     assert_type(lax.while_loop(lambda c: c[0] < 3, count, (x, 0)), tuple[Array, int])
     assert_type(lax.fori_loop(0, 3, lambda i, c: loss(c, c), x), Array)
     assert_type(lax.cond(x > 0, loss, loss, x, x), Array)
+    assert_type(lax.cond(x > 0, jnp.sin, lambda other: other, x), Array)  # the parameters have other names
+    assert_type(lax.cond(x > 0, jax.jit(lambda v: v), jax.jit(lambda v: v + 1), x), Any)
     assert_type(lax.switch(1, [step, step], x, x), tuple[Array, dict[str, Array]])
     assert_type(lax.map(lambda row: loss(row, row), x), Array)
     # The rest of lax, and scipy.
@@ -299,5 +304,6 @@ def experiments(x: Array) -> None:
     assert_type(ffi.include_dir(), str)
     assert_type(donation_vector((0,), (), jax.tree.structure(((x,), {}))), tuple[bool, ...])
     assert_type(safe_map(jax.jit(loss), [x], [x]), list[Array])
+    assert_type(sparse.sparsify(jax.jit(lambda v: v))(matrix), Any)
     assert_type(core.jaxpr_as_fun(jax.make_jaxpr(loss)(x, x))(x, x), list[Any])
     assert_type(ad.add_jaxvals(x, x), Array)

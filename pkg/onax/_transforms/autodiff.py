@@ -62,11 +62,11 @@ def _check_results(leaves):
 @source.api_boundary
 @overload
 def jvp(
-    fun: Callable[..., _Result], primals: Any, tangents: Any, has_aux: Literal[False] = False
+    fun: Callable[Arguments, _Result], primals: Any, tangents: Any, has_aux: Literal[False] = False
 ) -> tuple[_Result, _Result]: ...
 @overload
 def jvp(
-    fun: Callable[..., tuple[_Result, _Auxiliary]], primals: Any, tangents: Any, has_aux: Literal[True]
+    fun: Callable[Arguments, tuple[_Result, _Auxiliary]], primals: Any, tangents: Any, has_aux: Literal[True]
 ) -> tuple[_Result, _Result, _Auxiliary]: ...
 def jvp(fun: AnyFunction, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
     """Returns a function's results, and their derivative along tangents of the arguments (forward mode).
@@ -349,11 +349,11 @@ def _apply_vjp(lin, cts):
 @source.api_boundary
 @overload
 def vjp(
-    fun: Callable[..., _Result], *primals: Any, has_aux: Literal[False] = False, reduce_axes=()
+    fun: Callable[Arguments, _Result], *primals: Any, has_aux: Literal[False] = False, reduce_axes=()
 ) -> tuple[_Result, Callable[[_Result], tuple]]: ...
 @overload
 def vjp(
-    fun: Callable[..., tuple[_Result, _Auxiliary]], *primals: Any, has_aux: Literal[True], reduce_axes=()
+    fun: Callable[Arguments, tuple[_Result, _Auxiliary]], *primals: Any, has_aux: Literal[True], reduce_axes=()
 ) -> tuple[_Result, Callable[[_Result], tuple], _Auxiliary]: ...
 def vjp(fun: AnyFunction, *primals: Any, has_aux: bool = False, reduce_axes: Sequence[Any] = ()) -> Any:
     """Returns a function's results, and the map from their cotangents to those of the arguments (reverse mode).

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.typing import AnyFunction
 from onax._transforms.vmap import vmap
 
 
@@ -42,7 +43,7 @@ class SparseInfo(NamedTuple):
     unique_indices: bool = False
 
 
-def nfold_vmap(fun: Callable[..., Any], N: int, *, broadcasted: bool = True, in_axes: Any = 0) -> Callable[..., Any]:
+def nfold_vmap(fun: AnyFunction, N: int, *, broadcasted: bool = True, in_axes: Any = 0) -> Callable[..., Any]:
     """Returns a function mapped over several leading axes.
 
     Args:
@@ -63,7 +64,7 @@ def nfold_vmap(fun: Callable[..., Any], N: int, *, broadcasted: bool = True, in_
     return fun
 
 
-def broadcasting_vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
+def broadcasting_vmap(fun: AnyFunction, in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
     """Returns a mapped function in which an axis of length 1 serves all examples.
 
     Args:
