@@ -230,6 +230,7 @@ def safe_map(f: Callable[..., _Result], *sequences: Iterable[Any]) -> list[_Resu
 
     Raises:
       ValueError: the lengths differ.
+      TypeError: `f` is not callable.
 
     Examples:
       >>> onax.api_util.safe_map(lambda x, y: x + y, [1, 2], [3, 4])

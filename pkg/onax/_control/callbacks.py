@@ -463,6 +463,7 @@ def debug_print(
     Raises:
       ValueError: arguments that the format does not use.
       TypeError: a format that is not a string.
+      KeyError: the format names an argument that is not there.
 
     Examples:
       >>> onax.jit(lambda x: onax.debug.print("x = {}", x))(3)

@@ -14,6 +14,9 @@ def check_jaxpr(jaxpr: Jaxpr) -> None:
     Returns:
       None.
 
+    Raises:
+      TypeError: the argument is no Jaxpr.
+
     Examples:
       >>> onax.extend.core.check_jaxpr(onax.make_jaxpr(jnp.sin)(1.0).jaxpr)
     """

@@ -373,6 +373,7 @@ def local_devices(
 
     Raises:
       ValueError: there is no such process.
+      TypeError: `process_index` is not a number.
 
     Examples:
       >>> onax.local_devices()[0].process_index

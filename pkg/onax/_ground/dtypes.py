@@ -242,6 +242,10 @@ def dtype(x: Any, *, canonicalize: bool = True) -> "np.dtype | ExtendedDType":
     Returns:
       np.dtype.
 
+    Raises:
+      TypeError: the value has no dtype.
+      ValueError: the value is None.
+
     Examples:
       >>> lax.dtype(1.0), lax.dtype("int64")
       (dtype('float32'), dtype('int32'))

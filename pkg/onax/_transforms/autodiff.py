@@ -368,6 +368,9 @@ def vjp(fun: AnyFunction, *primals: Any, has_aux: bool = False, reduce_axes: Seq
       (out, pull), or (out, pull, aux); ``pull(ct)`` takes a tree like `out` and returns a tuple with one tree for each
       argument (float0 for integers).
 
+    Raises:
+      TypeError: `fun` is not callable.
+
     Examples:
       >>> y, pull = onax.vjp(lambda x, y: x * y, 3.0, 4.0)
       >>> pull(1.0)

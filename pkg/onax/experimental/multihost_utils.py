@@ -91,6 +91,9 @@ def assert_equal(in_tree: PyTree, fail_message: str = "") -> None:
       in_tree: a tree of arrays or numbers.
       fail_message: what the error says first.
 
+    Raises:
+      AssertionError: the values differ.
+
     Examples:
       >>> from onax.experimental import multihost_utils
       >>> multihost_utils.assert_equal({"step": 3}, "steps differ")

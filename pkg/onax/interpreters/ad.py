@@ -197,6 +197,9 @@ def defjvp2(primitive: Primitive, *jvprules: AnyFunction) -> None:
     Returns:
       None.
 
+    Raises:
+      TypeError: the primitive has several results.
+
     Examples:
       >>> p = onax.extend.core.Primitive("exponential")
       >>> onax.interpreters.ad.defjvp2(p, lambda t, out, x: out * t)

@@ -112,6 +112,8 @@ def stack(
 
     Raises:
       ValueError: there are no arrays, or shapes differ.
+      NotImplementedError: `out` is given.
+      TypeError: `arrays` is one scalar.
 
     Examples:
       >>> jnp.stack([jnp.array([1, 2]), jnp.array([3, 4])], axis=1)
@@ -360,6 +362,7 @@ def array_split(ary: ArrayLike, indices_or_sections: ArrayLike | Sequence[int], 
 
     Raises:
       ValueError: the indices decrease.
+      ZeroDivisionError: the number of parts is 0.
 
     Examples:
       >>> jnp.array_split(jnp.array([1, 2, 3]), 2)

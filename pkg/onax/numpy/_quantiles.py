@@ -305,6 +305,9 @@ def median(
     Returns:
       Floating array without the reduced axes; NaN where there is a NaN.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.median(jnp.array([[3.0, 1.0, 2.0], [6.0, 4.0, 5.0]]), axis=1)
       Array([2., 5.], dtype=float32)

@@ -107,6 +107,9 @@ def bcoo_sum_duplicates(mat: Coordinates, nse: int | None = None) -> Coordinates
     Returns:
       A BCOO.
 
+    Raises:
+      ValueError: under `jit`, `nse` is None.
+
     Examples:
       >>> from onax.experimental import sparse
       >>> mat = sparse.BCOO((jnp.array([5.0, 6.0]), jnp.array([[1], [1]])), shape=(2,))
@@ -193,6 +196,7 @@ def bcoo_update_layout(
 
     Raises:
       SparseEfficiencyError: see `on_inefficient`.
+      ValueError: the numbers of axes do not fit the array, or `on_inefficient` is another value.
 
     Examples:
       >>> from onax.experimental import sparse

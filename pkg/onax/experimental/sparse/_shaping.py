@@ -32,6 +32,10 @@ def bcoo_transpose(mat: Coordinates, *, permutation: Sequence[int]) -> Coordinat
     Returns:
       A BCOO.
 
+    Raises:
+      NotImplementedError: batch, sparse and dense axes would change places.
+      TypeError: `permutation` is no permutation of the axes.
+
     Examples:
       >>> from onax.experimental import sparse
       >>> sparse.bcoo_transpose(sparse.bcoo_fromdense(jnp.ones((2, 3))), permutation=(1, 0)).shape
@@ -71,6 +75,9 @@ def bcoo_reshape(
 
     Returns:
       A BCOO.
+
+    Raises:
+      ValueError: the shape joins batch, sparse and dense axes.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -120,6 +127,10 @@ def bcoo_broadcast_in_dim(
     Returns:
       A BCOO.
 
+    Raises:
+      NotImplementedError: new sparse axes are longer than 1.
+      ValueError: `broadcast_dimensions` has another length, or mixes batch, sparse and dense axes.
+
     Examples:
       >>> from onax.experimental import sparse
       >>> mat = sparse.bcoo_fromdense(jnp.ones(3))
@@ -161,6 +172,9 @@ def bcoo_squeeze(arr: Coordinates, *, dimensions: Sequence[int]) -> Coordinates:
 
     Returns:
       A BCOO.
+
+    Raises:
+      ValueError: an axis has another length than 1.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -229,6 +243,9 @@ def bcoo_slice(
     Returns:
       A BCOO.
 
+    Raises:
+      ValueError: the indices do not lie in the array.
+
     Examples:
       >>> from onax.experimental import sparse
       >>> mat = sparse.bcoo_fromdense(jnp.array([0.0, 5.0, 6.0]))
@@ -274,6 +291,9 @@ def bcoo_dynamic_slice(mat: Coordinates, start_indices: Sequence[ArrayLike], sli
     Returns:
       A BCOO.
 
+    Raises:
+      TypeError: the slice is larger than the array.
+
     Examples:
       >>> from onax.experimental import sparse
       >>> mat = sparse.bcoo_fromdense(jnp.array([0.0, 5.0, 6.0]))
@@ -310,6 +330,11 @@ def bcoo_concatenate(operands: Sequence[Coordinates], *, dimension: int) -> Coor
 
     Returns:
       A BCOO.
+
+    Raises:
+      NotImplementedError: `dimension` is a dense axis.
+      TypeError: the shapes differ in other axes.
+      ValueError: the operands are not sparse, or have other ranks or layouts.
 
     Examples:
       >>> from onax.experimental import sparse

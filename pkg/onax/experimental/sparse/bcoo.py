@@ -285,6 +285,9 @@ def bcoo_fromdense(
     Returns:
       A BCOO.
 
+    Raises:
+      ValueError: under `jit`, `nse` is None.
+
     Examples:
       >>> from onax.experimental import sparse
       >>> sparse.bcoo_fromdense(jnp.array([[0.0, 5.0], [0.0, 0.0]]))
@@ -347,6 +350,9 @@ def bcoo_extract(sparr: BCOO, arr: ArrayLike, *, assume_unique: bool | None = No
 
     Returns:
       A BCOO.
+
+    Raises:
+      ValueError: the shapes differ.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -441,6 +447,9 @@ def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
 
     Returns:
       A BCOO.
+
+    Raises:
+      NotImplementedError: the layouts differ, or both arrays are broadcast.
 
     Examples:
       >>> from onax.experimental import sparse

@@ -202,6 +202,9 @@ def bcsr_fromdense(
     Returns:
       A BCSR.
 
+    Raises:
+      ValueError: the number of sparse axes is not 2.
+
     Examples:
       >>> from onax.experimental import sparse
       >>> sparse.bcsr_fromdense(jnp.array([[0.0, 5.0], [0.0, 0.0]]))

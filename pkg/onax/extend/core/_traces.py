@@ -90,6 +90,9 @@ def mapped_aval(size: int, axis: int | None, aval: AbstractValue) -> AbstractVal
     Returns:
       A type.
 
+    Raises:
+      ValueError: there is no axis of this size.
+
     Examples:
       >>> onax.extend.core.mapped_aval(3, 0, onax.typeof(jnp.ones((3, 2))))
       ShapedArray(float32[2])
@@ -112,6 +115,9 @@ def unmapped_aval(size: int, axis: int | None, aval: AbstractValue, explicit_mes
 
     Returns:
       A type.
+
+    Raises:
+      NotImplementedError: `explicit_mesh_axis` is given.
 
     Examples:
       >>> onax.extend.core.unmapped_aval(3, 0, onax.typeof(jnp.ones(2)))
