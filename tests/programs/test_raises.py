@@ -1,14 +1,17 @@
 """Sections `Raises` of the docstrings of public functions.
 
-A function documents each class of errors that a `raise` in its own body names; what it documents are classes of errors;
-and the mistakes that users make, `mistakes.txt`, raise the class that is documented.  Each line of that file is a call
-and the class of its error; JAX 0.10.2 raises that class, too, or one that it derives from.
+A function documents each class of errors that a `raise` in its own body names, and the class that it raises for an axis
+that is not there (calls of `error_calls.py`).  What it documents are classes of errors.  The mistakes that users make,
+`mistakes.txt`, raise the class that is documented: each line of that file is a call and the class of its error, or one
+that it derives from; JAX 0.10.2 raises that class, too, or one that it derives from.
 """
 
 import ast
 import builtins
+import gzip
 import importlib
 import inspect
+import json
 import re
 import textwrap
 import types
@@ -17,6 +20,8 @@ from pathlib import Path
 
 import pytest
 
+import error_calls
+import fuzzing_errors
 import onax
 from onax import dtypes, errors, export, lax, nn, random, scipy, tree_util
 from onax import numpy as jnp
@@ -107,6 +112,25 @@ def test_mistakes_raise_what_is_documented(call, error):
         warnings.simplefilter("ignore")
         eval(call, NAMES | arguments())
     assert is_documented(caught.type, function), f"{ast.unparse(called)} does not document {error}"
+
+
+RECORDED = json.loads(gzip.decompress(error_calls.RECORDING.read_bytes()))
+AXES = ("axis=9", "axis=-7", "axes=9", "dimension=9", "dimension=-7")  # there are no such axes
+
+
+def calls_without_such_an_axis(name):
+    """The lines of `error_calls.py` in which nothing but an axis is wrong."""
+    lines = [line for line, wanted in RECORDED[name].items() if wanted and line.endswith(AXES)]
+    return [line for line in lines if fuzzing_errors.has_one_fault(line, RECORDED[name])]
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDED if calls_without_such_an_axis(name)])
+def test_wrong_axes_are_documented(name):
+    importlib.import_module(f"onax.{name}".rpartition(".")[0])
+    function, values = error_calls.resolve(onax, name), error_calls.pool(onax)
+    found = [error_calls.attempt(onax, function, line, values) for line in calls_without_such_an_axis(name)]
+    missing = {type(error).__name__ for error in found if not is_documented(type(error), function)}
+    assert found and not missing
 
 
 def _sample(x):

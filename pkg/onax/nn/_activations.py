@@ -598,6 +598,9 @@ def logmeanexp(x: ArrayLike, axis: Axis = None, where: ArrayLike | None = None, 
     Returns:
       Float array of the shape of `x` without the reduced axes.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> nn.logmeanexp(jnp.array([1000.0, 1000.0]))
       Array(1000., dtype=float32)

@@ -170,6 +170,9 @@ def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -
     Returns:
       Float array of the shape of `x`.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> nn.log_softmax(jnp.array([0.0, 1000.0]))
       Array([-1000.,     0.], dtype=float32)

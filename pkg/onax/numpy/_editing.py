@@ -341,6 +341,7 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: int | Sequence[int] | No
 
     Raises:
       TypeError: `trim` is no str.
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.trim_zeros(jnp.array([0, 0, 1, 2, 0]))

@@ -338,6 +338,9 @@ def nanmedian(
     Returns:
       Floating array without the reduced axes; NaN where all elements are NaN.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.nanmedian(jnp.array([3.0, jnp.nan, 1.0]))
       Array(2., dtype=float32)
@@ -424,6 +427,9 @@ def nanpercentile(
 
     Returns:
       Floating array: the axes of q, then those of `a` that are not reduced; NaN where all elements are NaN.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.nanpercentile(jnp.array([1.0, jnp.nan, 3.0]), 50)

@@ -512,6 +512,9 @@ def nanargmax(a: ArrayLike, axis: int | None = None, out: None = None, keepdims:
     Returns:
       Integer array without the axis.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.nanargmax(jnp.array([1.0, jnp.nan, 3.0]))
       Array(2, dtype=int32)
@@ -533,6 +536,9 @@ def nanargmin(a: ArrayLike, axis: int | None = None, out: None = None, keepdims:
 
     Returns:
       Integer array without the axis.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.nanargmin(jnp.array([jnp.nan, 3.0, 1.0]))

@@ -92,6 +92,7 @@ def argsort(
 
     Raises:
       TypeError: kind or order is given.
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.argsort(jnp.array([3.0, 1.0, 2.0]))

@@ -285,6 +285,9 @@ def softmax(x: ArrayLike, /, *, axis: int | Sequence[int] | None = None) -> Arra
     Returns:
       Float array of the shape of `x`.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> onax.scipy.special.softmax(jnp.array([1.0, 1.0]))
       Array([0.5, 0.5], dtype=float32)
@@ -303,6 +306,9 @@ def log_softmax(x: ArrayLike, /, *, axis: int | Sequence[int] | None = None) -> 
 
     Returns:
       Float array of the shape of `x`.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> onax.scipy.special.log_softmax(jnp.array([0.0, 1000.0]))
