@@ -532,6 +532,7 @@ def export(
     Raises:
       ExportError: the function cannot be exported, or not with these arguments.
       LoweringError: an operation has no ONNX form; the message lists every such operation.
+      TypeError: `disabled_checks` holds something else than a DisabledSafetyCheck.
 
     Examples:
       >>> exported = onax.export.export(onax.jit(jnp.sin))(onax.ShapeDtypeStruct((3,), jnp.float32))
@@ -543,7 +544,6 @@ def export(
     if opset is not None and opset not in opsets.OPSETS:
         first, last = opsets.OPSETS[0], opsets.OPSETS[-1]
         raise ExportError(f"opset {opset} is not supported: choose one from {first} to {last}")
-
     for check in (checks := tuple(disabled_checks)):
         if not isinstance(check, DisabledSafetyCheck):
             raise TypeError(f"disabled_checks holds objects of DisabledSafetyCheck; got {check!r}")

@@ -118,6 +118,9 @@ def symbolic_args_specs(
     Returns:
       A tree of ShapeDtypeStructs like `args`.
 
+    Raises:
+      ValueError: a specification for each argument is missing or has another rank; or both `scope` and `constraints`.
+
     Examples:
       >>> onax.export.symbolic_args_specs((jnp.ones((2, 3)),), ("b, _",))
       (ShapeDtypeStruct(shape=(b, 3), dtype=float32),)

@@ -3,6 +3,8 @@
 import onax as jax
 import onax.numpy as jnp
 from onax import Array, lax
+from onax.example_libraries import optimizers, stax
+from onax.experimental import sparse
 
 
 def loss(w: Array, scale: float = 1.0) -> Array:
@@ -33,3 +35,8 @@ def mistakes(w: Array) -> None:
     jax.export.load(3)  # not a path
     jax.tree.mapp(loss, w)  # there is no such function
     jax.scipy.specials.expit(w)  # there is no such module
+    optimizers.adam("small")  # text is no step size
+    stax.Dense(3, bias=True)  # there is no such argument
+    sparse.eye(3, sparse_format="coordinates")  # there is no such format
+    sparse.bcoo_todense(w)  # an array is not sparse
+    sparse.BCOO.fromdense(w).dense()  # there is no such method

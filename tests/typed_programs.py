@@ -8,8 +8,13 @@ import numpy as np
 
 import onax as jax
 import onax.numpy as jnp
-from onax import Array, export, lax, nn, random, tree_util
+from onax import Array, export, ffi, lax, nn, random, tree_util
+from onax.api_util import donation_vector, safe_map
+from onax.example_libraries import optimizers, stax
+from onax.experimental import io_callback, mesh_utils, rnn, sparse
+from onax.extend import core
 from onax.flatten_util import ravel_pytree
+from onax.interpreters import ad
 from onax.nn import initializers
 from onax.numpy import fft, linalg
 from onax.scipy import fft as scipy_fft
@@ -78,6 +83,9 @@ def programs(array: Array) -> None:
     assert_type(jax.block_until_ready(step(array, array)), tuple[Array, dict[str, Array]])
     assert_type(jax.make_jaxpr(jax.jit(lambda v: v))(array), Any)  # jit of a lambda is an argument of any function
     assert_type(jax.vmap(jax.vmap(lambda v: loss(v, v)))(array), Array)
+    assert_type(jax.jvp(jax.jit(lambda v: v), (array,), (array,)), tuple[Any, Any])
+    assert_type(jax.vjp(jax.jit(lambda v: v), array)[0], Any)
+    assert_type(jax.vjp(step, array, array, has_aux=True)[2], dict[str, Array])
     assert_type(jax.device_count(), int)
     assert_type(jax.make_mesh((2,), ("x",)), jax.sharding.Mesh)
 
@@ -212,6 +220,8 @@ def operations(x: Array) -> None:
     assert_type(lax.while_loop(lambda c: c[0] < 3, count, (x, 0)), tuple[Array, int])
     assert_type(lax.fori_loop(0, 3, lambda i, c: loss(c, c), x), Array)
     assert_type(lax.cond(x > 0, loss, loss, x, x), Array)
+    assert_type(lax.cond(x > 0, jnp.sin, lambda other: other, x), Array)  # the parameters have other names
+    assert_type(lax.cond(x > 0, jax.jit(lambda v: v), jax.jit(lambda v: v + 1), x), Any)
     assert_type(lax.switch(1, [step, step], x, x), tuple[Array, dict[str, Array]])
     assert_type(lax.map(lambda row: loss(row, row), x), Array)
     # The rest of lax, and scipy.
@@ -263,3 +273,37 @@ def files(x: Array) -> None:
     assert_type(export.is_symbolic_dim(export.symbolic_shape("b, 3")[0]), bool)
     assert_type(jax.onnx.load("loss.onnx"), jax.onnx.Model)
     assert_type(scipy_linalg.sqrtm(x), Array)
+
+
+def experiments(x: Array) -> None:
+    # Sparse arrays keep their class; dense ones come out of them.
+    matrix = sparse.BCOO.fromdense(x)
+    assert_type(matrix, sparse.BCOO)
+    assert_type(matrix.todense(), Array)
+    assert_type(matrix.shape, tuple[int, ...])
+    assert_type(matrix.sum_duplicates(nse=3), sparse.BCOO)
+    assert_type(sparse.bcoo_transpose(matrix, permutation=(1, 0)), sparse.BCOO)
+    assert_type(sparse.bcoo_reduce_sum(matrix, axes=(0,)), sparse.BCOO)
+    assert_type(sparse.todense(matrix), Array)
+    assert_type(sparse.csr_matvec(sparse.CSR.fromdense(x), x), Array)
+    assert_type(sparse.value_and_grad(loss)(x, x, scale=2.0), tuple[Array, Any])
+    assert_type(sparse.eye(3, sparse_format="bcsr").todense(), Array)
+    # Optimizers and layers are tuples of functions.
+    optimizer = optimizers.adam(1e-3)
+    assert_type(optimizer, optimizers.Optimizer)
+    init, update, get_params = optimizers.sgd(optimizers.exponential_decay(0.1, 10, 0.5))
+    state = update(0, {"w": x}, init({"w": x}))
+    assert_type(optimizers.l2_norm(get_params(state)), Array)
+    init_layers, apply_layers = stax.serial(stax.Dense(3), stax.Relu)
+    _, parameters = init_layers(random.key(0), (-1, 2))
+    assert_type(apply_layers(parameters, x), Any)
+    # Others.
+    assert_type(mesh_utils.create_device_mesh((1,)), np.ndarray)
+    assert_type(rnn.lstm(x, x, x, x, x, 2, 3, 1, 0.0, False), tuple[Array, Array, Array])
+    assert_type(io_callback(print, None, x), Any)
+    assert_type(ffi.include_dir(), str)
+    assert_type(donation_vector((0,), (), jax.tree.structure(((x,), {}))), tuple[bool, ...])
+    assert_type(safe_map(jax.jit(loss), [x], [x]), list[Array])
+    assert_type(sparse.sparsify(jax.jit(lambda v: v))(matrix), Any)
+    assert_type(core.jaxpr_as_fun(jax.make_jaxpr(loss)(x, x))(x, x), list[Any])
+    assert_type(ad.add_jaxvals(x, x), Array)

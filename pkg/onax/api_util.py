@@ -3,15 +3,21 @@
 The functions that take `fun` take a `WrappedFun` of `onax.extend.linear_util`.
 """
 
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass as _dataclass
+from typing import Any, TypeVar
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
-from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
+from onax._core.linear_util import WrappedFun
+from onax._ground.typing import PyTree
+from onax._native.avals import AbstractValue, ShapedArray
+from onax._native.tree import PyTreeDef, tree_flatten, tree_leaves, tree_unflatten
 from onax._transforms import vmap as _vmap
 from onax._transforms.flatten import debug_info
 from onax._transforms.flatten import shaped_abstractify as _type_of_value
-from onax.core import ShapedArray
 from onax.extend.linear_util import transformation2, transformation_with_aux2
+
+_Result = TypeVar("_Result")
 
 
 @transformation_with_aux2
@@ -31,7 +37,9 @@ def flatten_fun_nokwargs(f, store, in_tree, *args_flat):
     return leaves
 
 
-def flatten_axes(name, treedef, axis_tree, *, kws=False, tupled_args=False):
+def flatten_axes(
+    name: str, treedef: PyTreeDef, axis_tree: PyTree, *, kws: bool = False, tupled_args: bool = False
+) -> list[int | None]:
     """Returns one axis for each leaf, from a prefix tree of axes.
 
     Args:
@@ -54,7 +62,7 @@ def flatten_axes(name, treedef, axis_tree, *, kws=False, tupled_args=False):
     return _vmap.flatten_axes(name, treedef, (axis_tree, 0) if kws else axis_tree)
 
 
-def shaped_abstractify(x):
+def shaped_abstractify(x: Any) -> AbstractValue:
     """Returns the type under which a value is traced.
 
     Args:
@@ -99,7 +107,9 @@ def _with_fixed(f, dyn_argnums, fixed, count, *dyn_args, **kwargs):
     return f(*args, **kwargs)
 
 
-def argnums_partial(f, dyn_argnums, args, require_static_args_hashable=True):
+def argnums_partial(
+    f: WrappedFun, dyn_argnums: int | Sequence[int], args: Sequence[Any], require_static_args_hashable: bool = True
+) -> tuple[WrappedFun, tuple[Any, ...]]:
     """Returns a function as one of some of its arguments, and these arguments.
 
     Args:
@@ -153,7 +163,9 @@ def _positions(argnums, count):
     return tuple(n % count for n in argnums)
 
 
-def donation_vector(donate_argnums, donate_argnames, in_tree, kws=True):
+def donation_vector(
+    donate_argnums: Collection[int], donate_argnames: Collection[str], in_tree: PyTreeDef, kws: bool = True
+) -> tuple[bool, ...]:
     """Returns, for each leaf of arguments, whether it is donated.
 
     Args:
@@ -182,7 +194,7 @@ def _children(tree):
     return tree_unflatten(tree, range(tree.num_leaves))
 
 
-def rebase_donate_argnums(donate_argnums, static_argnums):
+def rebase_donate_argnums(donate_argnums: Collection[int], static_argnums: Collection[int]) -> tuple[int, ...]:
     """Returns the positions of donated arguments among those that are not static.
 
     Args:
@@ -206,7 +218,7 @@ def rebase_donate_argnums(donate_argnums, static_argnums):
     return tuple(sorted(n - sum(s < n for s in static_argnums) for n in donate_argnums))
 
 
-def safe_map(f, *sequences):
+def safe_map(f: Callable[..., _Result], *sequences: Iterable[Any]) -> list[_Result]:
     """Returns the list of a function's results on one item of each sequence.
 
     Args:
@@ -218,19 +230,20 @@ def safe_map(f, *sequences):
 
     Raises:
       ValueError: the lengths differ.
+      TypeError: `f` is not callable.
 
     Examples:
       >>> onax.api_util.safe_map(lambda x, y: x + y, [1, 2], [3, 4])
       [4, 6]
     """
-    sequences = [list(s) for s in sequences]
-    if not callable(f) and sequences and sequences[0]:
+    lists = [list(s) for s in sequences]
+    if not callable(f) and lists and lists[0]:
         raise TypeError(f"safe_map: the first argument must be callable, got {f!r}")
-    for i, s in enumerate(sequences[1:], 2):
-        if len(s) != len(sequences[0]):
-            more = "longer" if len(s) > len(sequences[0]) else "shorter"
+    for i, s in enumerate(lists[1:], 2):
+        if len(s) != len(lists[0]):
+            more = "longer" if len(s) > len(lists[0]) else "shorter"
             raise ValueError(f"safe_map() argument {i} is {more} than argument 1")
-    return [f(*items) for items in zip(*sequences)]
+    return [f(*items) for items in zip(*lists)]
 
 
 _wrap_api_functions(globals(), __name__)

@@ -53,6 +53,9 @@ def is_supported_dtype(dtype: DTypeLike) -> bool:
     Returns:
       A bool; newer consumers also take some floats of 8 bits.
 
+    Raises:
+      TypeError: the dtype is None.
+
     Examples:
       >>> onax.dlpack.is_supported_dtype(jnp.float32)
       True

@@ -7,6 +7,7 @@ under `vmap`, with arrays in the memory of the CPU.
 
 import ctypes
 import os
+from typing import Any, NoReturn
 
 from onax._control.ffi_call import (
     ffi_call,
@@ -18,7 +19,7 @@ from onax._control.ffi_call import (
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 
 
-def pycapsule(funcptr):
+def pycapsule(funcptr: Any) -> Any:
     """Returns a capsule around a C function, for `register_ffi_target`.
 
     Args:
@@ -38,7 +39,7 @@ def pycapsule(funcptr):
     return make(funcptr, None, destructor(0))
 
 
-def include_dir():
+def include_dir() -> str:
     """Returns the folder with the header `onax/ffi.h`, for the compiler's option -I.
 
     JAX's folder contains XLA's headers in C++; handlers compiled with those run here too.
@@ -55,14 +56,14 @@ def include_dir():
 
 
 def ffi_lowering(
-    call_target_name,
+    call_target_name: str,
     *,
-    operand_layouts=None,
-    result_layouts=None,
-    backend_config=None,
-    skip_ffi_layout_processing=False,
-    **lowering_args,
-):
+    operand_layouts: Any = None,
+    result_layouts: Any = None,
+    backend_config: Any = None,
+    skip_ffi_layout_processing: bool = False,
+    **lowering_args: Any,
+) -> NoReturn:
     """Raises NotImplementedError: a rule that lowers to MLIR has no meaning here.
 
     Args:
@@ -89,14 +90,14 @@ def ffi_lowering(
 
 
 def build_ffi_lowering_function(
-    call_target_name,
+    call_target_name: str,
     *,
-    operand_layouts=None,
-    result_layouts=None,
-    backend_config=None,
-    skip_ffi_layout_processing=False,
-    **lowering_args,
-):
+    operand_layouts: Any = None,
+    result_layouts: Any = None,
+    backend_config: Any = None,
+    skip_ffi_layout_processing: bool = False,
+    **lowering_args: Any,
+) -> NoReturn:
     """Raises NotImplementedError, as `ffi_lowering` does.
 
     Args:

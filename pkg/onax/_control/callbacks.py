@@ -23,7 +23,7 @@ from onax._core.effects import DebugEffect, IOEffect, OrderedDebugEffect, Ordere
 from onax._core.facts import CALLS_PYTHON
 from onax._core.trace import as_array, set_current_trace, valid_jaxtype
 from onax._ground import dtypes, lazy, source
-from onax._ground.typing import AnyFunction
+from onax._ground.typing import AnyFunction, PyTree
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
@@ -232,7 +232,14 @@ pure_callback_p = Primitive(
 # ---- io_callback
 
 
-def io_callback(callback, result_shape_dtypes, *args, sharding=None, ordered=False, **kwargs):
+def io_callback(
+    callback: AnyFunction,
+    result_shape_dtypes: PyTree,
+    *args: Any,
+    sharding: Any = None,
+    ordered: bool = False,
+    **kwargs: Any,
+) -> PyTree:
     """Returns what a Python function returns, which is called for its effects too.
 
     It is called each time the program reaches it, whether or not its results are used; calls keep the program's order
@@ -456,6 +463,7 @@ def debug_print(
     Raises:
       ValueError: arguments that the format does not use.
       TypeError: a format that is not a string.
+      KeyError: the format names an argument that is not there.
 
     Examples:
       >>> onax.jit(lambda x: onax.debug.print("x = {}", x))(3)

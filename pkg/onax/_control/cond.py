@@ -8,7 +8,7 @@ A batched index turns into all branches and a selection.
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from onax._core.rewrite import close, eliminate_dead_code, prune
 from onax._core.trace import as_array, find_cur_trace, to_concrete_value, typeof, valid_jaxtype
 from onax._core.zeros import drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
 from onax._ground import dtypes, source
-from onax._ground.typing import ArrayLike, Result
+from onax._ground.typing import Arguments, ArrayLike, Result
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
@@ -47,6 +47,7 @@ from onax._transforms.staging import derive_jaxpr, instantiate_results
 from onax._transforms.transpose import transpose_jaxpr
 
 _MISSING = object()
+_Others = ParamSpec("_Others")  # of the other branch, whose parameters may have other names
 
 
 @source.api_boundary
@@ -97,8 +98,8 @@ def switch(
 @source.api_boundary
 def cond(
     pred: ArrayLike,
-    true_fun: Callable[..., Result],
-    false_fun: Callable[..., Result],
+    true_fun: Callable[Arguments, Result],
+    false_fun: Callable[_Others, Result],
     *operands: Any,
     operand: Any = _MISSING,
     linear: Any = None,

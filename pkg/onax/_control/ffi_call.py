@@ -5,8 +5,9 @@ Python's lock; an exported file cannot hold it.
 """
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def _get_address(name, fn):
     return get_pointer(fn, get_name(fn))
 
 
-def register_ffi_target(name, fn, platform="cpu", api_version=1, **kwargs):
+def register_ffi_target(name: str, fn: Any, platform: str = "cpu", api_version: int = 1, **kwargs: Any) -> None:
     """Registers a C function as a target of `ffi_call`.
 
     The function takes one pointer, to a call frame of XLA's typed foreign function interface: it is compiled with the
@@ -119,7 +120,7 @@ def register_ffi_target(name, fn, platform="cpu", api_version=1, **kwargs):
     _targets[name] = Target(stages, fn)
 
 
-def register_ffi_target_as_batch_partitionable(name):
+def register_ffi_target_as_batch_partitionable(name: str) -> None:
     """Does nothing: a call with arguments on several devices runs once, on gathered arrays.
 
     Args:
@@ -133,7 +134,7 @@ def register_ffi_target_as_batch_partitionable(name):
     """
 
 
-def register_ffi_type_id(name, obj, platform="cpu"):
+def register_ffi_type_id(name: str, obj: Any, platform: str = "cpu") -> NoReturn:
     """Raises ValueError, as JAX 0.10.2 does: use `register_ffi_type`.
 
     Args:
@@ -153,7 +154,7 @@ def register_ffi_type_id(name, obj, platform="cpu"):
     raise ValueError("register_ffi_type_id is not supported after jaxlib version 381.")
 
 
-def register_ffi_type(name, type_registration, platform="cpu"):
+def register_ffi_type(name: str, type_registration: Mapping[str, Any], platform: str = "cpu") -> None:
     """Gives the type of a target's state its number.
 
     Args:
@@ -294,17 +295,17 @@ def _check_aliases(aliases, in_avals, out_avals, in_layouts, out_layouts):
 
 
 def ffi_call(
-    target_name,
-    result_shape_dtypes,
+    target_name: str,
+    result_shape_dtypes: Any,
     *,
-    has_side_effect=False,
-    vmap_method=None,
-    input_layouts=None,
-    output_layouts=None,
-    input_output_aliases=None,
-    custom_call_api_version=4,
-    legacy_backend_config=None,
-):
+    has_side_effect: bool = False,
+    vmap_method: str | None = None,
+    input_layouts: Sequence[Any] | None = None,
+    output_layouts: Sequence[Any] | None = None,
+    input_output_aliases: Mapping[int, int] | None = None,
+    custom_call_api_version: int = 4,
+    legacy_backend_config: None = None,
+) -> Callable[..., Any]:
     """Returns a function that calls a registered target with arrays.
 
     Its positional arguments are arrays; keyword arguments are the attributes of the call: bool, int (64 bits), float

@@ -24,6 +24,9 @@ def map_(f: Callable[[Any], Result], xs: PyTree, *, batch_size: int | None = Non
     Returns:
       Tree of arrays with that leading length.
 
+    Raises:
+      ValueError: an array is a scalar, or lengths differ.
+
     Examples:
       >>> lax.map(lambda x: x * x, jnp.array([1, 2, 3]))
       Array([1, 4, 9], dtype=int32)

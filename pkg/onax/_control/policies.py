@@ -80,6 +80,9 @@ def checkpoint_name(x: Any, name: str) -> Any:
     Returns:
       A tree equal to `x`.
 
+    Raises:
+      TypeError: the name has no hash.
+
     Examples:
       >>> onax.ad_checkpoint.checkpoint_name(jnp.ones(2), "hidden")
       Array([1., 1.], dtype=float32)

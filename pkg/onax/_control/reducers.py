@@ -69,6 +69,7 @@ def reduce(
 
     Raises:
       TypeError: structures, shapes or dtypes do not fit.
+      ValueError: there are no operands, or the initial values have another structure.
 
     Examples:
       >>> lax.reduce(jnp.array([[3, 7], [9, 2]]), 0, lax.add, (0,))
@@ -232,6 +233,7 @@ def associative_scan(fn: AnyFunction, elems: Result, reverse: bool = False, axis
 
     Raises:
       TypeError: `fn` is no function.
+      ValueError: the arrays have other lengths along the axis, or no such axis.
 
     Examples:
       >>> lax.associative_scan(lax.add, jnp.array([1, 2, 3]))

@@ -512,6 +512,7 @@ def shard_map(
 
     Raises:
       ValueError: specs that do not fit the mesh, the arguments or the results.
+      TypeError: `f` is not callable.
 
     Examples:
       >>> mesh = onax.make_mesh((1,), ("x",))

@@ -5,7 +5,7 @@ from onax._core.jaxpr import DropVar, Jaxpr, Literal, effects_of, jaxprs_in_para
 from onax._ground.errors import JaxprTypeError
 
 
-def check_jaxpr(jaxpr):
+def check_jaxpr(jaxpr: Jaxpr) -> None:
     """Raises JaxprTypeError unless a program is well formed, the programs in it too.
 
     Args:
@@ -13,6 +13,9 @@ def check_jaxpr(jaxpr):
 
     Returns:
       None.
+
+    Raises:
+      TypeError: the argument is no Jaxpr.
 
     Examples:
       >>> onax.extend.core.check_jaxpr(onax.make_jaxpr(jnp.sin)(1.0).jaxpr)

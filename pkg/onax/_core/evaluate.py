@@ -1,8 +1,9 @@
 """Evaluates jaxprs: in compiled code when nothing is being transformed, by binding each equation otherwise."""
 
+from collections.abc import Callable
 from typing import Any
 
-from onax._core.jaxpr import DropVar, Literal
+from onax._core.jaxpr import ClosedJaxpr, DropVar, Literal
 from onax._core.refs import apply_with_refs, creates_or_takes_ref, is_ref, uses_refs
 from onax._core.trace import find_cur_trace
 from onax._ground.source import here
@@ -72,7 +73,7 @@ def bind_with_refs(primitive, args, params):
     return primitive.bind(*args, **params)
 
 
-def jaxpr_as_fun(closed_jaxpr):
+def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr) -> Callable[..., list[Any]]:
     """Returns the function that a closed program stands for.
 
     Args:

@@ -11,7 +11,9 @@
 public classes, because libraries walk them.
 """
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from onax._core.effects import join_effects, no_effects
 from onax._core.printing import Printable, literal_text, print_eqn, print_jaxpr
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
+from onax._native.dispatch import Primitive
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -155,7 +158,15 @@ class JaxprEqn:
         return print_eqn(self)
 
 
-def new_jaxpr_eqn(invars, outvars, primitive, params, effects=no_effects, source_info=None, ctx=None):
+def new_jaxpr_eqn(
+    invars: Iterable[Var | Literal],
+    outvars: Iterable[Var],
+    primitive: Primitive,
+    params: dict[str, Any],
+    effects: Any = no_effects,
+    source_info: Any = None,
+    ctx: JaxprEqnContext | None = None,
+) -> JaxprEqn:
     """Returns an equation, from any sequences of variables.
 
     Args:
@@ -366,7 +377,7 @@ def close_jaxpr(jaxpr):
     return jaxpr if isinstance(jaxpr, ClosedJaxpr) else ClosedJaxpr(jaxpr, ())
 
 
-def jaxprs_in_params(params):
+def jaxprs_in_params(params: Mapping[str, Any]) -> Iterator[Jaxpr]:
     """Returns the programs among an equation's parameters, also inside of tuples and lists.
 
     Args:
@@ -391,7 +402,7 @@ def effects_of(effects, params):
     return join_effects(effects, *[inner.effects for inner in jaxprs_in_params(params)])
 
 
-def subjaxprs(jaxpr):
+def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
     """Returns the programs one level below a program.
 
     Args:

@@ -9,9 +9,12 @@ onax itself has no such layers; libraries that call `interpreters.partial_eval` 
 
 import functools
 import weakref
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from onax._core.jaxpr import DebugInfo
+from onax._ground.typing import AnyFunction, Function
 
 _MISSING = DebugInfo("missing_debug_info", "<missing_debug_info>", None, None)
 
@@ -112,7 +115,9 @@ def _name(function):
     return getattr(function, "__name__", "<unnamed function>")
 
 
-def wrap_init(f, params=None, *, debug_info=None):
+def wrap_init(
+    f: AnyFunction, params: Mapping[str, Any] | None = None, *, debug_info: DebugInfo | None = None
+) -> WrappedFun:
     """Returns a function as a WrappedFun without layers.
 
     Args:
@@ -134,7 +139,7 @@ def wrap_init(f, params=None, *, debug_info=None):
     )
 
 
-def transformation2(gen, fun=None, *gen_static_args):
+def transformation2(gen: AnyFunction, fun: WrappedFun | None = None, *gen_static_args: Any) -> Any:
     """Returns a function inside of one more layer.
 
     Args:
@@ -156,7 +161,9 @@ def transformation2(gen, fun=None, *gen_static_args):
     return fun.wrap(gen, gen_static_args, None)
 
 
-def transformation_with_aux2(gen, fun=None, *gen_static_args, use_eq_store=False):
+def transformation_with_aux2(
+    gen: AnyFunction, fun: WrappedFun | None = None, *gen_static_args: Any, use_eq_store: bool = False
+) -> Any:
     """Returns a function inside of one more layer, which stores an auxiliary value.
 
     Args:
@@ -183,7 +190,7 @@ def transformation_with_aux2(gen, fun=None, *gen_static_args, use_eq_store=False
     return fun.wrap(gen, gen_static_args, store), lambda: store.val
 
 
-def transformation(gen, fun=None, *gen_static_args):
+def transformation(gen: AnyFunction, fun: WrappedFun | None = None, *gen_static_args: Any) -> Any:
     """Returns a function inside of one more layer, which is written as a generator.
 
     Args:
@@ -207,7 +214,9 @@ def transformation(gen, fun=None, *gen_static_args):
     return fun.wrap(_through(gen), gen_static_args, None)
 
 
-def transformation_with_aux(gen, fun=None, *gen_static_args, use_eq_store=False):
+def transformation_with_aux(
+    gen: AnyFunction, fun: WrappedFun | None = None, *gen_static_args: Any, use_eq_store: bool = False
+) -> Any:
     """Returns a function inside of one more layer, a generator that finally yields (result, auxiliary value).
 
     Args:
@@ -253,7 +262,7 @@ def _through(gen, has_aux=False):
     return layer
 
 
-def merge_linear_aux(aux1, aux2):
+def merge_linear_aux(aux1: Callable[[], Any], aux2: Callable[[], Any]) -> tuple[bool, Any]:
     """Returns the auxiliary value of the one of two functions that has run.
 
     Args:
@@ -290,7 +299,7 @@ def merge_linear_aux(aux1, aux2):
     raise StoreException("both stores occupied")
 
 
-def cache(call):
+def cache(call: Function) -> Function:
     """Returns a function of WrappedFuns that remembers its results.
 
     They live as long as the innermost function; auxiliary values of the first call are stored again.

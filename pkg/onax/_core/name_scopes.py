@@ -54,6 +54,9 @@ def named_call(fun: Function, *, name: str | None = None) -> Function:
     Returns:
       A function with the signature of `fun`.
 
+    Raises:
+      TypeError: `fun` is not callable.
+
     Examples:
       >>> onax.named_call(lambda x: x + 1, name="layer")(1)
       2

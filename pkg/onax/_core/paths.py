@@ -341,6 +341,7 @@ def tree_map(f: AnyFunction, tree: PyTree, *rest: PyTree, is_leaf: Callable[[Any
 
     Raises:
       ValueError: the structures do not fit.
+      TypeError: `f` is not callable.
 
     Examples:
       >>> onax.tree.map(lambda x, y: x + y, {"a": 1, "b": (2, 3)}, {"a": 10, "b": (20, 30)})

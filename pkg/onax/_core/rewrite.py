@@ -13,6 +13,8 @@ smaller when some of its results are not read, by its primitive's `dce` rule:
     dce(used_outputs, eqn) -> (used_inputs, eqn or None)
 """
 
+from collections.abc import Sequence
+
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, convert_constvars_jaxpr
 from onax._core.lists import select
 from onax._core.programs import called_program, programs
@@ -82,7 +84,9 @@ def rename_variables(jaxpr):
 # ---- dead code
 
 
-def dce_jaxpr(jaxpr, used_outputs, instantiate=False, bodies=True):
+def dce_jaxpr(
+    jaxpr: Jaxpr, used_outputs: bool | Sequence[bool], instantiate: bool | Sequence[bool] = False, bodies: bool = True
+) -> tuple[Jaxpr, list[bool]]:
     """Returns a program without what some results do not need.
 
     Equations with effects stay, and so do all constants.
@@ -123,7 +127,9 @@ def dce_jaxpr(jaxpr, used_outputs, instantiate=False, bodies=True):
     return Jaxpr(jaxpr.constvars, invars, outvars, live_eqns, None, jaxpr.debug_info), used_inputs
 
 
-def dce_jaxpr_consts(jaxpr, used_outputs, instantiate=False):
+def dce_jaxpr_consts(
+    jaxpr: Jaxpr, used_outputs: bool | Sequence[bool], instantiate: bool | Sequence[bool] = False
+) -> tuple[Jaxpr, list[bool], list[bool]]:
     """Returns a program without what some results do not need, constants included.
 
     Args:

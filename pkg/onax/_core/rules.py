@@ -11,6 +11,7 @@ the rules of `add`.
 """
 
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,7 @@ add_any_p = Primitive(
 )
 
 
-def add_tangents(x, y):
+def add_tangents(x: Any, y: Any) -> Any:
     """Returns the sum of two tangents or cotangents.
 
     Args:

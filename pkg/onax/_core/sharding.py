@@ -201,7 +201,7 @@ class NamedSharding(Sharding):
 
     Raises:
       ValueError: axes that the mesh does not have.
-      DuplicateSpecError: an axis that is used twice.
+      ValueError: an axis that is used twice.
 
     Examples:
       >>> mesh = onax.make_mesh((1,), ("x",))

@@ -14,6 +14,7 @@ import numpy as np
 from onax._core.refs import AbstractRef, Ref
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes, errors, source
+from onax._ground.typing import AnyFunction
 from onax._native import context
 from onax._native.array import Array, ArrayImpl, make_array
 from onax._native.avals import ShapedArray
@@ -490,7 +491,7 @@ def typeof(x: Any) -> Any:
 get_aval = typeof
 
 
-def valid_jaxtype(x):
+def valid_jaxtype(x: Any) -> bool:
     """Returns whether a value can be traced.
 
     Args:
@@ -533,7 +534,7 @@ def to_concrete_value(x):
     return x.to_concrete_value() if isinstance(x, Tracer) else x
 
 
-def concrete_or_error(force, val, context=""):
+def concrete_or_error(force: AnyFunction, val: Any, context: str = "") -> Any:
     """Returns a value that is known, converted by a function.
 
     Args:

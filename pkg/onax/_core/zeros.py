@@ -6,6 +6,7 @@ the operands with respect to which a linear primitive is being transposed.  `Sym
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -72,7 +73,7 @@ class UndefinedPrimal:
         return f"UndefinedPrimal({self.aval})"
 
 
-def is_undefined_primal(x):
+def is_undefined_primal(x: Any) -> bool:
     """Returns whether a value stands for a linear operand.
 
     Args:

@@ -281,7 +281,7 @@ def _backends_of_all(cuda):
     return made
 
 
-def get_backend(platform=None, name="get_backend"):
+def get_backend(platform: str | Backend | None = None, name: str = "get_backend") -> Backend:
     """Returns the backend of a platform.
 
     Args:
@@ -319,7 +319,7 @@ def get_backend(platform=None, name="get_backend"):
     return backend
 
 
-def backends():
+def backends() -> dict[str, Backend]:
     """Returns all backends.
 
     Returns:
@@ -373,6 +373,7 @@ def local_devices(
 
     Raises:
       ValueError: there is no such process.
+      TypeError: `process_index` is not a number.
 
     Examples:
       >>> onax.local_devices()[0].process_index
@@ -489,7 +490,7 @@ def default_backend() -> str:
     return get_backend().platform
 
 
-def current_default():
+def current_default() -> Device:
     """Returns the device of new arrays for which none is specified.
 
     Returns:

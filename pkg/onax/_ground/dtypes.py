@@ -242,6 +242,10 @@ def dtype(x: Any, *, canonicalize: bool = True) -> "np.dtype | ExtendedDType":
     Returns:
       np.dtype.
 
+    Raises:
+      TypeError: the value has no dtype.
+      ValueError: the value is None.
+
     Examples:
       >>> lax.dtype(1.0), lax.dtype("int64")
       (dtype('float32'), dtype('int32'))
@@ -686,7 +690,7 @@ def short_name(dtype_):
     return known
 
 
-def primal_tangent_dtype(dtype_):
+def primal_tangent_dtype(dtype_: Any) -> Any:
     """Returns the dtype of tangents of values of a dtype.
 
     Args:

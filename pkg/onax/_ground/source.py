@@ -105,7 +105,7 @@ def phase_prefix(record):
     return "the backward pass of " if record is not None and record.backward else ""
 
 
-def register_exclusion(path):
+def register_exclusion(path: str) -> None:
     """Leaves a file out of locations and tracebacks, as if it were part of onax.
 
     Args:

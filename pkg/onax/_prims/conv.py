@@ -132,6 +132,7 @@ def conv_shape_tuple(
 
     Raises:
       TypeError: shapes or parameters do not fit.
+      ValueError: negative padding removes more than there is.
 
     Examples:
       >>> lax.conv_shape_tuple((1, 3, 8, 8), (4, 3, 3, 3), (1, 1), "VALID")
@@ -560,6 +561,7 @@ def conv(
 
     Raises:
       TypeError: shapes, dtypes or parameters do not fit.
+      ValueError: the shapes do not fit a convolution.
 
     Examples:
       >>> lax.conv(jnp.ones((1, 1, 4, 4)), jnp.ones((2, 1, 3, 3)), (1, 1), "VALID").shape

@@ -6,6 +6,7 @@ Dimensions may be symbolic; rules compute with them only by `_ground/dims.py` an
 import enum
 import operator
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -236,7 +237,7 @@ def zeros_like_aval(aval):
     return broadcast(zero, aval.shape) if typed is None else typed
 
 
-def instantiate_zeros(tangent):
+def instantiate_zeros(tangent: Any) -> Array:
     """Returns an array of zeros for a symbolic zero, and any other value as it is.
 
     Args:

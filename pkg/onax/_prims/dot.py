@@ -522,6 +522,7 @@ def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: PrecisionLike = None
 
     Raises:
       TypeError: ranks or lengths do not fit.
+      ValueError: an operand has less than 2 axes, or their ranks differ.
 
     Examples:
       >>> lax.batch_matmul(jnp.ones((5, 2, 3)), jnp.ones((5, 3, 4))).shape

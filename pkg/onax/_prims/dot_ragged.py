@@ -399,6 +399,7 @@ def ragged_dot_general(
 
     Raises:
       TypeError: axes or lengths do not fit.
+      NotImplementedError: `group_offset` is given.
 
     Examples:
       >>> axes = lax.RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), [0], [0])

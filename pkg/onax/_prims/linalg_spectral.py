@@ -106,6 +106,7 @@ def eigh(
 
     Raises:
       ValueError: the matrices are not square.
+      NotImplementedError: `subset_by_index` leaves values out, or the implementation is not QR.
 
     Examples:
       >>> vectors, values = lax.linalg.eigh(jnp.array([[2.0, 0.0], [0.0, 1.0]]))
@@ -356,6 +357,10 @@ def svd(
 
     Returns:
       Tuple (u, s, v^H) with s real, descending, of shape (..., k); s alone without compute_uv.
+
+    Raises:
+      NotImplementedError: `subset_by_index` leaves values out, or the algorithm is JACOBI or POLAR.
+      ValueError: `subset_by_index` together with `full_matrices`.
 
     Examples:
       >>> jnp.round(lax.linalg.svd(jnp.array([[3.0, 0.0], [0.0, -4.0]]), compute_uv=False), 4)

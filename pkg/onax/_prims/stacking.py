@@ -148,6 +148,9 @@ def unstack(x: ArrayLike, axis: int = 0) -> tuple[Array, ...]:
     Returns:
       Tuple of arrays.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> lax.unstack(jnp.array([[1, 2], [3, 4]]))
       (Array([1, 2], dtype=int32), Array([3, 4], dtype=int32))

@@ -248,6 +248,9 @@ def eval_shape(fun: AnyFunction, *args: Any, **kwargs: Any) -> Any:
     Returns:
       A tree of ShapeDtypeStructs.
 
+    Raises:
+      TypeError: `fun` is not callable.
+
     Examples:
       >>> onax.eval_shape(lambda x: x @ x.T, onax.ShapeDtypeStruct((2, 3), jnp.float32))
       ShapeDtypeStruct(shape=(2, 2), dtype=float32)
@@ -286,6 +289,9 @@ def make_jaxpr(
 
     Returns:
       A function of arguments of `fun`, or their types, that returns a ClosedJaxpr.
+
+    Raises:
+      TypeError: `fun` is not callable.
 
     Examples:
       >>> onax.make_jaxpr(lambda x: 2 * x)(1.0)

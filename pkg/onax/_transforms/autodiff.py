@@ -62,11 +62,11 @@ def _check_results(leaves):
 @source.api_boundary
 @overload
 def jvp(
-    fun: Callable[..., _Result], primals: Any, tangents: Any, has_aux: Literal[False] = False
+    fun: Callable[Arguments, _Result], primals: Any, tangents: Any, has_aux: Literal[False] = False
 ) -> tuple[_Result, _Result]: ...
 @overload
 def jvp(
-    fun: Callable[..., tuple[_Result, _Auxiliary]], primals: Any, tangents: Any, has_aux: Literal[True]
+    fun: Callable[Arguments, tuple[_Result, _Auxiliary]], primals: Any, tangents: Any, has_aux: Literal[True]
 ) -> tuple[_Result, _Result, _Auxiliary]: ...
 def jvp(fun: AnyFunction, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
     """Returns a function's results, and their derivative along tangents of the arguments (forward mode).
@@ -349,11 +349,11 @@ def _apply_vjp(lin, cts):
 @source.api_boundary
 @overload
 def vjp(
-    fun: Callable[..., _Result], *primals: Any, has_aux: Literal[False] = False, reduce_axes=()
+    fun: Callable[Arguments, _Result], *primals: Any, has_aux: Literal[False] = False, reduce_axes=()
 ) -> tuple[_Result, Callable[[_Result], tuple]]: ...
 @overload
 def vjp(
-    fun: Callable[..., tuple[_Result, _Auxiliary]], *primals: Any, has_aux: Literal[True], reduce_axes=()
+    fun: Callable[Arguments, tuple[_Result, _Auxiliary]], *primals: Any, has_aux: Literal[True], reduce_axes=()
 ) -> tuple[_Result, Callable[[_Result], tuple], _Auxiliary]: ...
 def vjp(fun: AnyFunction, *primals: Any, has_aux: bool = False, reduce_axes: Sequence[Any] = ()) -> Any:
     """Returns a function's results, and the map from their cotangents to those of the arguments (reverse mode).
@@ -367,6 +367,9 @@ def vjp(fun: AnyFunction, *primals: Any, has_aux: bool = False, reduce_axes: Seq
     Returns:
       (out, pull), or (out, pull, aux); ``pull(ct)`` takes a tree like `out` and returns a tuple with one tree for each
       argument (float0 for integers).
+
+    Raises:
+      TypeError: `fun` is not callable.
 
     Examples:
       >>> y, pull = onax.vjp(lambda x, y: x * y, 3.0, 4.0)

@@ -4,11 +4,14 @@ import functools
 import inspect
 import operator
 import weakref
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from onax._core.jaxpr import DebugInfo
 from onax._core.paths import keystr, tree_flatten_with_path
 from onax._core.trace import Tracer, typeof
 from onax._ground import source
+from onax._ground.typing import AnyFunction
 from onax._native.tree import tree_flatten, tree_map, tree_unflatten
 
 
@@ -148,7 +151,14 @@ def _leaf_names(name, tree):
     return [name + keystr(path) for path, _ in tree_flatten_with_path(tree)[0]]
 
 
-def debug_info(traced_for, fun, args=(), kwargs=None, static_argnums=(), static_argnames=()):
+def debug_info(
+    traced_for: str,
+    fun: AnyFunction,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    static_argnums: Collection[int] = (),
+    static_argnames: Collection[str] = (),
+) -> DebugInfo:
     """Returns what messages say of a traced function: its source location, and the names of its arguments and results.
 
     Args:

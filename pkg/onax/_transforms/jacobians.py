@@ -185,6 +185,9 @@ def hessian(
       A function of the arguments of `fun` that returns a tree like the results of trees like the argument, twice, with
       arrays of shape (*result, *argument, *argument).
 
+    Raises:
+      TypeError: `fun` is not callable, or the arguments are not real numbers.
+
     Examples:
       >>> onax.hessian(lambda x: x[0] ** 2 * x[1])(jnp.array([1.0, 2.0]))
       Array([[4., 2.],

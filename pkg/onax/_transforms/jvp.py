@@ -1,7 +1,10 @@
 """Forward mode: operations on pairs of a primal and a tangent."""
 
+from collections.abc import Sequence
+
 from onax._core import leaks
 from onax._core.evaluate import eval_jaxpr
+from onax._core.jaxpr import ClosedJaxpr
 from onax._core.refs import RefWriteError
 from onax._core.trace import (
     Trace,
@@ -200,7 +203,9 @@ def jvp_flat(fun, primals, tangents, at_end=None):
     return [p for p, _ in pairs], [t for _, t in pairs]
 
 
-def jvp_jaxpr(jaxpr, nonzeros, instantiate):
+def jvp_jaxpr(
+    jaxpr: ClosedJaxpr, nonzeros: Sequence[bool], instantiate: bool | Sequence[bool]
+) -> tuple[ClosedJaxpr, list[bool]]:
     """Returns the program of a program's results and their tangents.
 
     Args:

@@ -224,7 +224,7 @@ def make_array_from_callback(
       Array of shape `shape`.
 
     Raises:
-      IndivisibleError: the parts would be unequal.
+      ValueError: the parts would be unequal.
       ValueError: a part of another shape or dtype.
 
     Examples:
@@ -261,6 +261,10 @@ def make_array_from_single_device_arrays(
 
     Returns:
       Array of shape `shape`.
+
+    Raises:
+      TypeError: `arrays` is no list or tuple of Arrays.
+      ValueError: the arrays are not one for each addressable device of the sharding.
 
     Examples:
       >>> sharding = onax.sharding.SingleDeviceSharding(onax.devices()[0])

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onax._core.trace import find_cur_trace
+from onax._ground.typing import AnyFunction
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.batching import move_mapped_axis
 from onax._transforms.flatten import FlatFunction
@@ -22,7 +23,14 @@ class _Container:
 _containers: dict[type, _Container] = {}
 
 
-def register_vmappable(data_type, spec_type, axis_size_type, to_elt, from_elt, make_iota):
+def register_vmappable(
+    data_type: type,
+    spec_type: type,
+    axis_size_type: type,
+    to_elt: AnyFunction,
+    from_elt: AnyFunction,
+    make_iota: AnyFunction,
+) -> None:
     """Makes `vmap` map objects of a class, by two functions.
 
     Args:
@@ -52,7 +60,7 @@ def register_vmappable(data_type, spec_type, axis_size_type, to_elt, from_elt, m
     _containers[data_type] = _Container(spec_type, to_elt, from_elt)
 
 
-def unregister_vmappable(data_type):
+def unregister_vmappable(data_type: type) -> None:
     """Takes back `register_vmappable`.
 
     Args:

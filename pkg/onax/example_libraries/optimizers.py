@@ -9,12 +9,26 @@ A step size is a number or a function of the step.
 """
 
 import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from onax import numpy as jnp
 from onax._core.trees import tree_reduce
-from onax._native.tree import register_pytree_node, tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
+from onax._ground.typing import AnyFunction, Arguments, ArrayLike, PyTree
+from onax._native.array import Array
+from onax._native.tree import (
+    PyTreeDef,
+    register_pytree_node,
+    tree_flatten,
+    tree_leaves,
+    tree_map,
+    tree_structure,
+    tree_unflatten,
+)
+
+Schedule: TypeAlias = Callable[[Any], Any]  # of the step's number
+ScalarOrSchedule: TypeAlias = ArrayLike | Schedule
 
 
 class Optimizer(NamedTuple):
@@ -31,9 +45,9 @@ class Optimizer(NamedTuple):
       {'w': 0.0}
     """
 
-    init_fn: object
-    update_fn: object
-    params_fn: object
+    init_fn: Callable[[PyTree], Any]
+    update_fn: Callable[[Any, PyTree, Any], Any]
+    params_fn: Callable[[Any], PyTree]
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -51,9 +65,9 @@ class OptimizerState:
       ((1.0,),)
     """
 
-    packed_state: tuple
-    tree_def: object
-    subtree_defs: tuple
+    packed_state: tuple[tuple[Any, ...], ...]
+    tree_def: PyTreeDef
+    subtree_defs: tuple[PyTreeDef, ...]
 
 
 register_pytree_node(
@@ -75,7 +89,7 @@ class JoinPoint:
       (1.0,)
     """
 
-    subtree: object
+    subtree: Any
 
     def __iter__(self):
         yield self.subtree
@@ -90,7 +104,7 @@ def _states(state):
     return [tree_unflatten(tree, flat) for tree, flat in zip(state.subtree_defs, state.packed_state)]
 
 
-def unpack_optimizer_state(opt_state):
+def unpack_optimizer_state(opt_state: OptimizerState) -> PyTree:
     """Returns the state as a tree like the parameters, for storing it.
 
     Args:
@@ -107,7 +121,7 @@ def unpack_optimizer_state(opt_state):
     return tree_unflatten(opt_state.tree_def, [JoinPoint(state) for state in _states(opt_state)])
 
 
-def pack_optimizer_state(marked_pytree):
+def pack_optimizer_state(marked_pytree: PyTree) -> OptimizerState:
     """Returns the state in a tree of JoinPoints; the inverse of `unpack_optimizer_state`.
 
     Args:
@@ -130,7 +144,9 @@ def pack_optimizer_state(marked_pytree):
     return _pack([point.subtree for point in points], tree)
 
 
-def optimizer(opt_maker):
+def optimizer(
+    opt_maker: Callable[Arguments, tuple[AnyFunction, AnyFunction, AnyFunction]],
+) -> Callable[Arguments, Optimizer]:
     """Makes an optimizer of trees from one of single arrays, as a decorator.
 
     Args:
@@ -187,7 +203,7 @@ def _first(state):
 
 
 @optimizer
-def sgd(step_size):
+def sgd(step_size: ScalarOrSchedule) -> Optimizer:
     """Returns gradient descent: x - step_size * g.
 
     Args:
@@ -201,12 +217,12 @@ def sgd(step_size):
       >>> opt.params_fn(opt.update_fn(0, 2.0, opt.init_fn(1.0)))
       0.0
     """
-    step_size = make_schedule(step_size)
-    return (lambda x0: x0), (lambda i, g, x: x - step_size(i) * g), (lambda x: x)
+    rate = make_schedule(step_size)
+    return Optimizer(lambda x0: x0, lambda i, g, x: x - rate(i) * g, lambda x: x)
 
 
 @optimizer
-def momentum(step_size, mass):
+def momentum(step_size: ScalarOrSchedule, mass: ArrayLike) -> Optimizer:
     """Returns gradient descent with a velocity: v = mass * v + g; x - step_size * v.
 
     Args:
@@ -221,18 +237,18 @@ def momentum(step_size, mass):
       >>> opt.params_fn(opt.update_fn(0, 2.0, opt.init_fn(1.0)))
       Array(0., dtype=float32, weak_type=True)
     """
-    step_size = make_schedule(step_size)
+    rate = make_schedule(step_size)
 
     def update(i, g, state):
         x, v = state
         v = mass * v + g
-        return x - step_size(i) * v, v
+        return x - rate(i) * v, v
 
-    return (lambda x0: (x0, jnp.zeros_like(x0))), update, _first
+    return Optimizer(lambda x0: (x0, jnp.zeros_like(x0)), update, _first)
 
 
 @optimizer
-def nesterov(step_size, mass):
+def nesterov(step_size: ScalarOrSchedule, mass: ArrayLike) -> Optimizer:
     """Returns gradient descent with Nesterov's velocity: x - step_size * (mass * v + g).
 
     Args:
@@ -247,14 +263,14 @@ def nesterov(step_size, mass):
       >>> opt.params_fn(opt.update_fn(0, 2.0, opt.init_fn(1.0)))
       Array(-0.5, dtype=float32, weak_type=True)
     """
-    step_size = make_schedule(step_size)
+    rate = make_schedule(step_size)
 
     def update(i, g, state):
         x, v = state
         v = mass * v + g
-        return x - step_size(i) * (mass * v + g), v
+        return x - rate(i) * (mass * v + g), v
 
-    return (lambda x0: (x0, jnp.zeros_like(x0))), update, _first
+    return Optimizer(lambda x0: (x0, jnp.zeros_like(x0)), update, _first)
 
 
 def _inverse_root(x):
@@ -262,7 +278,7 @@ def _inverse_root(x):
 
 
 @optimizer
-def adagrad(step_size, momentum=0.9):
+def adagrad(step_size: ScalarOrSchedule, momentum: ArrayLike = 0.9) -> Optimizer:
     """Returns Adagrad (Duchi, Hazan and Singer, 2011): gradients over the root of the sum of their squares.
 
     Args:
@@ -277,19 +293,19 @@ def adagrad(step_size, momentum=0.9):
       >>> opt.params_fn(opt.init_fn(1.0))
       1.0
     """
-    step_size = make_schedule(step_size)
+    rate = make_schedule(step_size)
 
     def update(i, g, state):
         x, squares, m = state
         squares = squares + jnp.square(g)
         m = (1.0 - momentum) * (g * _inverse_root(squares)) + momentum * m
-        return x - step_size(i) * m, squares, m
+        return x - rate(i) * m, squares, m
 
-    return (lambda x0: (x0, jnp.zeros_like(x0), jnp.zeros_like(x0))), update, _first
+    return Optimizer(lambda x0: (x0, jnp.zeros_like(x0), jnp.zeros_like(x0)), update, _first)
 
 
 @optimizer
-def rmsprop(step_size, gamma=0.9, eps=1e-8):
+def rmsprop(step_size: ScalarOrSchedule, gamma: ArrayLike = 0.9, eps: ArrayLike = 1e-8) -> Optimizer:
     """Returns RMSProp (Tieleman and Hinton, 2012): gradients over the root of the running mean of their squares.
 
     Args:
@@ -305,18 +321,20 @@ def rmsprop(step_size, gamma=0.9, eps=1e-8):
       >>> opt.params_fn(opt.init_fn(1.0))
       1.0
     """
-    step_size = make_schedule(step_size)
+    rate = make_schedule(step_size)
 
     def update(i, g, state):
         x, mean = state
         mean = mean * gamma + jnp.square(g) * (1.0 - gamma)
-        return x - step_size(i) * g / jnp.sqrt(mean + eps), mean
+        return x - rate(i) * g / jnp.sqrt(mean + eps), mean
 
-    return (lambda x0: (x0, jnp.zeros_like(x0))), update, _first
+    return Optimizer(lambda x0: (x0, jnp.zeros_like(x0)), update, _first)
 
 
 @optimizer
-def rmsprop_momentum(step_size, gamma=0.9, eps=1e-8, momentum=0.9):
+def rmsprop_momentum(
+    step_size: ScalarOrSchedule, gamma: ArrayLike = 0.9, eps: ArrayLike = 1e-8, momentum: ArrayLike = 0.9
+) -> Optimizer:
     """Returns RMSProp with a velocity.
 
     Args:
@@ -333,19 +351,19 @@ def rmsprop_momentum(step_size, gamma=0.9, eps=1e-8, momentum=0.9):
       >>> opt.params_fn(opt.init_fn(1.0))
       1.0
     """
-    step_size = make_schedule(step_size)
+    rate = make_schedule(step_size)
 
     def update(i, g, state):
         x, mean, m = state
         mean = mean * gamma + jnp.square(g) * (1.0 - gamma)
-        m = momentum * m + step_size(i) * g / jnp.sqrt(mean + eps)
+        m = momentum * m + rate(i) * g / jnp.sqrt(mean + eps)
         return x - m, mean, m
 
-    return (lambda x0: (x0, jnp.zeros_like(x0), jnp.zeros_like(x0))), update, _first
+    return Optimizer(lambda x0: (x0, jnp.zeros_like(x0), jnp.zeros_like(x0)), update, _first)
 
 
 @optimizer
-def adam(step_size, b1=0.9, b2=0.999, eps=1e-8):
+def adam(step_size: ScalarOrSchedule, b1: ArrayLike = 0.9, b2: ArrayLike = 0.999, eps: ArrayLike = 1e-8) -> Optimizer:
     """Returns Adam (Kingma and Ba, 2014): running means of gradients and squares, without their bias towards zero.
 
     Args:
@@ -362,7 +380,7 @@ def adam(step_size, b1=0.9, b2=0.999, eps=1e-8):
       >>> opt.params_fn(opt.update_fn(0, 2.0, opt.init_fn(1.0))).round(4)
       Array(0.5, dtype=float32)
     """
-    step_size = make_schedule(step_size)
+    rate = make_schedule(step_size)
 
     def update(i, g, state):
         x, m, v = state
@@ -370,13 +388,13 @@ def adam(step_size, b1=0.9, b2=0.999, eps=1e-8):
         v = (1 - b2) * jnp.square(g) + b2 * v
         mean = m / (1 - jnp.asarray(b1, m.dtype) ** (i + 1))
         square = v / (1 - jnp.asarray(b2, m.dtype) ** (i + 1))
-        return x - step_size(i) * mean / (jnp.sqrt(square) + eps), m, v
+        return x - rate(i) * mean / (jnp.sqrt(square) + eps), m, v
 
-    return (lambda x0: (x0, jnp.zeros_like(x0), jnp.zeros_like(x0))), update, _first
+    return Optimizer(lambda x0: (x0, jnp.zeros_like(x0), jnp.zeros_like(x0)), update, _first)
 
 
 @optimizer
-def adamax(step_size, b1=0.9, b2=0.999, eps=1e-8):
+def adamax(step_size: ScalarOrSchedule, b1: ArrayLike = 0.9, b2: ArrayLike = 0.999, eps: ArrayLike = 1e-8) -> Optimizer:
     """Returns Adamax (Kingma and Ba, 2014): Adam with a decaying maximum in place of the mean of squares.
 
     Args:
@@ -393,19 +411,19 @@ def adamax(step_size, b1=0.9, b2=0.999, eps=1e-8):
       >>> opt.params_fn(opt.init_fn(1.0))
       1.0
     """
-    step_size = make_schedule(step_size)
+    rate = make_schedule(step_size)
 
     def update(i, g, state):
         x, m, u = state
         m = (1 - b1) * g + b1 * m
         u = jnp.maximum(b2 * u, jnp.abs(g))
-        return x - (step_size(i) / (1 - jnp.asarray(b1, m.dtype) ** (i + 1))) * m / (u + eps), m, u
+        return x - (rate(i) / (1 - jnp.asarray(b1, m.dtype) ** (i + 1))) * m / (u + eps), m, u
 
-    return (lambda x0: (x0, jnp.zeros_like(x0), jnp.zeros_like(x0))), update, _first
+    return Optimizer(lambda x0: (x0, jnp.zeros_like(x0), jnp.zeros_like(x0)), update, _first)
 
 
 @optimizer
-def sm3(step_size, momentum=0.9):
+def sm3(step_size: ScalarOrSchedule, momentum: ArrayLike = 0.9) -> Optimizer:
     """Returns SM3 (Anil, Gupta, Koren and Singer, 2019): Adagrad that keeps one number per row of each axis.
 
     Args:
@@ -420,7 +438,7 @@ def sm3(step_size, momentum=0.9):
       >>> opt.params_fn(opt.init_fn(jnp.ones(2)))
       Array([1., 1.], dtype=float32)
     """
-    step_size = make_schedule(step_size)
+    rate = make_schedule(step_size)
 
     def init(x0):
         return x0, jnp.zeros_like(x0), [jnp.zeros(n, dtype=x0.dtype) for n in jnp.shape(x0)]
@@ -431,15 +449,15 @@ def sm3(step_size, momentum=0.9):
         squares = functools.reduce(jnp.minimum, along) + jnp.square(g)
         m = (1.0 - momentum) * (g * _inverse_root(squares)) + momentum * m
         rows = [squares.max([k for k in range(x.ndim) if k != axis]) for axis in range(x.ndim)]
-        return x - step_size(i) * m, m, rows
+        return x - rate(i) * m, m, rows
 
-    return init, update, _first
+    return Optimizer(init, update, _first)
 
 
 # ---- step sizes ----
 
 
-def constant(step_size):
+def constant(step_size: ArrayLike) -> Schedule:
     """Returns a constant step size.
 
     Args:
@@ -455,7 +473,7 @@ def constant(step_size):
     return lambda i: step_size
 
 
-def exponential_decay(step_size, decay_steps, decay_rate):
+def exponential_decay(step_size: ArrayLike, decay_steps: ArrayLike, decay_rate: ArrayLike) -> Schedule:
     """Returns the step sizes step_size * decay_rate ** (step / decay_steps).
 
     Args:
@@ -473,7 +491,9 @@ def exponential_decay(step_size, decay_steps, decay_rate):
     return lambda i: step_size * decay_rate ** (i / decay_steps)
 
 
-def inverse_time_decay(step_size, decay_steps, decay_rate, staircase=False):
+def inverse_time_decay(
+    step_size: ArrayLike, decay_steps: ArrayLike, decay_rate: ArrayLike, staircase: bool = False
+) -> Schedule:
     """Returns the step sizes step_size / (1 + decay_rate * step / decay_steps).
 
     Args:
@@ -494,7 +514,9 @@ def inverse_time_decay(step_size, decay_steps, decay_rate, staircase=False):
     return lambda i: step_size / (1 + decay_rate * i / decay_steps)
 
 
-def polynomial_decay(step_size, decay_steps, final_step_size, power=1.0):
+def polynomial_decay(
+    step_size: ArrayLike, decay_steps: ArrayLike, final_step_size: ArrayLike, power: ArrayLike = 1.0
+) -> Schedule:
     """Returns step sizes that go from one to another along a power.
 
     Args:
@@ -518,7 +540,9 @@ def polynomial_decay(step_size, decay_steps, final_step_size, power=1.0):
     return schedule
 
 
-def piecewise_constant(boundaries, values):
+def piecewise_constant(
+    boundaries: ArrayLike | Sequence[ArrayLike], values: ArrayLike | Sequence[ArrayLike]
+) -> Schedule:
     """Returns the step sizes values[k] after k of the boundaries.
 
     Args:
@@ -535,15 +559,15 @@ def piecewise_constant(boundaries, values):
       >>> onax.example_libraries.optimizers.piecewise_constant([10], [1.0, 0.5])(20)
       Array(0.5, dtype=float32)
     """
-    boundaries, values = jnp.array(boundaries), jnp.array(values)
-    if not boundaries.ndim == values.ndim == 1:
+    bounds, sizes = jnp.array(boundaries), jnp.array(values)
+    if not bounds.ndim == sizes.ndim == 1:
         raise ValueError("boundaries and values must be sequences")
-    if boundaries.shape[0] != values.shape[0] - 1:
+    if bounds.shape[0] != sizes.shape[0] - 1:
         raise ValueError("boundaries length must be one shorter than values length")
-    return lambda i: values[jnp.sum(i > boundaries)]
+    return lambda i: sizes[jnp.sum(i > bounds)]
 
 
-def make_schedule(scalar_or_schedule):
+def make_schedule(scalar_or_schedule: ScalarOrSchedule) -> Schedule:
     """Returns step sizes as a function.
 
     Args:
@@ -566,7 +590,7 @@ def make_schedule(scalar_or_schedule):
     raise TypeError(type(scalar_or_schedule))
 
 
-def l2_norm(tree):
+def l2_norm(tree: PyTree) -> Array:
     """Returns the root of the sum of the squares of all numbers in a tree.
 
     Args:
@@ -582,7 +606,7 @@ def l2_norm(tree):
     return jnp.sqrt(tree_reduce(lambda total, x: total + jnp.vdot(x, x), tree, 0))
 
 
-def clip_grads(grad_tree, max_norm):
+def clip_grads(grad_tree: PyTree, max_norm: ArrayLike) -> PyTree:
     """Returns a tree, scaled so that its norm is at most a number.
 
     Args:

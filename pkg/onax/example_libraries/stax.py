@@ -6,20 +6,25 @@ outputs = apply(params, inputs, rng=key)         `rng` for layers that draw rand
 """
 
 import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from onax import lax, random
 from onax import numpy as jnp
+from onax._ground.typing import AnyFunction, ArrayLike, Shape
 from onax._transforms.abstract import ShapeDtypeStruct, eval_shape
 from onax.nn import elu, gelu, leaky_relu, log_softmax, relu, selu, sigmoid, softmax, softplus, standardize
-from onax.nn.initializers import glorot_normal, normal, ones, zeros
+from onax.nn.initializers import Initializer, glorot_normal, normal, ones, zeros
 
 glorot, randn, logsoftmax = glorot_normal, normal, log_softmax
 _DIMENSIONS = ("NHWC", "HWIO", "NHWC")
 
+_Layer: TypeAlias = tuple[Callable[..., tuple[Any, Any]], Callable[..., Any]]  # (init, apply)
 
-def Dense(out_dim, W_init=glorot_normal(), b_init=normal()):
+
+def Dense(out_dim: int, W_init: Initializer = glorot_normal(), b_init: Initializer = normal()) -> _Layer:
     """Returns the layer x @ W + b.
 
     Args:
@@ -72,8 +77,14 @@ def _convolution(convolve, dimension_numbers, out_chan, filter_shape, strides, p
 
 
 def GeneralConv(
-    dimension_numbers, out_chan, filter_shape, strides=None, padding="VALID", W_init=None, b_init=normal(1e-6)
-):
+    dimension_numbers: Sequence[str],
+    out_chan: int,
+    filter_shape: Sequence[int],
+    strides: Sequence[int] | None = None,
+    padding: str | Sequence[tuple[int, int]] = "VALID",
+    W_init: Initializer | None = None,
+    b_init: Initializer = normal(1e-6),
+) -> _Layer:
     """Returns a layer of convolution with a bias.
 
     Args:
@@ -99,8 +110,14 @@ def GeneralConv(
 
 
 def GeneralConvTranspose(
-    dimension_numbers, out_chan, filter_shape, strides=None, padding="VALID", W_init=None, b_init=normal(1e-6)
-):
+    dimension_numbers: Sequence[str],
+    out_chan: int,
+    filter_shape: Sequence[int],
+    strides: Sequence[int] | None = None,
+    padding: str | Sequence[tuple[int, int]] = "VALID",
+    W_init: Initializer | None = None,
+    b_init: Initializer = normal(1e-6),
+) -> _Layer:
     """Returns a layer of transposed convolution with a bias.
 
     Args:
@@ -128,7 +145,14 @@ Conv1DTranspose = functools.partial(GeneralConvTranspose, ("NHC", "HIO", "NHC"))
 ConvTranspose = functools.partial(GeneralConvTranspose, _DIMENSIONS)
 
 
-def BatchNorm(axis=(0, 1, 2), epsilon=1e-5, center=True, scale=True, beta_init=zeros, gamma_init=ones):
+def BatchNorm(
+    axis: int | Sequence[int] = (0, 1, 2),
+    epsilon: ArrayLike = 1e-5,
+    center: bool = True,
+    scale: bool = True,
+    beta_init: Initializer = zeros,
+    gamma_init: Initializer = ones,
+) -> _Layer:
     """Returns a layer that gives numbers mean 0 and variance 1 over axes, times gamma, plus beta.
 
     Args:
@@ -147,24 +171,24 @@ def BatchNorm(axis=(0, 1, 2), epsilon=1e-5, center=True, scale=True, beta_init=z
       >>> init(onax.random.key(0), (1, 5, 5, 1))[0]
       (1, 5, 5, 1)
     """
-    axis = (axis,) if jnp.isscalar(axis) else tuple(axis)
+    axes = tuple(axis) if isinstance(axis, Sequence) else (axis,)
 
     def init_fun(rng, input_shape):
-        shape = tuple([n for i, n in enumerate(input_shape) if i not in axis])
+        shape = tuple([n for i, n in enumerate(input_shape) if i not in axes])
         k1, k2 = random.split(rng)
         return input_shape, (beta_init(k1, shape) if center else (), gamma_init(k2, shape) if scale else ())
 
     def apply_fun(params, x, **kwargs):
         beta, gamma = params
-        index = tuple([None if i in axis else slice(None) for i in range(jnp.ndim(x))])
-        z = standardize(x, axis, epsilon=epsilon)
+        index = tuple([None if i in axes else slice(None) for i in range(jnp.ndim(x))])
+        z = standardize(x, axes, epsilon=epsilon)
         z = gamma[index] * z if scale else z
         return z + beta[index] if center else z
 
     return init_fun, apply_fun
 
 
-def elementwise(fun, **fun_kwargs):
+def elementwise(fun: AnyFunction, **fun_kwargs: Any) -> _Layer:
     """Returns a layer that applies a function.
 
     Args:
@@ -196,7 +220,12 @@ Gelu = elementwise(gelu)
 
 
 def _pooling(reducer, start, rescale=None):
-    def layer(window_shape, strides=None, padding="VALID", spec=None):
+    def layer(
+        window_shape: Sequence[int],
+        strides: Sequence[int] | None = None,
+        padding: str | Sequence[tuple[int, int]] = "VALID",
+        spec: str | None = None,
+    ) -> _Layer:
         """Returns a layer that reduces windows to their maximum, sum or mean.
 
         Args:
@@ -261,7 +290,7 @@ def _flat_shape(rng, input_shape):
 Flatten = _flat_shape, (lambda params, inputs, **kwargs: jnp.reshape(inputs, (inputs.shape[0], -1)))
 
 
-def FanOut(num):
+def FanOut(num: int) -> _Layer:
     """Returns a layer that repeats its input in a list.
 
     Args:
@@ -281,7 +310,7 @@ def FanOut(num):
 FanInSum = (lambda rng, shapes: (shapes[0], ())), (lambda params, inputs, **kwargs: sum(inputs))
 
 
-def FanInConcat(axis=-1):
+def FanInConcat(axis: int = -1) -> _Layer:
     """Returns a layer that joins a list of inputs.
 
     Args:
@@ -303,7 +332,7 @@ def FanInConcat(axis=-1):
     return init_fun, (lambda params, inputs, **kwargs: jnp.concatenate(inputs, axis))
 
 
-def Dropout(rate, mode="train"):
+def Dropout(rate: ArrayLike, mode: str = "train") -> _Layer:
     """Returns a layer that keeps each number with a probability, and divides it by that.
 
     Args:
@@ -337,7 +366,7 @@ def Dropout(rate, mode="train"):
 # ---- layers of layers ----
 
 
-def serial(*layers):
+def serial(*layers: _Layer) -> _Layer:
     """Returns a layer that consists of layers in sequence.
 
     Args:
@@ -370,7 +399,7 @@ def serial(*layers):
     return init_fun, apply_fun
 
 
-def parallel(*layers):
+def parallel(*layers: _Layer) -> _Layer:
     """Returns a layer that consists of layers side by side, each on one element of a list of inputs.
 
     Args:
@@ -404,7 +433,7 @@ def _keys(kwargs, count):
     return (None,) * count if rng is None else random.split(rng, count)
 
 
-def shape_dependent(make_layer):
+def shape_dependent(make_layer: Callable[[Shape], _Layer]) -> _Layer:
     """Returns a layer that a function makes for the shape of its input.
 
     Args:

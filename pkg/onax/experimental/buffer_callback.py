@@ -2,13 +2,16 @@
 
 import enum
 import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from onax._control.callbacks import io_callback, pure_callback
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import typeof
+from onax._ground.typing import AnyFunction, PyTree
 from onax._native.tree import tree_flatten, tree_map, tree_unflatten
 
 
@@ -63,14 +66,14 @@ class Buffer:
 
 
 def buffer_callback(
-    callback,
-    result_shape_dtypes,
+    callback: AnyFunction,
+    result_shape_dtypes: PyTree,
     *,
-    has_side_effect=False,
-    vmap_method=None,
-    input_output_aliases=None,
-    command_buffer_compatible=False,
-):
+    has_side_effect: bool = False,
+    vmap_method: str | None = None,
+    input_output_aliases: Mapping[int, int] | None = None,
+    command_buffer_compatible: bool = False,
+) -> Callable[..., Any]:
     """Returns a function that calls a Python function, which writes its results into buffers.
 
     Args:

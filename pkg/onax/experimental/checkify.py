@@ -320,6 +320,9 @@ def check_error(error: Any) -> None:
     Returns:
       None.
 
+    Raises:
+      TypeError: the argument is no Error.
+
     Examples:
       >>> from onax.experimental import checkify
       >>> err, _ = checkify.checkify(lambda x: x)(1.0)

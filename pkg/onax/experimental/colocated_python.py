@@ -4,16 +4,20 @@ There is one process, whose devices are the CPU's: such a function runs here, wi
 """
 
 import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.meshes import Mesh
 from onax._core.trace import Tracer, as_array, typeof
 from onax._ground import devices as _devices
+from onax._ground.devices import Device
+from onax._ground.typing import AnyFunction, Class
 from onax._native.tree import tree_leaves, tree_map, tree_structure
 from onax._transforms.transfer import device_put
 
 
-def colocated_cpu_devices(devices_or_mesh):
+def colocated_cpu_devices(devices_or_mesh: Sequence[Device] | Mesh) -> tuple[Device, ...] | Mesh:
     """Returns the CPU devices beside devices.
 
     Args:
@@ -33,7 +37,7 @@ def colocated_cpu_devices(devices_or_mesh):
     return tuple(d if d.platform == "cpu" else cpus[d.id % len(cpus)] for d in devices_or_mesh)
 
 
-def colocated_python(fun):
+def colocated_python(fun: AnyFunction) -> Callable[..., Any]:
     """Returns a function that runs beside its arguments' devices.
 
     Its method `specialize` fixes the types of arguments and results, and the devices.
@@ -52,7 +56,7 @@ def colocated_python(fun):
     return _specialize(fun, {})
 
 
-def colocated_python_class(cls):
+def colocated_python_class(cls: Class) -> Class:
     """Returns the class: its objects live in this process, where their methods run.
 
     Args:

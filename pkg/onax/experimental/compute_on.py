@@ -4,8 +4,11 @@ Arrays are in the memory of the CPU, which computes everything: the names are ch
 """
 
 import contextlib
+from collections.abc import Iterator
+from typing import Any
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.typing import AnyFunction
 
 _TYPES = ("device_host", "device", "tpu_sparsecore")
 
@@ -21,7 +24,7 @@ def _check(compute_type):
 
 
 @contextlib.contextmanager
-def compute_on(compute_type):
+def compute_on(compute_type: str) -> Iterator[None]:
     """Returns a context manager: the enclosed operations run where the name says, which is here the CPU.
 
     Args:
@@ -45,7 +48,9 @@ def compute_on(compute_type):
     yield
 
 
-def compute_on2(f=None, *, compute_type, out_memory_spaces, compiler_options=None):
+def compute_on2(
+    f: AnyFunction = None, *, compute_type: str, out_memory_spaces: Any, compiler_options: Any = None
+) -> Any:
     """Returns the function itself, with the checks of `compute_on`; without `f` a decorator.
 
     Args:

@@ -3,11 +3,15 @@
 JAX calls a target `control_dep` of XLA's for GPUs, which its CPU backend does not have either.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 from onax._control.ffi_call import ffi_call
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.typing import ArrayLike
 
 
-def control_dep(src, dst):
+def control_dep(src: ArrayLike, dst: ArrayLike) -> Any:
     """Calls the target `control_dep`, if one is registered with `onax.ffi`.
 
     Args:
@@ -31,7 +35,7 @@ def control_dep(src, dst):
     return ffi_call("control_dep", (), has_side_effect=True)(src, dst)
 
 
-def schedule(ops):
+def schedule(ops: Sequence[ArrayLike]) -> None:
     """Calls `control_dep` for each pair of neighbours in a list of values.
 
     Args:

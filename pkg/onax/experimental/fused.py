@@ -1,9 +1,13 @@
 """Functions that JAX's GPU compiler must fuse, under the name of jax.experimental.fused."""
 
+from collections.abc import Callable
+from typing import Any
+
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.typing import Function
 
 
-def fused(*, out_spaces):
+def fused(*, out_spaces: Any) -> Callable[[Function], Function]:
     """Returns a decorator that leaves a function as it is: onax fuses elementwise operations by itself.
 
     Args:

@@ -3,7 +3,9 @@
 onax traces arrays alone, so values of such types cannot be arguments of its transformations.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NoReturn
 
 from onax._core.refs import AbstractRef
 from onax._core.zeros import Zero, is_undefined_primal
@@ -127,7 +129,7 @@ class EffectTypes:
 control_flow_allowed_effects = EffectTypes()
 
 
-def register_hitype(cls, typeof):
+def register_hitype(cls: type, typeof: Callable[[Any], Any]) -> None:
     """Accepts a class of values that are not arrays; nothing else follows from it.
 
     Args:
@@ -142,7 +144,7 @@ def register_hitype(cls, typeof):
     """
 
 
-def cur_qdd(x):
+def cur_qdd(x: Any) -> NoReturn:
     """Raises NotImplementedError: there are no values whose type has a state.
 
     Args:

@@ -2,9 +2,11 @@
 
 from onax._core.layout import Format, Layout
 from onax._core.trace import as_array
+from onax._ground.typing import ArrayLike
+from onax._native.array import Array
 
 
-def with_layout_constraint(x, layouts):
+def with_layout_constraint(x: ArrayLike, layouts: Layout) -> Array:
     """Returns an array unchanged if the layout that is asked for is row-major, as all arrays are.
 
     Args:

@@ -4,14 +4,22 @@ There is no topology: devices keep their order.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import devices as _devices
+from onax._ground.devices import Device
 
 
-def create_device_mesh(mesh_shape, devices=None, *, contiguous_submeshes=False, allow_split_physical_axes=False):
+def create_device_mesh(
+    mesh_shape: Sequence[int],
+    devices: Sequence[Device] | None = None,
+    *,
+    contiguous_submeshes: bool = False,
+    allow_split_physical_axes: bool = False,
+) -> np.ndarray:
     """Returns an array of devices in a shape.
 
     Args:
@@ -48,14 +56,14 @@ def _in_shape(items, shape):
 
 
 def create_hybrid_device_mesh(
-    mesh_shape,
-    dcn_mesh_shape,
-    devices=None,
+    mesh_shape: Sequence[int],
+    dcn_mesh_shape: Sequence[int],
+    devices: Sequence[Device] | None = None,
     *,
-    process_is_granule=False,
-    should_sort_granules_by_key=True,
-    allow_split_physical_axes=False,
-):
+    process_is_granule: bool = False,
+    should_sort_granules_by_key: bool = True,
+    allow_split_physical_axes: bool = False,
+) -> np.ndarray:
     """Returns an array of devices whose shape is the product of two shapes, axis by axis.
 
     Args:

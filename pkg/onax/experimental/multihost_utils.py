@@ -4,10 +4,11 @@ import zlib
 
 import numpy as np
 
-from onax._core.meshes import PartitionSpec
+from onax._core.meshes import Mesh, PartitionSpec
 from onax._core.redistribution import gather, is_spanning
 from onax._core.trees import tree_broadcast
 from onax._ground import processes
+from onax._ground.typing import PyTree
 from onax._native.array import Array
 from onax._native.tree import tree_leaves, tree_map
 from onax._transforms.host_local import to_global, to_local
@@ -15,7 +16,7 @@ from onax._transforms.transfer import device_put
 from onax.numpy import asarray
 
 
-def broadcast_one_to_all(in_tree, is_source=None):
+def broadcast_one_to_all(in_tree: PyTree, is_source: bool | None = None) -> PyTree:
     """Returns the tree as one process has it.
 
     Args:
@@ -47,7 +48,7 @@ def broadcast_one_to_all(in_tree, is_source=None):
     return tree_map(lambda x: group.broadcast(np.asarray(x), source, "broadcast_one_to_all"), in_tree)
 
 
-def process_allgather(in_tree, tiled=False):
+def process_allgather(in_tree: PyTree, tiled: bool = False) -> PyTree:
     """Returns the values of all processes.
 
     Args:
@@ -83,12 +84,15 @@ def _allgather(x, tiled):
     return stacked.reshape(-1, *x.shape[1:]) if tiled and x.ndim else stacked
 
 
-def assert_equal(in_tree, fail_message=""):
+def assert_equal(in_tree: PyTree, fail_message: str = "") -> None:
     """Raises AssertionError, with `fail_message`, unless all processes have the same tree of values.
 
     Args:
       in_tree: a tree of arrays or numbers.
       fail_message: what the error says first.
+
+    Raises:
+      AssertionError: the values differ.
 
     Examples:
       >>> from onax.experimental import multihost_utils
@@ -102,7 +106,7 @@ def assert_equal(in_tree, fail_message=""):
         raise AssertionError(f"{fail_message}. The processes have different values; this one has {in_tree}.")
 
 
-def sync_global_devices(name):
+def sync_global_devices(name: str) -> None:
     """Waits until all processes call it.
 
     Args:
@@ -121,7 +125,7 @@ def sync_global_devices(name):
     assert_equal(np.uint32(zlib.crc32(name.encode())), f"sync_global_devices name mismatch ('{name}')")
 
 
-def reached_preemption_sync_point(step_id):
+def reached_preemption_sync_point(step_id: int) -> bool:
     """Returns whether the processes shall save now because one is about to be ended: False, notices are not read.
 
     Args:
@@ -138,7 +142,7 @@ def reached_preemption_sync_point(step_id):
     return False
 
 
-def host_local_array_to_global_array(local_inputs, global_mesh, pspecs):
+def host_local_array_to_global_array(local_inputs: PyTree, global_mesh: Mesh, pspecs: PyTree) -> PyTree:
     """Returns arrays over a mesh, from what each process holds of them.
 
     Args:
@@ -161,7 +165,7 @@ def host_local_array_to_global_array(local_inputs, global_mesh, pspecs):
     return tree_map(put, local_inputs, specs)
 
 
-def global_array_to_host_local_array(global_inputs, global_mesh, pspecs):
+def global_array_to_host_local_array(global_inputs: PyTree, global_mesh: Mesh, pspecs: PyTree) -> PyTree:
     """Returns what this process holds of arrays over a mesh; the reverse of `host_local_array_to_global_array`.
 
     Args:

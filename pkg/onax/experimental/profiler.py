@@ -1,7 +1,11 @@
 """Profiles as feedback for XLA's scheduler, under the name of jax.experimental.profiler."""
 
+from typing import NoReturn
 
-def get_profiled_instructions_proto(tensorboard_dir):
+from onax._ground.typing import PathLike
+
+
+def get_profiled_instructions_proto(tensorboard_dir: PathLike) -> NoReturn:
     """Raises NotImplementedError: the message is XLA's, and not empty on NVIDIA GPUs only.
 
     Args:

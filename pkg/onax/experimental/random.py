@@ -2,6 +2,7 @@
 
 import dataclasses
 import operator
+import secrets
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from onax._core.refs import AbstractRef
 from onax._core.trace import Tracer, typeof
 from onax._core.trees import register_dataclass
 from onax._ground import dtypes
+from onax._ground.typing import ArrayLike
 from onax._native import context
 from onax._native.array import Array
+from onax._prims.random_generators import PRNGImpl
 from onax.numpy._refs import new_ref
 
 
@@ -83,7 +86,7 @@ class StatefulPRNG:
         return [StatefulPRNG(key, new_ref(0)) for key in self.key(n_children)]
 
 
-def stateful_rng(seed=None, *, impl=None):
+def stateful_rng(seed: ArrayLike | None = None, *, impl: str | PRNGImpl | None = None) -> StatefulPRNG:
     """Returns a generator with a state.
 
     Args:
@@ -108,7 +111,7 @@ def stateful_rng(seed=None, *, impl=None):
                 "When used within transformed code, jax.experimental.random.stateful_rng() requires an explicit seed "
                 "to be set."
             )
-        seed = np.int64(np.random.SeedSequence().entropy & np.iinfo(np.int64).max)
+        seed = np.int64(secrets.randbits(63))
     return StatefulPRNG(random.key(seed, impl=impl), new_ref(0))
 
 

@@ -6,12 +6,15 @@ The update is that of `torch.nn.LSTM`.
 """
 
 import math
+from collections.abc import Mapping
 
 from onax import lax, nn, random
 from onax import numpy as jnp
 from onax._compile.jit import jit
 from onax._core.api_functions import static_argnames
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.typing import ArrayLike, PrecisionLike
+from onax._native.array import Array
 from onax._transforms.vmap import vmap
 
 
@@ -25,7 +28,7 @@ def _shapes(input_size, hidden_size, num_layers, bidirectional):
     return matrices, [((4 * hidden_size,), (4 * hidden_size,))] * len(matrices)
 
 
-def get_num_params_in_lstm(input_size, hidden_size, num_layers, bidirectional):
+def get_num_params_in_lstm(input_size: int, hidden_size: int, num_layers: int, bidirectional: bool) -> int:
     """Returns the number of weights of an LSTM.
 
     Args:
@@ -46,7 +49,7 @@ def get_num_params_in_lstm(input_size, hidden_size, num_layers, bidirectional):
     return sum(math.prod(shape) for pair in matrices + biases for shape in pair)
 
 
-def init_lstm_weight(rng, input_size, hidden_size, num_layers, bidirectional):
+def init_lstm_weight(rng: ArrayLike, input_size: int, hidden_size: int, num_layers: int, bidirectional: bool) -> Array:
     """Returns flat weights of an LSTM, uniform between -k and k, where k**2 = 1 / hidden_size.
 
     Args:
@@ -69,7 +72,9 @@ def init_lstm_weight(rng, input_size, hidden_size, num_layers, bidirectional):
     return random.uniform(rng, shape=(count,), dtype=jnp.float32, minval=-k, maxval=k)
 
 
-def unpack_lstm_weights(weights, input_size, hidden_size, num_layers, bidirectional):
+def unpack_lstm_weights(
+    weights: Array, input_size: int, hidden_size: int, num_layers: int, bidirectional: bool
+) -> tuple[dict[int, Array], dict[int, Array], dict[int, Array], dict[int, Array]]:
     """Returns the flat weights of an LSTM as arrays.
 
     Args:
@@ -90,17 +95,20 @@ def unpack_lstm_weights(weights, input_size, hidden_size, num_layers, bidirectio
     """
     start, unpacked = 0, []
     for pairs in _shapes(input_size, hidden_size, num_layers, bidirectional):
-        first, second = {}, {}
+        parts: tuple[dict[int, Array], dict[int, Array]] = {}, {}
         for i, pair in enumerate(pairs):
-            for part, shape in zip((first, second), pair):
+            for part, shape in zip(parts, pair):
                 end = start + math.prod(shape)
                 part[i] = weights[start:end].reshape(shape)
                 start = end
-        unpacked += [first, second]
-    return tuple(unpacked)
+        unpacked.append(parts)
+    (W_ih, W_hh), (b_ih, b_hh) = unpacked
+    return W_ih, W_hh, b_ih, b_hh
 
 
-def swap_lstm_gates(weights, input_size, hidden_size, num_layers, bidirectional):
+def swap_lstm_gates(
+    weights: ArrayLike, input_size: int, hidden_size: int, num_layers: int, bidirectional: bool
+) -> Array:
     """Returns flat weights with the cell and output gates exchanged, as another library orders them.
 
     As in JAX, arrays are taken in the order of their shapes: two per pseudo-layer, matrices before biases.
@@ -133,8 +141,18 @@ def swap_lstm_gates(weights, input_size, hidden_size, num_layers, bidirectional)
 
 
 def lstm(
-    x, h_0, c_0, weights, seq_lengths, input_size, hidden_size, num_layers, dropout, bidirectional, precision=None
-):
+    x: Array,
+    h_0: Array,
+    c_0: Array,
+    weights: Array,
+    seq_lengths: Array,
+    input_size: int,
+    hidden_size: int,
+    num_layers: int,
+    dropout: float,
+    bidirectional: bool,
+    precision: PrecisionLike = None,
+) -> tuple[Array, Array, Array]:
     """Returns the outputs and last states of an LSTM (Hochreiter and Schmidhuber, 1997), for flat weights.
 
     JAX has it on GPUs only; here it is `lstm_ref`.  It has derivatives with respect to x, h_0, c_0 and weights.
@@ -170,8 +188,20 @@ def lstm(
 
 @static_argnames("bidirectional", "dropout", "hidden_size", "input_size", "num_layers")
 def lstm_ref(
-    x, h_0, c_0, W_ih, W_hh, b_ih, b_hh, seq_lengths, input_size, hidden_size, num_layers, dropout, bidirectional
-):
+    x: Array,
+    h_0: Array,
+    c_0: Array,
+    W_ih: Mapping[int, Array],
+    W_hh: Mapping[int, Array],
+    b_ih: Mapping[int, Array],
+    b_hh: Mapping[int, Array],
+    seq_lengths: Array,
+    input_size: int,
+    hidden_size: int,
+    num_layers: int,
+    dropout: float,
+    bidirectional: bool,
+) -> tuple[Array, Array, Array]:
     """Returns the outputs and last states of an LSTM, for the weights that `unpack_lstm_weights` returns.
 
     Args:

@@ -4,11 +4,14 @@ onax orders operations itself, so that a group is the function alone.
 """
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.typing import AnyFunction, Function
 
 
-def scheduling_group(name):
+def scheduling_group(name: str) -> Callable[[Function], Function]:
     """Returns a decorator that leaves a function as it is; JAX gives its operations to XLA as a group.
 
     Args:
@@ -25,7 +28,7 @@ def scheduling_group(name):
     return xla_metadata_call(scheduling_group=name)
 
 
-def xla_metadata_call(f=None, **meta):
+def xla_metadata_call(f: AnyFunction = None, **meta: str) -> Any:
     """Returns the function as it is; without one, a decorator.
 
     Args:

@@ -3,11 +3,15 @@
 The bytes are an exported model (`onax.export`), so that reading them runs no code; loading compiles it.
 """
 
+from collections.abc import Iterable
+
 from onax._compile.jit import jit
+from onax._compile.stages import Compiled
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.evaluate import jaxpr_as_fun
 from onax._ground import devices as _devices
-from onax._native.tree import tree_leaves, tree_unflatten
+from onax._ground.devices import Backend, Device
+from onax._native.tree import PyTreeDef, tree_leaves, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax.export.api import deserialize, export
 
@@ -16,7 +20,7 @@ def _structs(avals):
     return [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
 
 
-def serialize(compiled):
+def serialize(compiled: Compiled) -> tuple[bytes, PyTreeDef, PyTreeDef]:
     """Returns a compiled function as bytes.
 
     Args:
@@ -40,7 +44,13 @@ def serialize(compiled):
     return bytes(exported.serialize()), s.in_tree, s.out_tree
 
 
-def deserialize_and_load(serialized, in_tree, out_tree, backend=None, execution_devices=None):
+def deserialize_and_load(
+    serialized: bytes,
+    in_tree: PyTreeDef,
+    out_tree: PyTreeDef,
+    backend: str | Backend | None = None,
+    execution_devices: Iterable[Device] | None = None,
+) -> Compiled:
     """Returns the compiled function in what `serialize` returned.
 
     Args:

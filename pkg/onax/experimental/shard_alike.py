@@ -2,10 +2,11 @@
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import typeof
+from onax._ground.typing import PyTree
 from onax._native.tree import tree_flatten
 
 
-def shard_alike(x, y):
+def shard_alike(x: PyTree, y: PyTree) -> tuple[PyTree, PyTree]:
     """Returns two trees of arrays unchanged: arrays are moved where they are used.
 
     Args:

@@ -1,11 +1,17 @@
 """shard_map under its former name; `onax.shard_map` is the one to use."""
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 from onax._control.shard_map import shard_map as _shard_map
+from onax._core.meshes import Mesh
+from onax._ground.typing import AnyFunction, PyTree
 
 
-def shard_map(f, mesh, in_specs, out_specs, check_rep=True):
+def shard_map(
+    f: AnyFunction, mesh: Mesh, in_specs: PyTree, out_specs: PyTree, check_rep: bool = True
+) -> Callable[..., Any]:
     """Returns `onax.shard_map` of a function, with the mesh as second argument; deprecated.
 
     Args:

@@ -1,6 +1,8 @@
 """Descriptions of the devices that a program may be compiled for, under the names of jax.experimental.topologies."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NoReturn
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.meshes import Mesh
@@ -24,7 +26,7 @@ class TopologyDescription:
     devices: list
 
 
-def get_attached_topology(platform=None):
+def get_attached_topology(platform: str | None = None) -> TopologyDescription:
     """Returns the topology of the devices of this process.
 
     Args:
@@ -41,7 +43,7 @@ def get_attached_topology(platform=None):
     return TopologyDescription(_devices.devices(platform))
 
 
-def get_topology_desc(topology_name="", platform=None, **kwargs):
+def get_topology_desc(topology_name: str = "", platform: str | None = None, **kwargs: Any) -> NoReturn:
     """Raises NotImplementedError: programs are compiled for the machine that runs them.
 
     Args:
@@ -65,7 +67,13 @@ def get_topology_desc(topology_name="", platform=None, **kwargs):
     )
 
 
-def make_mesh(topo, mesh_shape, axis_names, *, contiguous_submeshes=False):
+def make_mesh(
+    topo: TopologyDescription,
+    mesh_shape: Sequence[int],
+    axis_names: Sequence[str],
+    *,
+    contiguous_submeshes: bool = False,
+) -> Mesh:
     """Returns a mesh of the devices of a topology.
 
     Args:

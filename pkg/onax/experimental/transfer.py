@@ -1,5 +1,7 @@
 """Transfers of arrays between processes, under the names of jax.experimental.transfer; onax has one process."""
 
+from typing import Any, NoReturn
+
 _REASON = "transfers between processes need XLA's runtime; send NumPy arrays by any library for messages instead"
 
 
@@ -44,7 +46,9 @@ class TransferConnection(TransferServer):
     """
 
 
-def start_transfer_server(client, address="[::]:0", transport_addresses=(), *args, **kwargs):
+def start_transfer_server(
+    client: Any, address: str = "[::]:0", transport_addresses: Any = (), *args: Any, **kwargs: Any
+) -> NoReturn:
     """Raises NotImplementedError: there is no runtime that sends arrays.
 
     Args:

@@ -1,9 +1,12 @@
 """Attributes of operations for XLA, under the name of jax.experimental.xla_metadata; there is no XLA to read them."""
 
+from typing import Any
+
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.typing import PyTree
 
 
-def set_xla_metadata(x=None, **kwargs):
+def set_xla_metadata(x: PyTree = None, **kwargs: Any) -> Any:
     """Returns a tree unchanged; without it a context manager, which is a decorator too, that changes nothing.
 
     Args:

@@ -3,12 +3,14 @@
 There is no XLA: compile options and backend factories are refused.
 """
 
+from typing import Any, NoReturn
+
 from onax._compile.cache import clear_caches as clear_in_memory_compilation_cache
 from onax._ground.devices import backends, get_backend
 from onax._ground.devices import current_default as get_default_device
 
 
-def backend_xla_version(platform=None):
+def backend_xla_version(platform: str | None = None) -> None:
     """Returns None: no backend is XLA's.
 
     Args:
@@ -27,7 +29,7 @@ def backend_xla_version(platform=None):
     get_backend(platform)
 
 
-def clear_backends(_crash=False):
+def clear_backends(_crash=False) -> None:
     """Forgets all compiled programs; the devices stay.
 
     Returns:
@@ -41,14 +43,14 @@ def clear_backends(_crash=False):
 
 
 def get_compile_options(
-    num_replicas,
-    num_partitions,
-    device_assignment=None,
-    env_options_overrides=None,
-    fdo_profile=None,
-    detailed_logging=True,
-    backend=None,
-):
+    num_replicas: int,
+    num_partitions: int,
+    device_assignment: Any = None,
+    env_options_overrides: Any = None,
+    fdo_profile: Any = None,
+    detailed_logging: bool = True,
+    backend: Any = None,
+) -> NoReturn:
     """Raises NotImplementedError: there is no compiler of XLA that would take options.
 
     Args:
@@ -74,8 +76,15 @@ def get_compile_options(
 
 
 def register_backend_factory(
-    name, factory, *, priority=0, fail_quietly=True, experimental=False, make_topology=None, c_api=None
-):
+    name: str,
+    factory: Any,
+    *,
+    priority: int = 0,
+    fail_quietly: bool = True,
+    experimental: bool = False,
+    make_topology: Any = None,
+    c_api: Any = None,
+) -> NoReturn:
     """Raises NotImplementedError: devices are the CPU's and those of ONNX Runtime's providers.
 
     Args:

@@ -1,12 +1,15 @@
 """Random generators: the existing ones and `define_prng_impl`, under the names of jax.extend.random."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from onax._core.api_functions import static_argnames
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import as_array, ensure_compile_time_eval
+from onax._ground.typing import AnyFunction, ArrayLike
+from onax._native.array import Array
 from onax._prims.random import threefry2x32_p
 from onax._prims.random_generators import PRNGImpl
 from onax._prims.random_generators import rbg_impl as rbg_prng_impl
@@ -30,7 +33,7 @@ __all__ = [
 
 
 @static_argnames()
-def threefry_2x32(keypair, count):
+def threefry_2x32(keypair: ArrayLike | Sequence[ArrayLike], count: ArrayLike) -> Array:
     """Returns the words of Threefry (Salmon et al., 2011) for pairs of counters.
 
     Args:
@@ -62,7 +65,7 @@ def threefry_2x32(keypair, count):
     return concatenate(words)[:size].reshape(count.shape)
 
 
-def seed_with_impl(impl, seed):
+def seed_with_impl(impl: PRNGImpl, seed: ArrayLike) -> Array:
     """Returns a key of a generator.
 
     Args:
@@ -80,7 +83,7 @@ def seed_with_impl(impl, seed):
     return key_from_seed("seed_with_impl", seed, impl)
 
 
-def random_seed(seeds, impl):
+def random_seed(seeds: ArrayLike, impl: PRNGImpl) -> Array:
     """Returns keys of a generator, one for each integer.
 
     Args:
@@ -100,7 +103,16 @@ def random_seed(seeds, impl):
     return key_from_seed("random_seed", seeds, impl) if keys is None else keys.reshape(seeds.shape)
 
 
-def define_prng_impl(*, key_shape, seed, split, random_bits, fold_in, name="<unnamed>", tag="?"):
+def define_prng_impl(
+    *,
+    key_shape: Sequence[int],
+    seed: AnyFunction,
+    split: AnyFunction,
+    random_bits: AnyFunction,
+    fold_in: AnyFunction,
+    name: str = "<unnamed>",
+    tag: str = "?",
+) -> PRNGImpl:
     """Returns a generator, for `impl` in `onax.random.key` and its like.
 
     Its functions are mapped over arrays of keys, and traced where they are exported.

@@ -5,12 +5,14 @@ change the name stack do not exist.
 """
 
 import contextlib
+from collections.abc import Iterator
+from typing import Any
 
 from onax._ground.source import NameStack, SourceInfo, here, register_exclusion, user_location
 from onax._ground.source import summarize as _summarize
 
 
-def current():
+def current() -> SourceInfo | None:
     """Returns the location of the innermost frame outside of onax and of excluded files.
 
     Returns:
@@ -24,7 +26,7 @@ def current():
     return user_location()
 
 
-def summarize(source_info, num_frames=1):
+def summarize(source_info: SourceInfo | None, num_frames: int = 1) -> str:
     """Returns a location as text.
 
     Args:
@@ -43,7 +45,7 @@ def summarize(source_info, num_frames=1):
 
 
 @contextlib.contextmanager
-def user_context(traceback, *, name_stack=None):
+def user_context(traceback: Any, *, name_stack: Any = None) -> Iterator[None]:
     """Context manager in which equations get a given location.
 
     Args:

@@ -1,6 +1,10 @@
 """Passes in XLA's pipeline, under the names of jax.extend.xla; there is no XLA to run them."""
 
 import enum
+from collections.abc import Sequence
+from typing import NoReturn
+
+from onax._ground.typing import AnyFunction
 
 
 class PipelineStage(enum.Enum):
@@ -10,7 +14,13 @@ class PipelineStage(enum.Enum):
     POST_SCHEDULER = "post_scheduler"
 
 
-def register_hlo_module_transformation(callback, *, name, stage=PipelineStage.PRE_SCHEDULER, platforms=None):
+def register_hlo_module_transformation(
+    callback: AnyFunction,
+    *,
+    name: str,
+    stage: PipelineStage = PipelineStage.PRE_SCHEDULER,
+    platforms: Sequence[str] | None = None,
+) -> NoReturn:
     """Raises NotImplementedError: programs are jaxprs, which `onax.extend.core` takes apart.
 
     Args:
@@ -34,7 +44,9 @@ def register_hlo_module_transformation(callback, *, name, stage=PipelineStage.PR
     )
 
 
-def clear_hlo_module_transformation(name, stage=PipelineStage.PRE_SCHEDULER, platforms=None):
+def clear_hlo_module_transformation(
+    name: str, stage: PipelineStage = PipelineStage.PRE_SCHEDULER, platforms: Sequence[str] | None = None
+) -> None:
     """Does nothing: no transformation can have been registered.
 
     Args:

@@ -186,6 +186,7 @@ def scale_and_translate(
 
     Raises:
       ValueError: "nearest", or shapes of another rank.
+      NotImplementedError: the method is "area".
 
     Examples:
       >>> one = jnp.array([1.0])

@@ -4,10 +4,18 @@
 `onax.linearize`.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 from onax._core import rules
+from onax._core.jaxpr import Jaxpr
 from onax._core.rules import add_any_p as add_jaxvals_p
 from onax._core.rules import add_tangents
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
+from onax._ground.typing import AnyFunction, ArrayLike
+from onax._native.array import Array
+from onax._native.avals import AbstractValue
+from onax._native.dispatch import Primitive
 from onax._prims.creation import instantiate_zeros
 from onax._transforms import transpose
 from onax._transforms.jvp import JVPTrace, JVPTracer, jvp_jaxpr
@@ -17,7 +25,7 @@ primitive_jvps = RuleView("jvp")
 primitive_transposes = RuleView("transpose")
 
 
-def add_jaxvals(x, y):
+def add_jaxvals(x: ArrayLike, y: ArrayLike) -> Array:
     """Returns the sum of two tangents that are arrays.
 
     Args:
@@ -34,7 +42,7 @@ def add_jaxvals(x, y):
     return add_jaxvals_p.bind(x, y)
 
 
-def zeros_like_aval(aval):
+def zeros_like_aval(aval: AbstractValue) -> Array:
     """Returns an array of zeros.
 
     Args:
@@ -50,7 +58,7 @@ def zeros_like_aval(aval):
     return instantiate_zeros(Zero(aval))
 
 
-def get_primitive_transpose(p):
+def get_primitive_transpose(p: Primitive) -> AnyFunction:
     """Returns the transpose rule of a primitive.
 
     Args:
@@ -71,7 +79,15 @@ def get_primitive_transpose(p):
     return p.transpose
 
 
-def backward_pass(jaxpr, transform_stack, consts, primals_in, cts_in, *, return_logs=False):
+def backward_pass(
+    jaxpr: Jaxpr,
+    transform_stack: Any,
+    consts: Sequence[Any],
+    primals_in: Sequence[Any],
+    cts_in: Sequence[Any],
+    *,
+    return_logs: bool = False,
+) -> Any:
     """Returns cotangents of the arguments of a program that is linear in some of them; new in JAX 0.12.
 
     Args:
@@ -96,7 +112,7 @@ def backward_pass(jaxpr, transform_stack, consts, primals_in, cts_in, *, return_
     return (cts, {}) if return_logs else cts
 
 
-def deflinear(primitive, transpose_rule):
+def deflinear(primitive: Primitive, transpose_rule: AnyFunction) -> None:
     """Makes a primitive linear in all its operands.
 
     Args:
@@ -113,7 +129,7 @@ def deflinear(primitive, transpose_rule):
     return deflinear2(primitive, lambda ct, *_, **params: transpose_rule(ct, **params))
 
 
-def deflinear2(primitive, transpose_rule):
+def deflinear2(primitive: Primitive, transpose_rule: AnyFunction) -> None:
     """Makes a primitive linear in all its operands, with a rule that takes them.
 
     Args:
@@ -133,7 +149,7 @@ def deflinear2(primitive, transpose_rule):
     primitive_transposes[primitive] = primitive.transpose
 
 
-def defbilinear(prim, lhs_rule, rhs_rule):
+def defbilinear(prim: Primitive, lhs_rule: AnyFunction, rhs_rule: AnyFunction) -> None:
     """Makes a primitive linear in each of its two operands.
 
     Args:
@@ -154,7 +170,7 @@ def defbilinear(prim, lhs_rule, rhs_rule):
     primitive_transposes[prim] = prim.transpose
 
 
-def defjvp(primitive, *jvprules):
+def defjvp(primitive: Primitive, *jvprules: AnyFunction) -> None:
     """Sets the tangent rules of a primitive.
 
     Args:
@@ -171,7 +187,7 @@ def defjvp(primitive, *jvprules):
     defjvp2(primitive, *(rule and _without_result(rule) for rule in jvprules))
 
 
-def defjvp2(primitive, *jvprules):
+def defjvp2(primitive: Primitive, *jvprules: AnyFunction) -> None:
     """Sets the tangent rules of a primitive, which take the result too.
 
     Args:
@@ -180,6 +196,9 @@ def defjvp2(primitive, *jvprules):
 
     Returns:
       None.
+
+    Raises:
+      TypeError: the primitive has several results.
 
     Examples:
       >>> p = onax.extend.core.Primitive("exponential")

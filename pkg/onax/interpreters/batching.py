@@ -8,6 +8,11 @@
 operand is mapped.
 """
 
+from typing import Any
+
+from onax._ground.typing import ArrayLike, DimSize
+from onax._native.array import Array
+from onax._native.dispatch import Primitive
 from onax._prims import _batch_rules
 from onax._prims.shaping import broadcast_bdim, moveaxis
 from onax._transforms.vmappable import register_vmappable, unregister_vmappable
@@ -40,7 +45,7 @@ primitive_batchers = _WithoutAxis()
 axis_primitive_batchers = _WithAxis()
 
 
-def broadcast(x, sz, axis, mesh_axis=None):
+def broadcast(x: ArrayLike, sz: DimSize, axis: int, mesh_axis: Any = None) -> Array:
     """Returns an array repeated along a new axis.
 
     Args:
@@ -60,7 +65,7 @@ def broadcast(x, sz, axis, mesh_axis=None):
     return broadcast_bdim(x, sz, axis)
 
 
-def bdim_at_front(x, bdim, size, mesh_axis=None):
+def bdim_at_front(x: ArrayLike, bdim: int | None, size: DimSize, mesh_axis: Any = None) -> Array:
     """Returns an array with its mapped axis in front; one that is not mapped is repeated.
 
     Args:
@@ -86,7 +91,7 @@ def _no_mesh_axis(mesh_axis):
         raise NotImplementedError(f"explicit sharding in types is not there, so mesh_axis must be None: {mesh_axis!r}")
 
 
-def defvectorized(prim):
+def defvectorized(prim: Primitive) -> None:
     """Sets the batching rule of an elementwise primitive.
 
     Args:
@@ -101,7 +106,7 @@ def defvectorized(prim):
     _define(prim, _batch_rules.defvectorized)
 
 
-def defbroadcasting(prim):
+def defbroadcasting(prim: Primitive) -> None:
     """Sets the batching rule of a primitive that broadcasts its operands as NumPy does.
 
     Args:
@@ -116,7 +121,7 @@ def defbroadcasting(prim):
     _define(prim, _batch_rules.defvectorized)
 
 
-def defreducer(prim):
+def defreducer(prim: Primitive) -> None:
     """Sets the batching rule of a primitive that removes the axes in its parameter `axes`.
 
     Args:

@@ -6,7 +6,10 @@ its `impl`, as a node of the compiled graph.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
+from onax._ground.typing import AnyFunction
+from onax._native.dispatch import Primitive
 from onax.export.lower import registry
 from onax.interpreters._views import check_primitive
 
@@ -25,7 +28,7 @@ class FunctionLowering:
         raise NotImplementedError("onax lowers to ONNX: a rule for MLIR cannot be run")
 
 
-def lower_fun(fun, multiple_results=True):
+def lower_fun(fun: AnyFunction, multiple_results: bool = True) -> FunctionLowering:
     """Returns the lowering of a primitive that a function computes, for `register_lowering`.
 
     Args:
@@ -41,7 +44,9 @@ def lower_fun(fun, multiple_results=True):
     return FunctionLowering(fun, multiple_results)
 
 
-def register_lowering(prim, rule, platform=None, inline=True, cacheable=True):
+def register_lowering(
+    prim: Primitive, rule: AnyFunction, platform: str | None = None, inline: bool = True, cacheable: bool = True
+) -> Any:
     """Registers how a primitive lowers.
 
     Args:

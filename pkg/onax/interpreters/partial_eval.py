@@ -4,8 +4,11 @@
 `partial_eval_jaxpr_custom_rules` and `custom_partial_eval_rules` are not there.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
+from onax._core.jaxpr import Jaxpr
+from onax._core.linear_util import WrappedFun
 from onax._core.rewrite import dce_jaxpr, dce_jaxpr_consts
 from onax._core.rewrite import eliminate_dead_code as _eliminate_dead_code
 from onax._core.trace import typeof
@@ -58,7 +61,9 @@ class PartialVal(tuple):
         return typeof(self[1]) if self.is_known() else self[0]
 
 
-def trace_to_jaxpr_nounits(fun, pvals, instantiate=False):
+def trace_to_jaxpr_nounits(
+    fun: WrappedFun, pvals: Sequence[PartialVal], instantiate: bool | Sequence[bool] = False
+) -> tuple[Jaxpr, list[PartialVal], tuple[Any, ...]]:
     """Runs a function on values of which some are unknown.
 
     Args:
@@ -86,7 +91,9 @@ def trace_to_jaxpr_nounits(fun, pvals, instantiate=False):
     return closed.jaxpr, results, tuple(closed.consts)
 
 
-def trace_to_jaxpr_dynamic(fun, in_avals):
+def trace_to_jaxpr_dynamic(
+    fun: WrappedFun, in_avals: Sequence[AbstractValue]
+) -> tuple[Jaxpr, list[AbstractValue], list[Any]]:
     """Returns the program of a function on given types.
 
     Args:

@@ -1,7 +1,9 @@
 """Programs over several devices, under the names of jax.interpreters.pxla; XLA compiles nothing here."""
 
+from typing import Any, NoReturn
 
-def create_compile_options(*args, **kwargs):
+
+def create_compile_options(*args: Any, **kwargs: Any) -> NoReturn:
     """Raises NotImplementedError: there is no compiler of XLA that would take options.
 
     Args:

@@ -4,9 +4,11 @@ The runtime is ONNX Runtime, not XLA.
 """
 
 import functools
+from typing import Any
 
 from onax._compile.jit import jit
 from onax._ground.devices import Backend
+from onax._native.dispatch import Primitive
 from onax.export.lower.registry import is_lowered
 
 
@@ -19,7 +21,7 @@ def _compiled(prim, params):
     return jit(apply)
 
 
-def apply_primitive(prim, *args, **params):
+def apply_primitive(prim: Primitive, *args: Any, **params: Any) -> Any:
     """Returns the result of a primitive on arrays by its lowering, compiled: an `impl` for a primitive that has none.
 
     Args:

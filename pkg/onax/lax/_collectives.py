@@ -251,6 +251,7 @@ def all_gather(
 
     Raises:
       NameError: the name is not in scope.
+      NotImplementedError: `to` is not "varying".
 
     Examples:
       >>> onax.vmap(lambda x: lax.all_gather(x, "i"), axis_name="i")(jnp.array([1, 3]))
@@ -475,6 +476,7 @@ def ppermute(x: PyTree, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
 
     Raises:
       NameError: the name is not in scope.
+      ValueError: an index occurs twice as a source or as a target, or lies outside of the axis.
 
     Examples:
       >>> onax.vmap(lambda x: lax.ppermute(x, "i", [(0, 1), (1, 0)]), axis_name="i")(jnp.array([1, 3]))
@@ -551,6 +553,7 @@ def pbroadcast(x: PyTree, axis_name: Any, source: int) -> Any:
 
     Raises:
       NameError: the name is not in scope.
+      ValueError: `source` lies outside of the axis.
 
     Examples:
       >>> onax.vmap(lambda x: lax.pbroadcast(x, "i", 1), axis_name="i")(jnp.array([1, 3]))
@@ -576,6 +579,7 @@ def pcast(x: PyTree, axis_name: Any, *, to: str) -> Any:
 
     Raises:
       NotImplementedError: `to` is another type.
+      ValueError: the call is not inside of `shard_map`.
 
     Examples:
       >>> mesh, spec = onax.make_mesh((1,), ("i",)), onax.sharding.PartitionSpec("i")

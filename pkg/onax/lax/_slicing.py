@@ -113,6 +113,9 @@ def dynamic_update_index_in_dim(
     Returns:
       Array of the shape and dtype of the operand.
 
+    Raises:
+      TypeError: the update has neither the rank of the operand nor one less.
+
     Examples:
       >>> lax.dynamic_update_index_in_dim(jnp.zeros(4), 7.0, 2, 0)
       Array([0., 0., 7., 0.], dtype=float32)

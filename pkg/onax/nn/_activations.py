@@ -408,6 +408,9 @@ def glu(x: ArrayLike, axis: int = -1) -> Array:
     Returns:
       Array of the dtype of `x`, half as long along `axis`.
 
+    Raises:
+      AssertionError: the length of the axis is odd.
+
     Examples:
       >>> nn.glu(jnp.array([2.0, 4.0, 0.0, jnp.inf]))
       Array([1., 4.], dtype=float32)
@@ -483,6 +486,9 @@ def standardize(
 
     Returns:
       Float array of the shape of `x`.
+
+    Raises:
+      ValueError: `algorithm` is another value.
 
     Examples:
       >>> nn.standardize(jnp.array([1.0, 3.0]), epsilon=0.0)
@@ -591,6 +597,9 @@ def logmeanexp(x: ArrayLike, axis: Axis = None, where: ArrayLike | None = None, 
 
     Returns:
       Float array of the shape of `x` without the reduced axes.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> nn.logmeanexp(jnp.array([1000.0, 1000.0]))

@@ -77,6 +77,10 @@ def logsumexp(
       Float array of the shape of `a` without the reduced axes; NaN where the sum is negative.  With `return_sign` the
       logarithm of the absolute value of the sum, and its sign.
 
+    Raises:
+      TypeError: `axis` is an array that is not a scalar.
+      ValueError: there is no such axis.
+
     Examples:
       >>> nn.logsumexp(jnp.array([1000.0, -jnp.inf]))
       Array(1000., dtype=float32)
@@ -140,6 +144,9 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
     Returns:
       Float array of the shape of `x`.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> nn.softmax(jnp.array([1.0, 1.0, 1.0, 1.0]))
       Array([0.25, 0.25, 0.25, 0.25], dtype=float32)
@@ -162,6 +169,9 @@ def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -
 
     Returns:
       Float array of the shape of `x`.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> nn.log_softmax(jnp.array([0.0, 1000.0]))

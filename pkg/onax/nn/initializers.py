@@ -339,7 +339,10 @@ _SCALING_DOC = """Returns {doc}.
       dtype: the dtype of results unless a call gives one; default None, float32, with 64 bits enabled float64.
 
     Returns:
-      A function (key, shape, dtype) -> array.  It raises ValueError for a shape of fewer than two axes.
+      A function (key, shape, dtype) -> array.
+
+    Raises:
+      ValueError: the initializer is called with a shape of fewer than two axes.
 
     Examples:
       >>> nn.initializers.{name}()(onax.random.key(0), (2, 3)).shape
@@ -382,6 +385,9 @@ def orthogonal(scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike |
 
     Returns:
       A function (key, shape, dtype) -> array.  It raises ValueError for a shape of fewer than two axes.
+
+    Raises:
+      ValueError: the initializer is called with a shape of fewer than two axes.
 
     Examples:
       >>> x = nn.initializers.orthogonal()(onax.random.key(0), (3, 3))

@@ -37,6 +37,7 @@ def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Ar
     Raises:
       TypeError: `a` is not of an integer or bool dtype.
       ValueError: bitorder is unknown.
+      IndexError: there is no such axis.
 
     Examples:
       >>> jnp.packbits(jnp.array([1, 0, 1]))

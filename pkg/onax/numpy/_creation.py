@@ -66,6 +66,7 @@ def array(
     Raises:
       ValueError: `object` is None or a ragged sequence.
       TypeError: `object` is a string or holds other objects.
+      NotImplementedError: `order` is not None or "K".
 
     Examples:
       >>> jnp.array([[1, 2], [3, 4]])
@@ -290,6 +291,7 @@ def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: bool | Non
 
     Raises:
       BufferError: the memory is neither on the host nor on a CUDA device of onax.
+      TypeError: the object has no methods `__dlpack__` and `__dlpack_device__`.
 
     Examples:
       >>> jnp.from_dlpack(np.arange(3, dtype=np.int32))
@@ -468,6 +470,9 @@ def zeros(
 
     Returns:
       Array of the shape and dtype.
+
+    Raises:
+      TypeError: a length is negative or no integer.
 
     Examples:
       >>> jnp.zeros((2, 3))

@@ -49,6 +49,9 @@ def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None
     Returns:
       Array of the shape of `a`, or (a.size,) without an axis.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.cumsum(jnp.array([[1, 2], [3, 4]]), axis=0)
       Array([[1, 2],
@@ -71,6 +74,9 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = Non
     Returns:
       Array of the shape of `a`, or (a.size,) without an axis.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.cumprod(jnp.array([1, 2, 3, 4]))
       Array([ 1,  2,  6, 24], dtype=int32)
@@ -91,6 +97,9 @@ def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = N
     Returns:
       Array of the shape of `a`, or (a.size,) without an axis.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.nancumsum(jnp.array([1.0, jnp.nan, 2.0]))
       Array([1., 1., 3.], dtype=float32)
@@ -110,6 +119,9 @@ def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = 
 
     Returns:
       Array of the shape of `a`, or (a.size,) without an axis.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.nancumprod(jnp.array([2.0, jnp.nan, 3.0]))

@@ -80,6 +80,7 @@ def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True
 
     Raises:
       ValueError: the last two axes are not square.
+      TypeError: `a` has less than 2 axes.
 
     Examples:
       >>> jnp.round(jnp.linalg.cholesky(jnp.array([[4.0, 2.0], [2.0, 5.0]])), 4)
@@ -184,6 +185,7 @@ def svd(
     Raises:
       TypeError: the rank of `a` is below 2.
       ValueError: subset_by_index is given together with full_matrices.
+      NotImplementedError: `hermitian` together with `subset_by_index`.
 
     Examples:
       >>> u, s, vh = jnp.linalg.svd(jnp.array([[3.0, 0.0], [0.0, -4.0]]))

@@ -131,6 +131,10 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
     Returns:
       Inexact array without the axis.
 
+    Raises:
+      IndexError: the axis has length 0 and `x` is None.
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.trapezoid(jnp.array([1.0, 2.0, 3.0]), dx=0.5)
       Array(2., dtype=float32)
@@ -191,6 +195,7 @@ def gradient(
     Raises:
       ValueError: an axis is shorter than 2.
       TypeError: the number of spacings does not fit.
+      NotImplementedError: `edge_order` is given.
 
     Examples:
       >>> jnp.gradient(jnp.array([1.0, 4.0, 9.0, 16.0]))

@@ -237,6 +237,9 @@ def delete(
     Returns:
       Array of the dtype of `arr`, shorter along the axis.
 
+    Raises:
+      ValueError: `obj` is neither a slice nor of integers or bools.
+
     Examples:
       >>> jnp.delete(jnp.array([1, 2, 3, 4]), jnp.array([0, 2]))
       Array([2, 4], dtype=int32)
@@ -273,6 +276,9 @@ def insert(arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int 
 
     Returns:
       Array of the dtype of `arr`, longer along the axis.
+
+    Raises:
+      ValueError: `obj` has more than one axis.
 
     Examples:
       >>> jnp.insert(jnp.array([1, 2, 3]), 1, 9)
@@ -332,6 +338,10 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: int | Sequence[int] | No
 
     Returns:
       Array of the dtype of `filt`.
+
+    Raises:
+      TypeError: `trim` is no str.
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.trim_zeros(jnp.array([0, 0, 1, 2, 0]))

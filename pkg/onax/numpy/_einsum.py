@@ -53,6 +53,7 @@ def einsum(
 
     Raises:
       ValueError: the subscripts do not fit the operands.
+      NotImplementedError: `out` is given.
 
     Examples:
       >>> jnp.einsum("ij,j->i", jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.array([1.0, 1.0]))

@@ -495,6 +495,9 @@ def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, devic
     Returns:
       Array of shape (n,): 0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1, divided by n d, in cycles per unit of `d`.
 
+    Raises:
+      ValueError: `n` is no scalar.
+
     Examples:
       >>> jnp.fft.fftfreq(4, d=0.5)
       Array([ 0. ,  0.5, -1. , -0.5], dtype=float32)

@@ -34,6 +34,9 @@ def modf(x: ArrayLike, /, out: None = None) -> tuple[Array, Array]:
     Returns:
       Pair of floating arrays of the shape of `x`, both with the sign of x.
 
+    Raises:
+      NotImplementedError: `out` is given.
+
     Examples:
       >>> jnp.modf(jnp.array([1.5, -2.25]))
       (Array([ 0.5 , -0.25], dtype=float32), Array([ 1., -2.], dtype=float32))

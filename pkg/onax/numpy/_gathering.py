@@ -66,6 +66,10 @@ def take(
     Returns:
       Array of the shape of `a` with the axis replaced by the axes of `indices`.
 
+    Raises:
+      NotImplementedError: `out` is given.
+      ValueError: there is no such axis, or no such mode.
+
     Examples:
       >>> jnp.take(jnp.array([10.0, 20.0, 30.0]), jnp.array([2, -3, 5]))
       Array([30., 10., nan], dtype=float32)
@@ -256,6 +260,9 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     Returns:
       Array of the other axes and one of the length of the diagonal; a copy, unlike NumPy's.
 
+    Raises:
+      ValueError: `a` has less than 2 axes.
+
     Examples:
       >>> jnp.diagonal(jnp.array([[1, 2], [3, 4]]))
       Array([1, 4], dtype=int32)
@@ -426,6 +433,10 @@ def trace(
     Returns:
       Array of the other axes.
 
+    Raises:
+      NotImplementedError: `out` is given.
+      ValueError: `offset` is no integer, or both axes are the same.
+
     Examples:
       >>> jnp.trace(jnp.array([[1, 2], [3, 4]]))
       Array(5, dtype=int32)
@@ -475,6 +486,7 @@ def choose(a: ArrayLike, choices: ArrayLike | Sequence[ArrayLike], out: None = N
 
     Raises:
       ValueError: a number is out of range in mode "raise", or the mode is unknown.
+      NotImplementedError: `out` is given.
 
     Examples:
       >>> jnp.choose(jnp.array([0, 1, 0]), [jnp.array([1, 2, 3]), jnp.array([10, 20, 30])])

@@ -113,6 +113,7 @@ def histogram(
 
     Raises:
       ValueError: the shapes of weights and `a` differ.
+      TypeError: `bins` has more than one axis.
 
     Examples:
       >>> jnp.histogram(jnp.array([0.0, 1.0, 1.5, 4.0]), bins=2)

@@ -30,6 +30,9 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     Returns:
       Tuple of ndim integer arrays of shape (n,).
 
+    Raises:
+      ValueError: a number is negative.
+
     Examples:
       >>> jnp.zeros((2, 2)).at[jnp.diag_indices(2)].set(1.0)
       Array([[1., 0.],
@@ -176,6 +179,7 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
 
     Raises:
       ValueError: an array has another rank.
+      NotImplementedError: an argument is an array of bools.
 
     Examples:
       >>> jnp.arange(6).reshape(2, 3)[jnp.ix_(jnp.array([0, 1]), jnp.array([0, 2]))]
@@ -230,6 +234,7 @@ def unravel_index(indices: ArrayLike, shape: DimSize | Sequence[DimSize]) -> tup
 
     Raises:
       TypeError: the indices are not integers.
+      ValueError: `shape` has more than one axis.
 
     Examples:
       >>> jnp.unravel_index(jnp.array([1, 5]), (2, 3))

@@ -112,6 +112,8 @@ def stack(
 
     Raises:
       ValueError: there are no arrays, or shapes differ.
+      NotImplementedError: `out` is given.
+      TypeError: `arrays` is one scalar.
 
     Examples:
       >>> jnp.stack([jnp.array([1, 2]), jnp.array([3, 4])], axis=1)
@@ -249,6 +251,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
 
     Raises:
       TypeError: the arrays do not fit.
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.append(jnp.array([1, 2]), jnp.array([3]))
@@ -339,6 +342,7 @@ def split(ary: ArrayLike, indices_or_sections: ArrayLike | Sequence[int], axis: 
 
     Raises:
       ValueError: the axis cannot be divided equally, or the indices decrease.
+      IndexError: there is no such axis.
 
     Examples:
       >>> jnp.split(jnp.array([1, 2, 3, 4]), 2)
@@ -360,6 +364,8 @@ def array_split(ary: ArrayLike, indices_or_sections: ArrayLike | Sequence[int], 
 
     Raises:
       ValueError: the indices decrease.
+      ZeroDivisionError: the number of parts is 0.
+      IndexError: there is no such axis.
 
     Examples:
       >>> jnp.array_split(jnp.array([1, 2, 3]), 2)

@@ -168,6 +168,9 @@ def vector_norm(
     Returns:
       Array of a real floating dtype, without the axes.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.linalg.vector_norm(jnp.array([[3.0, 4.0], [5.0, 12.0]]), axis=1)
       Array([ 5., 13.], dtype=float32)

@@ -51,6 +51,9 @@ def isfinite(x: ArrayLike, /) -> Array:
     Returns:
       bool array of the shape of `x`; True for integers.
 
+    Raises:
+      TypeError: `x` is no array or number.
+
     Examples:
       >>> jnp.isfinite(jnp.array([1.0, jnp.inf, jnp.nan]))
       Array([ True, False, False], dtype=bool)
@@ -183,6 +186,9 @@ def iscomplexobj(x: Any) -> bool:
 
     Returns:
       bool.
+
+    Raises:
+      TypeError: the value is no array of numbers.
 
     Examples:
       >>> jnp.iscomplexobj(jnp.array([1 + 0j]))

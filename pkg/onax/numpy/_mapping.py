@@ -31,6 +31,9 @@ def apply_along_axis(func1d: AnyFunction, axis: int, arr: ArrayLike, *args: Any,
     Returns:
       Array in which the axes of a result replace the axis.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.apply_along_axis(jnp.sum, 1, jnp.array([[1, 2], [3, 4]]))
       Array([3, 7], dtype=int32)
@@ -168,6 +171,7 @@ def vectorize(
 
     Raises:
       ValueError: shapes of arguments do not fit the signature (when it is called).
+      TypeError: `excluded` holds something else than indices and names.
 
     Examples:
       >>> jnp.vectorize(jnp.dot, signature="(n),(n)->()")(jnp.ones((2, 3)), jnp.ones(3))

@@ -51,6 +51,9 @@ def nansum(
     Returns:
       Array without the reduced axes; 0 where all elements are NaN.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.nansum(jnp.array([1.0, jnp.nan, 2.0]))
       Array(3., dtype=float32)
@@ -83,6 +86,9 @@ def nanprod(
 
     Returns:
       Array without the reduced axes; 1 where all elements are NaN.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.nanprod(jnp.array([3.0, jnp.nan, 2.0]))
@@ -191,6 +197,9 @@ def nanmean(
     Returns:
       Inexact array without the reduced axes; NaN where all elements are.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.nanmean(jnp.array([1.0, jnp.nan, 2.0]))
       Array(1.5, dtype=float32)
@@ -231,6 +240,9 @@ def nanvar(
 
     Returns:
       Real array without the reduced axes; NaN where at most `ddof` elements are left.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.nanvar(jnp.array([1.0, jnp.nan, 3.0]))
@@ -285,6 +297,9 @@ def nanstd(
 
     Returns:
       Real array without the reduced axes: the square root of `nanvar`.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.nanstd(jnp.array([1.0, jnp.nan, 3.0]))

@@ -96,6 +96,7 @@ def polyder(p: ArrayLike, m: int = 1) -> Array:
 
     Raises:
       ValueError: m is negative.
+      TypeError: the polynomial is a scalar.
 
     Examples:
       >>> jnp.polyder(jnp.array([1.0, 2.0, 3.0]))
@@ -239,6 +240,7 @@ def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
 
     Raises:
       ValueError: m is negative, or the number of constants does not fit.
+      TypeError: the polynomial is a scalar.
 
     Examples:
       >>> jnp.polyint(jnp.array([2.0, 2.0]))

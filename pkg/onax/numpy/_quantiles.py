@@ -305,6 +305,9 @@ def median(
     Returns:
       Floating array without the reduced axes; NaN where there is a NaN.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.median(jnp.array([[3.0, 1.0, 2.0], [6.0, 4.0, 5.0]]), axis=1)
       Array([2., 5.], dtype=float32)
@@ -334,6 +337,9 @@ def nanmedian(
 
     Returns:
       Floating array without the reduced axes; NaN where all elements are NaN.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.nanmedian(jnp.array([3.0, jnp.nan, 1.0]))
@@ -421,6 +427,9 @@ def nanpercentile(
 
     Returns:
       Floating array: the axes of q, then those of `a` that are not reduced; NaN where all elements are NaN.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.nanpercentile(jnp.array([1.0, jnp.nan, 3.0]), 50)

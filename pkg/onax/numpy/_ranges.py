@@ -533,6 +533,9 @@ def indices(
     Returns:
       Array of shape (len(dimensions), *dimensions), or a tuple of arrays if `sparse`.
 
+    Raises:
+      TypeError: `dimensions` is a scalar.
+
     Examples:
       >>> jnp.indices((2, 2))
       Array([[[0, 0],

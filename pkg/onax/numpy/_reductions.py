@@ -210,6 +210,9 @@ def prod(
     Returns:
       Array without the reduced axes; a product of no elements is 1.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.prod(jnp.array([2, 3, 4]))
       Array(24, dtype=int32)
@@ -376,6 +379,9 @@ def all(
     Returns:
       bool array without the reduced axes; True for no elements.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.all(jnp.array([[True, False], [True, True]]), axis=1)
       Array([False,  True], dtype=bool)
@@ -399,6 +405,9 @@ def any(
     Returns:
       bool array without the reduced axes; False for no elements.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.any(jnp.array([[True, False], [False, False]]), axis=1)
       Array([ True, False], dtype=bool)
@@ -417,6 +426,9 @@ def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Ar
 
     Returns:
       Array of the default integer, without the reduced axes.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.count_nonzero(jnp.array([[0, 1], [2, 3]]), axis=1)
@@ -460,6 +472,9 @@ def mean(
 
     Returns:
       Array without the reduced axes; NaN for no elements.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.mean(jnp.array([[1, 2], [3, 6]]), axis=0)
@@ -659,6 +674,9 @@ def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = Fals
 
     Returns:
       Array of the dtype of `a`, without the reduced axes.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.ptp(jnp.array([[1, 5], [7, 3]]), axis=1)

@@ -35,6 +35,9 @@ def new_ref(init_val: ArrayLike, *, memory_space: Any = None, kind: Any = None) 
     Returns:
       A `Ref` of the shape and dtype of `init_val`.
 
+    Raises:
+      TypeError: the value is a Ref.
+
     Examples:
       >>> import onax
       >>> total = onax.new_ref(0.0)

@@ -41,6 +41,7 @@ def repeat(
 
     Raises:
       ValueError: the number of repeats does not fit.
+      TypeError: `repeats` is not of integers.
 
     Examples:
       >>> jnp.repeat(jnp.array([1, 2, 3]), jnp.array([1, 0, 2]))

@@ -128,6 +128,9 @@ def promote_types(a: DTypeLike, b: DTypeLike) -> np.dtype:
     Returns:
       np.dtype; 64 bits stay though x64 is off.
 
+    Raises:
+      TypeError: an argument is an array of NumPy.
+
     Examples:
       >>> jnp.promote_types(jnp.int32, jnp.float16)
       dtype('float16')

@@ -85,6 +85,7 @@ def where(
     Raises:
       TypeError: only one of `x` and `y` is None.
       ConcretizationTypeError: the condition is traced and alone, without `size`.
+      ValueError: one of `x` and `y` alone, or both together with `size` or `fill_value`.
 
     Examples:
       >>> jnp.where(jnp.array([True, False, True]), jnp.array([1, 2, 3]), 0)
@@ -120,6 +121,7 @@ def nonzero(
     Raises:
       ValueError: `a` has rank 0.
       ConcretizationTypeError: `a` is traced and there is no `size`.
+      TypeError: `size` is negative.
 
     Examples:
       >>> jnp.nonzero(jnp.array([0, 5, 0, 7]), size=3, fill_value=-1)
@@ -270,6 +272,7 @@ def compress(
 
     Raises:
       ValueError: the condition is no vector.
+      NotImplementedError: `out` is given.
 
     Examples:
       >>> jnp.compress(jnp.array([True, False, True]), jnp.array([[1, 2, 3], [4, 5, 6]]), axis=1)
@@ -509,6 +512,9 @@ def nanargmax(a: ArrayLike, axis: int | None = None, out: None = None, keepdims:
     Returns:
       Integer array without the axis.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.nanargmax(jnp.array([1.0, jnp.nan, 3.0]))
       Array(2, dtype=int32)
@@ -530,6 +536,9 @@ def nanargmin(a: ArrayLike, axis: int | None = None, out: None = None, keepdims:
 
     Returns:
       Integer array without the axis.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.nanargmin(jnp.array([jnp.nan, 3.0, 1.0]))

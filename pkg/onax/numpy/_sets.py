@@ -115,6 +115,9 @@ def unique(
     Returns:
       Array of values, or a named tuple of values and what was asked for, in the order of the parameters.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> jnp.unique(jnp.array([3, 1, 3]))
       Array([1, 3], dtype=int32)

@@ -52,6 +52,8 @@ def reshape(
 
     Raises:
       TypeError: the numbers of elements differ.
+      NotImplementedError: `order` is "A" or "K".
+      ValueError: `order` is another value.
 
     Examples:
       >>> jnp.reshape(jnp.arange(6), (2, -1))
@@ -354,6 +356,7 @@ def broadcast_shapes(*shapes: int | Sequence[DimSize]) -> Shape:
 
     Raises:
       ValueError: the shapes do not fit.
+      TypeError: a length is negative.
 
     Examples:
       >>> jnp.broadcast_shapes((3, 1), (4,))
@@ -435,6 +438,10 @@ def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
 
     Returns:
       int.
+
+    Raises:
+      TypeError: `axis` is an array that is not a scalar.
+      ValueError: an axis occurs twice.
 
     Examples:
       >>> jnp.size(jnp.ones((2, 3))), jnp.size(jnp.ones((2, 3)), 1)
@@ -560,6 +567,9 @@ def tile(A: ArrayLike, reps: DimSize | Sequence[DimSize]) -> Array:
     Returns:
       Array of the dtype of `A`, whose lengths are multiplied by reps.
 
+    Raises:
+      ValueError: a number of repetitions is negative.
+
     Examples:
       >>> jnp.tile(jnp.array([1, 2]), (2, 2))
       Array([[1, 2, 1, 2],
@@ -682,6 +692,7 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 
     Raises:
       ValueError: the axes are equal.
+      TypeError: `axes` is a scalar.
 
     Examples:
       >>> jnp.rot90(jnp.array([[1, 2], [3, 4]]))
@@ -721,6 +732,9 @@ def roll(a: ArrayLike, shift: ArrayLike | Sequence[int], axis: Axis = None) -> A
 
     Returns:
       Array of the shape and dtype of `a`.
+
+    Raises:
+      ValueError: `shift` is None or has more than one axis.
 
     Examples:
       >>> jnp.roll(jnp.array([1, 2, 3]), 1)

@@ -317,6 +317,7 @@ def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
 
     Raises:
       ValueError: the matrices are not square, or `method` is unknown.
+      NotImplementedError: the method "qr" for complex matrices.
 
     Examples:
       >>> jnp.linalg.slogdet(jnp.array([[0.0, 1.0], [1.0, 0.0]]))
@@ -455,6 +456,7 @@ def pinv(
 
     Raises:
       ValueError: both rtol and rcond are given.
+      TypeError: `hermitian`, and the matrix is not square.
 
     Examples:
       >>> jnp.round(jnp.linalg.pinv(jnp.array([[2.0, 0.0], [0.0, 0.0]])), 4)
@@ -609,6 +611,7 @@ def lstsq(
 
     Raises:
       ValueError: the shapes do not fit.
+      TypeError: `a` is no matrix, or `b` neither a vector nor a matrix.
 
     Examples:
       >>> a = jnp.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
@@ -678,6 +681,9 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: tuple[int, ...] | None = None)
 
     Returns:
       Array of shape a.shape[b.ndim:].
+
+    Raises:
+      ValueError: the shapes do not fit.
 
     Examples:
       >>> jnp.round(jnp.linalg.tensorsolve(2.0 * jnp.eye(4).reshape(2, 2, 4), jnp.ones((2, 2))), 4)

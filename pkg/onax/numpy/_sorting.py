@@ -55,6 +55,7 @@ def sort(
 
     Raises:
       TypeError: kind or order is given.
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.sort(jnp.array([3.0, 1.0, 2.0]))
@@ -91,6 +92,7 @@ def argsort(
 
     Raises:
       TypeError: kind or order is given.
+      ValueError: there is no such axis.
 
     Examples:
       >>> jnp.argsort(jnp.array([3.0, 1.0, 2.0]))
@@ -195,6 +197,7 @@ def partition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
 
     Raises:
       NotImplementedError: `a` is complex.
+      ValueError: there is no such axis, or `kth` lies outside of it.
 
     Examples:
       >>> jnp.partition(jnp.array([4, 1, 3, 2]), 1)[1]

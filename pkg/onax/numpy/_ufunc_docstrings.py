@@ -29,9 +29,17 @@ def describe(
             summary,
             f"Args:\n  {args}",
             f"Returns:\n  {kind}{shape}{';' * bool(details)}{details}.",
-            f"Raises:\n  {raises}." if raises else "",
+            f"Raises:\n  {_raises(raises, parameters)}",
             f"Examples:\n  >>> {call if digits is None else f'jnp.round({call}, {digits})'}\n  {output}",
         ]
         return "\n\n".join(filter(None, sections))
 
     return write
+
+
+def _raises(wrong_dtype, parameters):
+    """The entries of the section `Raises`; `wrong_dtype` is one that says which dtypes a function refuses."""
+    several = len(parameters) > 1
+    not_numbers = "an operand is no array or number" if several else f"`{parameters[0]}` is no array or number"
+    separator = ", or " if wrong_dtype else "TypeError: "
+    return f"{wrong_dtype}{separator}{not_numbers}." + "\n  ValueError: the shapes do not broadcast." * several

@@ -300,6 +300,9 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
     Returns:
       jnp.ufunc, which broadcasts and has reduce, accumulate, outer, at and reduceat.
 
+    Raises:
+      TypeError: `func` is not callable.
+
     Examples:
       >>> add = jnp.frompyfunc(lambda x, y: x + y, 2, 1, identity=0)
       >>> add(jnp.array([1, 2]), 10), add.reduce(jnp.array([1, 2, 3]))

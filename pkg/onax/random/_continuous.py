@@ -161,6 +161,7 @@ def normal(
 
     Raises:
       ValueError: a dtype that is neither floating nor complex.
+      TypeError: `key` is no random key.
 
     Examples:
       >>> x = onax.random.normal(onax.random.key(0), (10_000,))

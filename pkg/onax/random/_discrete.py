@@ -276,6 +276,7 @@ def categorical(
 
     Raises:
       ValueError: a shape that does not fit, or more different indices than there are.
+      IndexError: there is no such axis.
 
     Examples:
       >>> logits = jnp.array([0.0, -jnp.inf, 0.0])

@@ -220,6 +220,7 @@ def split(key: ArrayLike, num: DimSize | tuple[DimSize, ...] = 2) -> Array:
 
     Raises:
       ValueError: `key` is an array of keys; use `onax.vmap`.
+      TypeError: `key` is no random key.
 
     Examples:
       >>> key, subkey = onax.random.split(onax.random.key(0))

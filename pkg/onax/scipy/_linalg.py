@@ -85,6 +85,9 @@ def cho_factor(
     Returns:
       (factor, lower).
 
+    Raises:
+      ValueError: the matrix is not square.
+
     Examples:
       >>> c, lower = onax.scipy.linalg.cho_factor(4.0 * jnp.eye(2))
       >>> c, lower
@@ -337,6 +340,9 @@ def lu(
     Returns:
       (P, L, U) with a = P L U: a permutation (..., m, m), L (..., m, k) and U (..., k, n), k = min(m, n).
 
+    Raises:
+      TypeError: `a` has less than 2 axes.
+
     Examples:
       >>> p, l, u = onax.scipy.linalg.lu(jnp.array([[0.0, 1.0], [2.0, 0.0]]))
       >>> u
@@ -406,6 +412,9 @@ def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
     Returns:
       (T, Z), both (..., n, n).
 
+    Raises:
+      ValueError: `output` is another value.
+
     Examples:
       >>> t, z = onax.scipy.linalg.schur(jnp.array([[1.0, 2.0], [0.0, 3.0]]))
       >>> bool(jnp.allclose(z @ t @ z.T, jnp.array([[1.0, 2.0], [0.0, 3.0]]), atol=1e-5))
@@ -443,6 +452,9 @@ def hessenberg(
 
     Returns:
       H, or (H, Q), of the shape of `a`.
+
+    Raises:
+      TypeError: `a` has less than 2 axes.
 
     Examples:
       >>> onax.scipy.linalg.hessenberg(jnp.eye(3)).shape
@@ -494,6 +506,9 @@ def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Arra
 
     Returns:
       (T, Z), complex.
+
+    Raises:
+      ValueError: the matrices are not square, or of other shapes.
 
     Examples:
       >>> t, z = onax.scipy.linalg.rsf2csf(*onax.scipy.linalg.schur(jnp.array([[0.0, 1.0], [-1.0, 0.0]])))

@@ -89,6 +89,7 @@ def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 1
 
     Raises:
       ValueError: the matrix is not square.
+      TypeError: the dtype is not float32, float64, complex64 or complex128.
 
     Examples:
       >>> onax.scipy.linalg.expm(jnp.zeros((2, 2)))
@@ -192,6 +193,7 @@ def sqrtm(A: ArrayLike, blocksize: int = 1) -> Array:
 
     Raises:
       NotImplementedError: another `blocksize`.
+      ValueError: the matrix is not square.
 
     Examples:
       >>> onax.scipy.linalg.sqrtm(jnp.diag(jnp.array([4.0, 9.0]))).real.round(4)

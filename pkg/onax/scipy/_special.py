@@ -45,6 +45,9 @@ _UNARY_DOC = """Returns {returned}.
     Returns:
       Float array of the shape of `x`.
 
+    Raises:
+      TypeError: `x` is no array of numbers.
+
     Examples:
       >>> onax.scipy.special.{name}(jnp.array([{point}])).round(4)
       Array([{value}], dtype=float32)
@@ -282,6 +285,9 @@ def softmax(x: ArrayLike, /, *, axis: int | Sequence[int] | None = None) -> Arra
     Returns:
       Float array of the shape of `x`.
 
+    Raises:
+      ValueError: there is no such axis.
+
     Examples:
       >>> onax.scipy.special.softmax(jnp.array([1.0, 1.0]))
       Array([0.5, 0.5], dtype=float32)
@@ -300,6 +306,9 @@ def log_softmax(x: ArrayLike, /, *, axis: int | Sequence[int] | None = None) -> 
 
     Returns:
       Float array of the shape of `x`.
+
+    Raises:
+      ValueError: there is no such axis.
 
     Examples:
       >>> onax.scipy.special.log_softmax(jnp.array([0.0, 1000.0]))
@@ -437,6 +446,9 @@ def gamma(x: ArrayLike) -> Array:
     Returns:
       Float array of the shape of `x`.
 
+    Raises:
+      NotImplementedError: `x` is complex.
+
     Examples:
       >>> onax.scipy.special.gamma(jnp.array([1.0, 2.0]))
       Array([1., 1.], dtype=float32)
@@ -499,6 +511,9 @@ def polygamma(n: ArrayLike, x: ArrayLike) -> Array:
     Returns:
       Float array of the common shape.
 
+    Raises:
+      ValueError: `n` is not of integers.
+
     Examples:
       >>> onax.scipy.special.polygamma(1, jnp.array([1.0])).round(4)
       Array([1.6449], dtype=float32)
@@ -522,6 +537,9 @@ def multigammaln(a: ArrayLike, d: ArrayLike) -> Array:
 
     Returns:
       Float array of the shape of `a`.
+
+    Raises:
+      TypeError: `d` is no integer.
 
     Examples:
       >>> onax.scipy.special.multigammaln(2.0, 1)
@@ -585,6 +603,7 @@ def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
 
     Raises:
       TypeError: another dtype.
+      ValueError: `series_order` is not in 0..30.
 
     Examples:
       >>> bool(jnp.isfinite(onax.scipy.special.log_ndtr(-100.0)))

@@ -72,6 +72,9 @@ def hankel(c: ArrayLike, r: ArrayLike | None = None) -> Array:
     Returns:
       Array of shape (..., m, n).
 
+    Raises:
+      ValueError: an argument is a scalar.
+
     Examples:
       >>> onax.scipy.linalg.hankel(jnp.array([1, 2, 3]))
       Array([[1, 2, 3],
@@ -130,6 +133,9 @@ def block_diag(*arrs: ArrayLike) -> Array:
     Returns:
       A matrix.
 
+    Raises:
+      ValueError: an array has more than 2 axes.
+
     Examples:
       >>> onax.scipy.linalg.block_diag(jnp.ones((2, 1)), 3.0)
       Array([[1., 0.],
@@ -161,6 +167,9 @@ def companion(a: ArrayLike) -> Array:
 
     Returns:
       Float array of shape (..., n, n).
+
+    Raises:
+      ValueError: the last axis is shorter than 2.
 
     Examples:
       >>> onax.scipy.linalg.companion(jnp.array([1.0, -3.0, 2.0]))
@@ -206,6 +215,9 @@ def fiedler_companion(a: ArrayLike) -> Array:
     Returns:
       Float array of shape (n, n).
 
+    Raises:
+      ValueError: the last axis has length 0.
+
     Examples:
       >>> onax.scipy.linalg.fiedler_companion(jnp.array([1.0, -3.0, 2.0]))
       Array([[ 3., -2.],
@@ -245,6 +257,9 @@ def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
 
     Returns:
       Array of shape (..., k, n), k the length of the convolution.
+
+    Raises:
+      ValueError: `n` is not positive, `a` is empty, or `mode` is another value.
 
     Examples:
       >>> onax.scipy.linalg.convolution_matrix(jnp.array([1, 2]), 3)
@@ -346,6 +361,9 @@ def pascal(n: int, kind: str | None = None) -> Array:
     Returns:
       Array of shape (n, n).
 
+    Raises:
+      ValueError: `kind` is another value.
+
     Examples:
       >>> onax.scipy.linalg.pascal(3)
       Array([[1., 1., 1.],
@@ -371,6 +389,9 @@ def invpascal(n: int, kind: str | None = None) -> Array:
 
     Returns:
       Array of shape (n, n).
+
+    Raises:
+      ValueError: `kind` is another value.
 
     Examples:
       >>> onax.scipy.linalg.invpascal(2)
@@ -426,6 +447,9 @@ def helmert(n: int, full: bool = False) -> Array:
     Returns:
       Float array of shape (n - 1, n) or (n, n).
 
+    Raises:
+      ValueError: `n` is not positive.
+
     Examples:
       >>> onax.scipy.linalg.helmert(2).round(4)
       Array([[ 0.7071, -0.7071]], dtype=float32)
@@ -450,6 +474,9 @@ def leslie(f: ArrayLike, s: ArrayLike) -> Array:
 
     Returns:
       Array of shape (..., n, n).
+
+    Raises:
+      ValueError: `s` is not one shorter than `f`.
 
     Examples:
       >>> onax.scipy.linalg.leslie(jnp.array([0.0, 2.0]), jnp.array([0.5]))
@@ -480,6 +507,9 @@ def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> 
 
     Returns:
       Complex array of shape (n, n).
+
+    Raises:
+      ValueError: `scale` is another value.
 
     Examples:
       >>> onax.scipy.linalg.dft(2).real.round(4)

@@ -299,6 +299,7 @@ def sph_harm_y(
     Raises:
       TypeError: degrees that are not integers.
       NotImplementedError: `diff_n` is given.
+      ConcretizationTypeError: `n` is traced, and `n_max` is None.
 
     Examples:
       >>> onax.scipy.special.sph_harm_y(0, 0, 0.0, 0.0).real.round(4)

@@ -43,6 +43,7 @@ def detrend(
     Raises:
       ValueError: another `type`, or indices outside of the axis.
       NotImplementedError: `overwrite_data` is given.
+      IndexError: there is no such axis.
 
     Examples:
       >>> onax.scipy.signal.detrend(jnp.array([1.0, 3.0]), type="constant")

@@ -102,6 +102,7 @@ def dct(x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm:
 
     Raises:
       NotImplementedError: another `type`.
+      ValueError: `norm` is another value.
 
     Examples:
       >>> onax.scipy.fft.dct(jnp.array([1.0, 1.0])).round(4)
@@ -125,6 +126,7 @@ def idct(x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm
 
     Raises:
       NotImplementedError: another `type`.
+      ValueError: there is no such axis.
 
     Examples:
       >>> onax.scipy.fft.idct(jnp.array([4.0, 0.0])).round(4)

@@ -63,6 +63,7 @@ def pmap(
 
     Raises:
       ValueError: nothing is mapped, or a mapped axis has not one slice for each device.
+      TypeError: `fun` is not callable.
 
     Examples:
       >>> onax.pmap(lambda x: 2 * x)(jnp.arange(1.0))

@@ -4,7 +4,7 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground.config import config
 
 
-def set_cache_dir(path):
+def set_cache_dir(path: str) -> None:
     """Sets the folder in which compiled programs persist: the option `jax_compilation_cache_dir`.
 
     Args:
@@ -20,7 +20,7 @@ def set_cache_dir(path):
     config.update("jax_compilation_cache_dir", path)
 
 
-def reset_cache():
+def reset_cache() -> None:
     """Forgets the folder; the files in it stay.
 
     Examples:

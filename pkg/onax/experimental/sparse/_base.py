@@ -1,15 +1,22 @@
 """The base class of sparse arrays."""
 
 import math
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from onax._core.trace import Tracer
+from onax._native.array import Array
+
+# The class of an array of values and coordinates, which functions return as they got it.
+Coordinates = TypeVar("Coordinates", bound=Any)
 
 
 class JAXSparse:
     """What sparse arrays have in common: `data`, a shape and what follows from it."""
 
-    data = None
-    shape = ()
+    data: Any = None
+    shape: tuple[int, ...] = ()
+    todense: Callable[[], Array]  # each format has it
     __array_priority__ = 100  # NumPy leaves operators to us
     __hash__ = None  # type: ignore[assignment]
 

@@ -5,11 +5,13 @@ New arrays are made by the class of the array at hand.
 
 import operator
 import warnings
+from typing import Literal
 
 import numpy as np
 
 from onax import numpy as jnp
 from onax._core.trace import Tracer
+from onax.experimental.sparse._base import Coordinates
 from onax.experimental.sparse.util import SparseEfficiencyError, SparseEfficiencyWarning, nfold_vmap
 
 
@@ -68,7 +70,7 @@ def extract(indices, arr):
 # ---- order of the elements
 
 
-def bcoo_sort_indices(mat):
+def bcoo_sort_indices(mat: Coordinates) -> Coordinates:
     """Returns the array with its elements in order of their coordinates.
 
     Args:
@@ -94,7 +96,7 @@ def bcoo_sort_indices(mat):
     return type(mat)((data, indices), shape=mat.shape, indices_sorted=True, unique_indices=mat.unique_indices)
 
 
-def bcoo_sum_duplicates(mat, nse=None):
+def bcoo_sum_duplicates(mat: Coordinates, nse: int | None = None) -> Coordinates:
     """Returns the array with one element for each coordinate, in their order.
 
     Args:
@@ -104,6 +106,9 @@ def bcoo_sum_duplicates(mat, nse=None):
 
     Returns:
       A BCOO.
+
+    Raises:
+      ValueError: under `jit`, `nse` is None.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -146,7 +151,7 @@ def _count_distinct(indices, n_batch, bound):
     return max(counts)
 
 
-def bcoo_eliminate_zeros(mat, nse=None):
+def bcoo_eliminate_zeros(mat: Coordinates, nse: int | None = None) -> Coordinates:
     """Returns the array without elements that are 0, and with one element for each coordinate.
 
     Args:
@@ -169,7 +174,13 @@ def bcoo_eliminate_zeros(mat, nse=None):
     return bcoo_sum_duplicates(type(mat)((data, indices), shape=mat.shape), nse)
 
 
-def bcoo_update_layout(mat, *, n_batch=None, n_dense=None, on_inefficient="error"):
+def bcoo_update_layout(
+    mat: Coordinates,
+    *,
+    n_batch: int | None = None,
+    n_dense: int | None = None,
+    on_inefficient: Literal["error", "warn"] | None = "error",
+) -> Coordinates:
     """Returns the array with other numbers of batch and dense axes.
 
     Sparse axes that become batch or dense ones store all their zeros.
@@ -185,6 +196,7 @@ def bcoo_update_layout(mat, *, n_batch=None, n_dense=None, on_inefficient="error
 
     Raises:
       SparseEfficiencyError: see `on_inefficient`.
+      ValueError: the numbers of axes do not fit the array, or `on_inefficient` is another value.
 
     Examples:
       >>> from onax.experimental import sparse

@@ -2,12 +2,15 @@
 
 import math
 import operator
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
-from onax.experimental.sparse._base import JAXSparse
+from onax._ground.typing import ArrayLike, DTypeLike, PrecisionLike
+from onax.experimental.sparse._base import Coordinates, JAXSparse
 from onax.experimental.sparse._layout import (
     bcoo_sum_duplicates,
     bcoo_update_layout,
@@ -19,7 +22,7 @@ from onax.experimental.sparse._layout import (
 )
 
 
-def bcoo_transpose(mat, *, permutation):
+def bcoo_transpose(mat: Coordinates, *, permutation: Sequence[int]) -> Coordinates:
     """Returns the array with its axes permuted, batch, sparse and dense ones among themselves.
 
     Args:
@@ -28,6 +31,10 @@ def bcoo_transpose(mat, *, permutation):
 
     Returns:
       A BCOO.
+
+    Raises:
+      NotImplementedError: batch, sparse and dense axes would change places.
+      TypeError: `permutation` is no permutation of the axes.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -55,7 +62,9 @@ def bcoo_transpose(mat, *, permutation):
     return type(mat)((data, indices), shape=shape, indices_sorted=is_sorted, unique_indices=mat.unique_indices)
 
 
-def bcoo_reshape(mat, *, new_sizes, dimensions=None, sharding=None):
+def bcoo_reshape(
+    mat: Coordinates, *, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None, sharding: None = None
+) -> Coordinates:
     """Returns the array in another shape, whose batch, sparse and dense axes have as many elements as before.
 
     Args:
@@ -66,6 +75,9 @@ def bcoo_reshape(mat, *, new_sizes, dimensions=None, sharding=None):
 
     Returns:
       A BCOO.
+
+    Raises:
+      ValueError: the shape joins batch, sparse and dense axes.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -99,7 +111,9 @@ def bcoo_reshape(mat, *, new_sizes, dimensions=None, sharding=None):
     return type(mat)((data, jnp.where(is_inside, columns, jnp.array(sparse, indices.dtype))), shape=new_sizes)
 
 
-def bcoo_broadcast_in_dim(mat, *, shape, broadcast_dimensions, sharding=None):
+def bcoo_broadcast_in_dim(
+    mat: Coordinates, *, shape: Sequence[int], broadcast_dimensions: Sequence[int], sharding: None = None
+) -> Coordinates:
     """Returns the array repeated along new axes, as `lax.broadcast_in_dim` does.
 
     New axes before the sparse ones are batch axes; those among them have length 1.
@@ -112,6 +126,10 @@ def bcoo_broadcast_in_dim(mat, *, shape, broadcast_dimensions, sharding=None):
 
     Returns:
       A BCOO.
+
+    Raises:
+      NotImplementedError: new sparse axes are longer than 1.
+      ValueError: `broadcast_dimensions` has another length, or mixes batch, sparse and dense axes.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -145,7 +163,7 @@ def bcoo_broadcast_in_dim(mat, *, shape, broadcast_dimensions, sharding=None):
     return type(mat)((data, indices), shape=shape)
 
 
-def bcoo_squeeze(arr, *, dimensions):
+def bcoo_squeeze(arr: Coordinates, *, dimensions: Sequence[int]) -> Coordinates:
     """Returns the array without axes of length 1.
 
     Args:
@@ -154,6 +172,9 @@ def bcoo_squeeze(arr, *, dimensions):
 
     Returns:
       A BCOO.
+
+    Raises:
+      ValueError: an axis has another length than 1.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -178,7 +199,7 @@ def bcoo_squeeze(arr, *, dimensions):
     return type(arr)((data, indices), shape=shape, indices_sorted=arr.indices_sorted, unique_indices=arr.unique_indices)
 
 
-def bcoo_rev(operand, dimensions):
+def bcoo_rev(operand: Coordinates, dimensions: Sequence[int]) -> Coordinates:
     """Returns the array in reverse along axes.
 
     Args:
@@ -204,7 +225,13 @@ def bcoo_rev(operand, dimensions):
     return type(operand)((data, indices), shape=operand.shape)
 
 
-def bcoo_slice(mat, *, start_indices, limit_indices, strides=None):
+def bcoo_slice(
+    mat: Coordinates,
+    *,
+    start_indices: Sequence[int],
+    limit_indices: Sequence[int],
+    strides: Sequence[int] | None = None,
+) -> Coordinates:
     """Returns a slice of the array, with room for no more elements than its sparse axes have.
 
     Args:
@@ -215,6 +242,9 @@ def bcoo_slice(mat, *, start_indices, limit_indices, strides=None):
 
     Returns:
       A BCOO.
+
+    Raises:
+      ValueError: the indices do not lie in the array.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -248,7 +278,7 @@ def _selected(mat, shape, data, indices, kept):
     return bcoo_sum_duplicates(out, room) if mat.n_sparse and room < out.nse else out
 
 
-def bcoo_dynamic_slice(mat, start_indices, slice_sizes):
+def bcoo_dynamic_slice(mat: Coordinates, start_indices: Sequence[ArrayLike], slice_sizes: Sequence[int]) -> Coordinates:
     """Returns a slice of the array whose start may be computed.
 
     Starts are moved so that the slice lies inside.
@@ -260,6 +290,9 @@ def bcoo_dynamic_slice(mat, start_indices, slice_sizes):
 
     Returns:
       A BCOO.
+
+    Raises:
+      TypeError: the slice is larger than the array.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -288,7 +321,7 @@ def bcoo_dynamic_slice(mat, start_indices, slice_sizes):
     return _selected(mat, sizes, data, indices, kept)
 
 
-def bcoo_concatenate(operands, *, dimension):
+def bcoo_concatenate(operands: Sequence[Coordinates], *, dimension: int) -> Coordinates:
     """Returns arrays one after the other.
 
     Args:
@@ -297,6 +330,11 @@ def bcoo_concatenate(operands, *, dimension):
 
     Returns:
       A BCOO.
+
+    Raises:
+      NotImplementedError: `dimension` is a dense axis.
+      TypeError: the shapes differ in other axes.
+      ValueError: the operands are not sparse, or have other ranks or layouts.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -348,9 +386,16 @@ def _pad(mat, nse):
 
 
 def bcoo_gather(
-    operand, start_indices, dimension_numbers, slice_sizes, *,
-    unique_indices=False, indices_are_sorted=False, mode=None, fill_value=None,
-):  # fmt: skip
+    operand: Any,
+    start_indices: ArrayLike,
+    dimension_numbers: Any,
+    slice_sizes: Sequence[int],
+    *,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    mode: Any = None,
+    fill_value: ArrayLike | None = None,
+) -> NoReturn:
     """Raises NotImplementedError: `bcoo_slice` and `bcoo_dynamic_slice` take slices.
 
     Args:
@@ -379,9 +424,20 @@ def bcoo_gather(
 
 
 def bcoo_conv_general_dilated(
-    lhs, rhs, *, window_strides, padding, lhs_dilation=None, rhs_dilation=None, dimension_numbers=None,
-    feature_group_count=1, batch_group_count=1, precision=None, preferred_element_type=None, out_sharding=None,
-):  # fmt: skip
+    lhs: Any,
+    rhs: Any,
+    *,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = None,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Any = None,
+) -> NoReturn:
     """Raises NotImplementedError: a convolution reads each element many times, which a dense array serves better.
 
     Args:

@@ -1,7 +1,11 @@
 """Derivatives with respect to sparse arrays: those of their stored elements, as arrays at the same indices."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.typing import Arguments, Result
 from onax._native.tree import tree_flatten, tree_map
 from onax._transforms import autodiff, jacobians
 from onax.experimental.sparse._base import JAXSparse
@@ -69,7 +73,9 @@ def _restore_with_value(result, restore, has_aux):
     return result[0], restore(result[1])
 
 
-def grad(fun, argnums=0, has_aux=False, **kwargs):
+def grad(
+    fun: Callable[Arguments, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, **kwargs: Any
+) -> Callable[Arguments, Any]:
     """Returns a function that computes the gradient of a function of sparse arrays.
 
     The gradient has the indices of the argument.
@@ -92,7 +98,9 @@ def grad(fun, argnums=0, has_aux=False, **kwargs):
     return _differentiate(autodiff.grad, _restore_derivative)(fun, argnums, has_aux, **kwargs)
 
 
-def value_and_grad(fun, argnums=0, has_aux=False, **kwargs):
+def value_and_grad(
+    fun: Callable[Arguments, Result], argnums: int | Sequence[int] = 0, has_aux: bool = False, **kwargs: Any
+) -> Callable[Arguments, tuple[Result, Any]]:
     """Returns a function that computes a function of sparse arrays and its gradient.
 
     Args:
@@ -113,7 +121,9 @@ def value_and_grad(fun, argnums=0, has_aux=False, **kwargs):
     return _differentiate(autodiff.value_and_grad, _restore_with_value)(fun, argnums, has_aux, **kwargs)
 
 
-def jacfwd(fun, argnums=0, has_aux=False, **kwargs):
+def jacfwd(
+    fun: Callable[Arguments, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, **kwargs: Any
+) -> Callable[Arguments, Any]:
     """Returns a function that computes the Jacobian of a function of sparse arrays, by forward mode.
 
     Args:
@@ -133,7 +143,9 @@ def jacfwd(fun, argnums=0, has_aux=False, **kwargs):
     return _differentiate(jacobians.jacfwd, _restore_derivative)(fun, argnums, has_aux, **kwargs)
 
 
-def jacrev(fun, argnums=0, has_aux=False, **kwargs):
+def jacrev(
+    fun: Callable[Arguments, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, **kwargs: Any
+) -> Callable[Arguments, Any]:
     """Returns a function that computes the Jacobian of a function of sparse arrays, by reverse mode.
 
     Args:

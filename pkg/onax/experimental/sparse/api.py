@@ -1,10 +1,14 @@
 """Functions for every sparse format: empty, eye, todense."""
 
 import operator
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.rules import deflinear
 from onax._core.trace import Tracer
+from onax._ground.typing import DTypeLike
+from onax._native.array import Array
 from onax._native.dispatch import Primitive
 from onax.experimental.sparse._base import JAXSparse
 from onax.experimental.sparse.bcoo import BCOO
@@ -25,8 +29,10 @@ todense_p: Primitive = Primitive(
 deflinear(todense_p, lambda ct, x: [ct])
 registry.redefine(todense_p, lambda x: x)
 
+_Format: TypeAlias = Literal["bcoo", "bcsr", "coo", "csr", "csc"]
 
-def todense(arr):
+
+def todense(arr: JAXSparse | Array) -> Array:
     """Returns the dense array; a dense one is returned as it is.
 
     Within `sparsify` it makes an operand dense.
@@ -54,7 +60,13 @@ def _find_format(name):
     return _FORMATS[name]
 
 
-def empty(shape, dtype=None, index_dtype="int32", sparse_format="bcoo", **kwds):
+def empty(
+    shape: Sequence[int],
+    dtype: DTypeLike | None = None,
+    index_dtype: DTypeLike = "int32",
+    sparse_format: _Format = "bcoo",
+    **kwds: Any,
+) -> JAXSparse:
     """Returns a sparse array without elements.
 
     Args:
@@ -75,7 +87,15 @@ def empty(shape, dtype=None, index_dtype="int32", sparse_format="bcoo", **kwds):
     return _find_format(sparse_format)._empty(tuple(shape), dtype=dtype, index_dtype=index_dtype, **kwds)
 
 
-def eye(N, M=None, k=0, dtype=None, index_dtype="int32", sparse_format="bcoo", **kwds):
+def eye(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: DTypeLike | None = None,
+    index_dtype: DTypeLike = "int32",
+    sparse_format: _Format = "bcoo",
+    **kwds: Any,
+) -> JAXSparse:
     """Returns a sparse matrix with ones on a diagonal.
 
     Args:

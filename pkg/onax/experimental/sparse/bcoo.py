@@ -8,6 +8,8 @@ operations are gathers and scatters, so that transformations and exports work on
 
 import math
 import operator
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -16,6 +18,8 @@ from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import Tracer
 from onax._core.trees import register_pytree_node_class
+from onax._ground.typing import ArrayLike, DTypeLike, PrecisionLike
+from onax._native.array import Array
 from onax._transforms.vmappable import register_vmappable
 from onax.experimental.sparse._base import JAXSparse, example_of, examples_of
 from onax.experimental.sparse._layout import (
@@ -110,12 +114,22 @@ class BCOO(JAXSparse):
         return self
 
     @classmethod
-    def fromdense(cls, mat, *, nse=None, index_dtype=np.int32, n_dense=0, n_batch=0):
+    def fromdense(
+        cls,
+        mat: ArrayLike,
+        *,
+        nse: int | None = None,
+        index_dtype: DTypeLike = np.int32,
+        n_dense: int = 0,
+        n_batch: int = 0,
+    ) -> "BCOO":
         """The nonzero elements of a dense array; see `bcoo_fromdense`."""
         return bcoo_fromdense(mat, nse=nse, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch)
 
     @classmethod
-    def from_scipy_sparse(cls, mat, *, index_dtype=None, n_dense=0, n_batch=0):
+    def from_scipy_sparse(
+        cls, mat: Any, *, index_dtype: DTypeLike | None = None, n_dense: int = 0, n_batch: int = 0
+    ) -> Self:
         """A matrix of scipy.sparse; it has sparse axes only."""
         if n_dense or n_batch:
             raise NotImplementedError("BCOO.fromscipy with nonzero n_dense/n_batch")
@@ -149,34 +163,40 @@ class BCOO(JAXSparse):
         """The array with other data at the same indices."""
         return BCOO((data, self.indices), **self._info._asdict())
 
-    def todense(self):
+    def todense(self) -> Array:
         """The dense array; elements with the same coordinates are added up."""
         return bcoo_todense(self)
 
-    def astype(self, *args, **kwargs):
+    def astype(self, *args: Any, **kwargs: Any) -> "BCOO":
         """The array with its data converted."""
         return self._with(self.data.astype(*args, **kwargs))
 
-    def transpose(self, axes=None):
+    def transpose(self, axes: Sequence[int] | None = None) -> Self:
         """The array with its axes permuted, reversed without `axes`."""
         return bcoo_transpose(self, permutation=range(self.ndim)[::-1] if axes is None else axes)
 
-    def reshape(self, *shape):
+    def reshape(self, *shape: Any) -> Self:
         """The array in another shape with as many elements."""
         shape = shape[0] if len(shape) == 1 and not np.isscalar(shape[0]) else shape
         if -1 in shape:
             shape = tuple(self.size // -math.prod(shape) if n == -1 else n for n in shape)
         return bcoo_reshape(self, new_sizes=tuple(shape))
 
-    def sort_indices(self):
+    def sort_indices(self) -> Self:
         """The array with its elements in order of their coordinates."""
         return bcoo_sort_indices(self)
 
-    def sum_duplicates(self, nse=None, remove_zeros=True):
+    def sum_duplicates(self, nse: int | None = None, remove_zeros: bool = True) -> Self:
         """The array with one element for each coordinate; `nse` says how many there are room for, which jit needs."""
         return bcoo_eliminate_zeros(self, nse) if remove_zeros else bcoo_sum_duplicates(self, nse)
 
-    def update_layout(self, *, n_batch=None, n_dense=None, on_inefficient="error"):
+    def update_layout(
+        self,
+        *,
+        n_batch: int | None = None,
+        n_dense: int | None = None,
+        on_inefficient: Literal["error", "warn"] | None = "error",
+    ) -> Self:
         """The array with other numbers of batch and dense axes; see `bcoo_update_layout`."""
         return bcoo_update_layout(self, n_batch=n_batch, n_dense=n_dense, on_inefficient=on_inefficient)
 
@@ -249,7 +269,9 @@ class BCOO(JAXSparse):
 register_vmappable(BCOO, int, int, example_of, examples_of, None)
 
 
-def bcoo_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32):
+def bcoo_fromdense(
+    mat: ArrayLike, *, nse: int | None = None, n_batch: int = 0, n_dense: int = 0, index_dtype: DTypeLike = np.int32
+) -> BCOO:
     """Returns the nonzero elements of a dense array.
 
     Args:
@@ -262,6 +284,9 @@ def bcoo_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32)
 
     Returns:
       A BCOO.
+
+    Raises:
+      ValueError: under `jit`, `nse` is None.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -288,7 +313,7 @@ def bcoo_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32)
     return found
 
 
-def bcoo_todense(mat):
+def bcoo_todense(mat: BCOO) -> Array:
     """Returns the dense array; elements with the same coordinates are added up.
 
     Args:
@@ -313,7 +338,7 @@ def bcoo_todense(mat):
     return jnp.broadcast_to(nfold_vmap(place, n)(mat.data, mat.indices), shape)
 
 
-def bcoo_extract(sparr, arr, *, assume_unique=None):
+def bcoo_extract(sparr: BCOO, arr: ArrayLike, *, assume_unique: bool | None = None) -> BCOO:
     """Returns the elements of a dense array at the indices of a sparse one.
 
     Where an index occurs several times its first element has the value and the others are 0.
@@ -325,6 +350,9 @@ def bcoo_extract(sparr, arr, *, assume_unique=None):
 
     Returns:
       A BCOO.
+
+    Raises:
+      ValueError: the shapes differ.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -371,7 +399,7 @@ def _add(x, y):
     return BCOO([jnp.concatenate(pair, axis=x.n_batch) for pair in pairs], shape=x.shape)
 
 
-def bcoo_multiply_dense(sp_mat, v):
+def bcoo_multiply_dense(sp_mat: BCOO, v: ArrayLike) -> Array:
     """Returns the values of the product of a sparse array with a dense one.
 
     Args:
@@ -410,7 +438,7 @@ def _combine(mat, v, operation):
     return nfold_vmap(apply, mat.n_batch)(mat.data, mat.indices, v)
 
 
-def bcoo_multiply_sparse(lhs, rhs):
+def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
     """Returns the elementwise product of two sparse arrays.
 
     Args:
@@ -419,6 +447,9 @@ def bcoo_multiply_sparse(lhs, rhs):
 
     Returns:
       A BCOO.
+
+    Raises:
+      NotImplementedError: the layouts differ, or both arrays are broadcast.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -452,7 +483,7 @@ def bcoo_multiply_sparse(lhs, rhs):
     return BCOO((data, jnp.broadcast_to(i, (*data.shape[: lhs.n_batch], *i.shape[-2:]))), shape=shape)
 
 
-def bcoo_reduce_sum(mat, *, axes):
+def bcoo_reduce_sum(mat: BCOO, *, axes: Iterable[int]) -> BCOO:
     """Returns sums over axes, as a sparse array in which coordinates may occur several times.
 
     Args:
@@ -486,7 +517,15 @@ def _count(x, kept, summed):
     return math.prod(x.shape[kept : kept + summed + 1])
 
 
-def bcoo_dot_general(lhs, rhs, *, dimension_numbers, precision=None, preferred_element_type=None, out_sharding=None):
+def bcoo_dot_general(
+    lhs: BCOO | Array,
+    rhs: BCOO | Array,
+    *,
+    dimension_numbers: DotDimensionNumbers,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Any = None,
+) -> Any:
     """Returns the product of two arrays, one or both of which are sparse.
 
     Batch axes of the product are the leading batch axes of sparse operands.
@@ -508,8 +547,8 @@ def bcoo_dot_general(lhs, rhs, *, dimension_numbers, precision=None, preferred_e
       >>> sparse.bcoo_dot_general(mat, jnp.array([1.0, 2.0]), dimension_numbers=(((1,), (0,)), ((), ())))
       Array([10.], dtype=float32)
     """
-    (contracting, batch), (left, right) = dimension_numbers, (lhs, rhs)
-    contracting, batch = ([tuple(map(operator.index, axes)) for axes in pair] for pair in (contracting, batch))
+    contracting, batch = ([tuple(map(operator.index, axes)) for axes in pair] for pair in dimension_numbers)
+    left, right = lhs, rhs
     out = _dot_shape(left, right, contracting, batch)
     if preferred_element_type is not None:
         left, right = left.astype(preferred_element_type), right.astype(preferred_element_type)
@@ -576,7 +615,9 @@ def _sparse_product(lhs, rhs, axes, n, shape):
     return bcoo_sum_duplicates(out, nse) if nse < out.nse else out
 
 
-def bcoo_dot_general_sampled(A, B, indices, *, dimension_numbers):
+def bcoo_dot_general_sampled(
+    A: ArrayLike, B: ArrayLike, indices: ArrayLike, *, dimension_numbers: DotDimensionNumbers
+) -> Array:
     """Returns elements of the product of two dense arrays.
 
     Args:

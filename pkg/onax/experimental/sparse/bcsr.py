@@ -5,12 +5,16 @@ An array of shape (batch..., rows, columns, dense...) has `data` (batch..., nse,
 """
 
 import operator
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trees import register_pytree_node_class
+from onax._ground.typing import ArrayLike, DTypeLike, PrecisionLike
+from onax._native.array import Array
 from onax._transforms.vmappable import register_vmappable
 from onax.experimental.sparse import bcoo as _bcoo
 from onax.experimental.sparse._base import JAXSparse, example_of, examples_of
@@ -70,12 +74,20 @@ class BCSR(JAXSparse):
         return self
 
     @classmethod
-    def fromdense(cls, mat, *, nse=None, index_dtype=np.int32, n_dense=0, n_batch=0):
+    def fromdense(
+        cls,
+        mat: ArrayLike,
+        *,
+        nse: int | None = None,
+        index_dtype: DTypeLike = np.int32,
+        n_dense: int = 0,
+        n_batch: int = 0,
+    ) -> "BCSR":
         """The nonzero elements of a dense array; see `bcsr_fromdense`."""
         return bcsr_fromdense(mat, nse=nse, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch)
 
     @classmethod
-    def from_bcoo(cls, arr):
+    def from_bcoo(cls, arr: BCOO) -> Self:
         """The elements of a BCOO with two sparse axes, in order of their rows."""
         if arr.n_sparse != 2:
             raise NotImplementedError(f"BSCR.from_bcoo requires n_sparse=2; got arr.n_sparse={arr.n_sparse}")
@@ -87,7 +99,9 @@ class BCSR(JAXSparse):
         return cls((data, indices[..., 1], starts(indices[..., 0])), shape=arr.shape, **info)
 
     @classmethod
-    def from_scipy_sparse(cls, mat, *, index_dtype=None, n_dense=0, n_batch=0):
+    def from_scipy_sparse(
+        cls, mat: Any, *, index_dtype: DTypeLike | None = None, n_dense: int = 0, n_batch: int = 0
+    ) -> Self:
         """A matrix of scipy.sparse; it has sparse axes only."""
         if n_dense or n_batch:
             raise NotImplementedError("BCSR from scipy with nonzero n_dense/n_batch.")
@@ -100,7 +114,7 @@ class BCSR(JAXSparse):
             BCOO._empty(shape, dtype=dtype, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch, nse=nse)
         )
 
-    def to_bcoo(self):
+    def to_bcoo(self) -> BCOO:
         """The array as coordinates."""
 
         def rows(indptr):
@@ -112,15 +126,15 @@ class BCSR(JAXSparse):
         row = jnp.broadcast_to(row, self.indices.shape).astype(self.indices.dtype)
         return BCOO((self.data, jnp.stack([row, self.indices], -1)), **self._info._asdict())
 
-    def todense(self):
+    def todense(self) -> Array:
         """The dense array."""
         return bcsr_todense(self)
 
-    def transpose(self, axes=None):
+    def transpose(self, axes: Sequence[int] | None = None) -> "BCSR":
         """The array with its axes permuted, in compressed rows; the axes are reversed without `axes`."""
         return BCSR.from_bcoo(self.to_bcoo().transpose(axes))
 
-    def sum_duplicates(self, nse=None, remove_zeros=True):
+    def sum_duplicates(self, nse: int | None = None, remove_zeros: bool = True) -> "BCSR":
         """The array with one element for each coordinate."""
         return BCSR.from_bcoo(self.to_bcoo().sum_duplicates(nse=nse, remove_zeros=remove_zeros))
 
@@ -172,7 +186,9 @@ class BCSR(JAXSparse):
 register_vmappable(BCSR, int, int, example_of, examples_of, None)
 
 
-def bcsr_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32):
+def bcsr_fromdense(
+    mat: ArrayLike, *, nse: int | None = None, n_batch: int = 0, n_dense: int = 0, index_dtype: DTypeLike = np.int32
+) -> BCSR:
     """Returns the nonzero elements of a dense array.
 
     Args:
@@ -186,6 +202,9 @@ def bcsr_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32)
     Returns:
       A BCSR.
 
+    Raises:
+      ValueError: the number of sparse axes is not 2.
+
     Examples:
       >>> from onax.experimental import sparse
       >>> sparse.bcsr_fromdense(jnp.array([[0.0, 5.0], [0.0, 0.0]]))
@@ -197,7 +216,7 @@ def bcsr_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32)
     return BCSR.from_bcoo(BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch))
 
 
-def bcsr_todense(mat):
+def bcsr_todense(mat: BCSR) -> Array:
     """Returns the dense array.
 
     Args:
@@ -214,7 +233,7 @@ def bcsr_todense(mat):
     return mat.to_bcoo().todense()
 
 
-def bcsr_extract(indices, indptr, mat):
+def bcsr_extract(indices: Array, indptr: Array, mat: Array) -> Array:
     """Returns the elements of a dense array at compressed indices.
 
     Args:
@@ -234,7 +253,7 @@ def bcsr_extract(indices, indptr, mat):
     return _bcoo.bcoo_extract(like.to_bcoo(), mat, assume_unique=True).data
 
 
-def bcsr_sum_duplicates(mat, nse=None):
+def bcsr_sum_duplicates(mat: BCSR, nse: int | None = None) -> BCSR:
     """Returns the array with one element for each coordinate.
 
     Args:
@@ -254,7 +273,15 @@ def bcsr_sum_duplicates(mat, nse=None):
     return mat.sum_duplicates(nse=nse, remove_zeros=False)
 
 
-def bcsr_dot_general(lhs, rhs, *, dimension_numbers, precision=None, preferred_element_type=None, out_sharding=None):
+def bcsr_dot_general(
+    lhs: BCSR | Array,
+    rhs: BCSR | Array,
+    *,
+    dimension_numbers: DotDimensionNumbers,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Any = None,
+) -> Any:
     """Returns the product of a sparse array and a dense one.
 
     Args:
@@ -274,13 +301,15 @@ def bcsr_dot_general(lhs, rhs, *, dimension_numbers, precision=None, preferred_e
       >>> sparse.bcsr_dot_general(mat, jnp.array([1.0, 2.0]), dimension_numbers=(((1,), (0,)), ((), ())))
       Array([10.], dtype=float32)
     """
-    lhs, rhs = (x.to_bcoo() if isinstance(x, BCSR) else x for x in (lhs, rhs))
+    left, right = (x.to_bcoo() if isinstance(x, BCSR) else x for x in (lhs, rhs))
     return _bcoo.bcoo_dot_general(
-        lhs, rhs, dimension_numbers=dimension_numbers, preferred_element_type=preferred_element_type
+        left, right, dimension_numbers=dimension_numbers, preferred_element_type=preferred_element_type
     )
 
 
-def bcsr_broadcast_in_dim(mat, *, shape, broadcast_dimensions, sharding=None):
+def bcsr_broadcast_in_dim(
+    mat: BCSR, *, shape: Sequence[int], broadcast_dimensions: Sequence[int], sharding: None = None
+) -> BCSR:
     """Returns the array repeated along new axes, as `lax.broadcast_in_dim` does.
 
     Args:
@@ -303,7 +332,7 @@ def bcsr_broadcast_in_dim(mat, *, shape, broadcast_dimensions, sharding=None):
     )
 
 
-def bcsr_concatenate(operands, *, dimension):
+def bcsr_concatenate(operands: Sequence[BCSR], *, dimension: int) -> BCSR:
     """Returns arrays one after the other.
 
     Args:

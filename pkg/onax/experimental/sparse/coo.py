@@ -1,12 +1,15 @@
 """Sparse matrices as values, rows and columns: COO."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trees import register_pytree_node_class
+from onax._ground.typing import ArrayLike, DTypeLike
+from onax._native.array import Array
 from onax.experimental.sparse._base import JAXSparse
 from onax.experimental.sparse.bcoo import BCOO
 from onax.experimental.sparse.util import Shape
@@ -67,12 +70,12 @@ class COO(JAXSparse):
         return self
 
     @classmethod
-    def fromdense(cls, mat, *, nse=None, index_dtype=np.int32):
+    def fromdense(cls, mat: ArrayLike, *, nse: int | None = None, index_dtype: DTypeLike = np.int32) -> "COO":
         """The nonzero elements of a dense matrix."""
         return coo_fromdense(mat, nse=nse, index_dtype=index_dtype)
 
     @classmethod
-    def from_scipy_sparse(cls, mat, *, index_dtype=None):
+    def from_scipy_sparse(cls, mat: Any, *, index_dtype: DTypeLike | None = None) -> Self:
         """A matrix of scipy.sparse."""
         mat, dtype = mat.tocoo(), index_dtype or np.int32
         return cls((mat.data, mat.row.astype(dtype), mat.col.astype(dtype)), shape=mat.shape)
@@ -94,7 +97,7 @@ class COO(JAXSparse):
             BCOO._eye(N, M, k, dtype=dtype, index_dtype=index_dtype), rows_sorted=True, cols_sorted=True
         )
 
-    def to_bcoo(self):
+    def to_bcoo(self) -> BCOO:
         """The matrix as a BCOO."""
         return BCOO((self.data, jnp.stack([self.row, self.col], -1)), shape=self.shape)
 
@@ -102,11 +105,11 @@ class COO(JAXSparse):
         """The matrix with its elements in order of their rows, then columns."""
         return self if self._rows_sorted else COO._from_bcoo(self.to_bcoo().sort_indices(), rows_sorted=True)
 
-    def todense(self):
+    def todense(self) -> Array:
         """The dense matrix; elements with the same coordinates are added up."""
         return self.to_bcoo().todense()
 
-    def transpose(self, axes=None):
+    def transpose(self, axes: Sequence[int] | None = None) -> "COO":
         """The transpose."""
         if axes is not None and tuple(axes) != (1, 0):
             raise NotImplementedError("axes argument to transpose()")
@@ -123,7 +126,7 @@ class COO(JAXSparse):
         return self.to_bcoo() @ jnp.asarray(other)
 
 
-def coo_fromdense(mat, *, nse=None, index_dtype=np.int32):
+def coo_fromdense(mat: ArrayLike, *, nse: int | None = None, index_dtype: DTypeLike = np.int32) -> COO:
     """Returns the nonzero elements of a dense matrix.
 
     Args:
@@ -143,7 +146,7 @@ def coo_fromdense(mat, *, nse=None, index_dtype=np.int32):
     return COO._from_bcoo(BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype), rows_sorted=True)
 
 
-def coo_todense(mat):
+def coo_todense(mat: COO) -> Array:
     """Returns the dense matrix.
 
     Args:
@@ -161,7 +164,7 @@ def coo_todense(mat):
     return mat.todense()
 
 
-def coo_matvec(mat, v, transpose=False):
+def coo_matvec(mat: COO, v: ArrayLike, transpose: bool = False) -> Array:
     """Returns the product of the matrix with a vector.
 
     Args:
@@ -180,7 +183,7 @@ def coo_matvec(mat, v, transpose=False):
     return (mat.T if transpose else mat) @ v
 
 
-def coo_matmat(mat, B, *, transpose=False):
+def coo_matmat(mat: COO, B: ArrayLike, *, transpose: bool = False) -> Array:
     """Returns the product of the matrix with a dense matrix.
 
     Args:

@@ -1,10 +1,15 @@
 """Sparse matrices in compressed rows or columns: CSR and CSC."""
 
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Self
+
 import numpy as np
 
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trees import register_pytree_node_class
+from onax._ground.typing import ArrayLike, DTypeLike
+from onax._native.array import Array
 from onax.experimental.sparse._base import JAXSparse
 from onax.experimental.sparse.bcoo import BCOO
 from onax.experimental.sparse.bcsr import BCSR
@@ -14,6 +19,8 @@ from onax.experimental.sparse.util import Shape
 class _Compressed(JAXSparse):
     """What both formats have in common: values, indices along one axis, starts along the other."""
 
+    from_bcoo: ClassVar[Any]  # each format has them
+    to_bcoo: Callable[[], BCOO]
     _bufs = property(lambda self: (self.data, self.indices, self.indptr))
 
     def __init__(self, args, *, shape):
@@ -41,11 +48,11 @@ class _Compressed(JAXSparse):
         return cls.from_bcoo(BCOO._eye(N, M, k, dtype=dtype, index_dtype=index_dtype))
 
     @classmethod
-    def fromdense(cls, mat, *, nse=None, index_dtype=np.int32):
+    def fromdense(cls, mat: ArrayLike, *, nse: int | None = None, index_dtype: DTypeLike = np.int32) -> Self:
         """The nonzero elements of a dense matrix; `nse` says how many there are room for, which jit needs."""
         return cls.from_bcoo(BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype))
 
-    def todense(self):
+    def todense(self) -> Array:
         """The dense matrix."""
         return self.to_bcoo().todense()
 
@@ -74,16 +81,16 @@ class CSR(_Compressed):
     """
 
     @classmethod
-    def from_bcoo(cls, mat):
+    def from_bcoo(cls, mat: BCOO) -> Self:
         """The elements of a matrix in BCOO."""
         rows = BCSR.from_bcoo(mat)
         return cls((rows.data, rows.indices, rows.indptr), shape=mat.shape)
 
-    def to_bcoo(self):
+    def to_bcoo(self) -> BCOO:
         """The matrix as a BCOO."""
         return BCSR((self.data, self.indices, self.indptr), shape=self.shape).to_bcoo()
 
-    def transpose(self, axes=None):
+    def transpose(self, axes: Sequence[int] | None = None) -> "CSC":
         """The transpose, in compressed columns."""
         if axes is not None:
             raise NotImplementedError("axes argument to transpose()")
@@ -106,23 +113,23 @@ class CSC(_Compressed):
     """
 
     @classmethod
-    def from_bcoo(cls, mat):
+    def from_bcoo(cls, mat: BCOO) -> Self:
         """The elements of a matrix in BCOO."""
         columns = BCSR.from_bcoo(mat.T)
         return cls((columns.data, columns.indices, columns.indptr), shape=mat.shape)
 
-    def to_bcoo(self):
+    def to_bcoo(self) -> BCOO:
         """The matrix as a BCOO."""
         return BCSR((self.data, self.indices, self.indptr), shape=self.shape[::-1]).to_bcoo().T
 
-    def transpose(self, axes=None):
+    def transpose(self, axes: Sequence[int] | None = None) -> "CSR":
         """The transpose, in compressed rows."""
         if axes is not None:
             raise NotImplementedError("axes argument to transpose()")
         return CSR((self.data, self.indices, self.indptr), shape=self.shape[::-1])
 
 
-def csr_fromdense(mat, *, nse=None, index_dtype=np.int32):
+def csr_fromdense(mat: ArrayLike, *, nse: int | None = None, index_dtype: DTypeLike = np.int32) -> CSR:
     """Returns the nonzero elements of a dense matrix.
 
     Args:
@@ -142,7 +149,7 @@ def csr_fromdense(mat, *, nse=None, index_dtype=np.int32):
     return CSR.fromdense(mat, nse=nse, index_dtype=index_dtype)
 
 
-def csr_todense(mat):
+def csr_todense(mat: CSR) -> Array:
     """Returns the dense matrix.
 
     Args:
@@ -160,7 +167,7 @@ def csr_todense(mat):
     return mat.todense()
 
 
-def csr_matvec(mat, v, transpose=False):
+def csr_matvec(mat: CSR, v: ArrayLike, transpose: bool = False) -> Array:
     """Returns the product of the matrix with a vector.
 
     Args:
@@ -179,7 +186,7 @@ def csr_matvec(mat, v, transpose=False):
     return (mat.T if transpose else mat) @ v
 
 
-def csr_matmat(mat, B, *, transpose=False):
+def csr_matmat(mat: CSR, B: ArrayLike, *, transpose: bool = False) -> Array:
     """Returns the product of the matrix with a dense matrix.
 
     Args:

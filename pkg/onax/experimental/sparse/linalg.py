@@ -7,13 +7,15 @@ from onax import numpy as jnp
 from onax._control.callbacks import pure_callback
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import lazy
+from onax._ground.typing import AnyFunction, ArrayLike
+from onax._native.array import Array
 from onax._transforms.abstract import ShapeDtypeStruct, eval_shape
 from onax.experimental.sparse.bcsr import BCSR
 
 __all__ = ["lobpcg_standard", "spsolve"]
 
 
-def spsolve(data, indices, indptr, b, tol=1e-6, reorder=1):
+def spsolve(data: Array, indices: Array, indptr: Array, b: Array, tol: float = 1e-6, reorder: int = 1) -> Array:
     """Returns the solution of A x = b for a square sparse A, by SciPy's sparse LU on the host.
 
     It has derivatives with respect to `data` and `b`.
@@ -52,7 +54,7 @@ def spsolve(data, indices, indptr, b, tol=1e-6, reorder=1):
     return lax.custom_linear_solve(lambda x: matrix @ x, jnp.asarray(b), solve(False), solve(True))
 
 
-def lobpcg_standard(A, X, m=100, tol=None):
+def lobpcg_standard(A: AnyFunction, X: Array, m: int = 100, tol: ArrayLike | None = None) -> tuple[Array, Array, Array]:
     """The largest eigenvalues of a Hermitian matrix and their eigenvectors, by a block method on products with it.
 
     Each step takes the best vectors of the space that the current ones, their residuals and the last directions span

@@ -2,20 +2,33 @@
 
 import math
 import operator
+from collections.abc import Sequence
+from typing import Any
 
 from onax import numpy as jnp
 from onax import random
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
+from onax._ground.typing import AnyFunction, ArrayLike, DTypeLike
 from onax._transforms.vmap import vmap
 from onax.experimental.sparse._layout import split
 from onax.experimental.sparse.bcoo import BCOO
 
 
 def random_bcoo(
-    key, shape, *, dtype=float, indices_dtype=None, nse=0.2, n_batch=0, n_dense=0, unique_indices=True,
-    sorted_indices=False, generator=random.uniform, **kwds,
-):  # fmt: skip
+    key: ArrayLike,
+    shape: Sequence[int],
+    *,
+    dtype: DTypeLike = float,
+    indices_dtype: DTypeLike | None = None,
+    nse: int | float = 0.2,
+    n_batch: int = 0,
+    n_dense: int = 0,
+    unique_indices: bool = True,
+    sorted_indices: bool = False,
+    generator: AnyFunction = random.uniform,
+    **kwds: Any,
+) -> BCOO:
     """Returns a random sparse array, with JAX's bits.
 
     Args:
@@ -50,7 +63,7 @@ def random_bcoo(
     size = math.prod(sparse)
     if not 0 <= nse < size:
         raise ValueError(f"got {nse=}, expected to be between 0 and {size}")
-    count = math.ceil(nse * size) if 0 < nse < 1 else operator.index(nse)
+    count = math.ceil(nse * size) if 0 < nse < 1 else operator.index(nse)  # type: ignore[arg-type]
     indices_dtype = dtypes.canonicalize_dtype(int) if indices_dtype is None else indices_dtype
     if size > jnp.iinfo(indices_dtype).max:
         raise ValueError(f"{indices_dtype=} does not have enough range to generate sparse indices of size {size}.")

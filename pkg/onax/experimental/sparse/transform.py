@@ -5,6 +5,8 @@ the rules of the slot `sparse` where an operand is sparse.
 """
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 from onax import lax
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
@@ -12,6 +14,7 @@ from onax._core.jaxpr import Literal
 from onax._core.programs import called_program
 from onax._core.rules import add_any_p
 from onax._core.slots import Slot
+from onax._ground.typing import AnyFunction
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct, stage
 from onax.experimental.sparse import bcoo
@@ -33,7 +36,7 @@ def _is_sparse(x):
     return isinstance(x, JAXSparse)
 
 
-def sparsify(f, use_tracer=False):
+def sparsify(f: AnyFunction, use_tracer: bool = False) -> Callable[..., Any]:
     """The function for sparse arguments: operations on them give sparse results where these have zeros too.
 
     Args:

@@ -1,10 +1,11 @@
 """What all sparse formats share: errors, the record of a sparse array, maps over batch axes."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.typing import AnyFunction
 from onax._transforms.vmap import vmap
 
 
@@ -42,7 +43,7 @@ class SparseInfo(NamedTuple):
     unique_indices: bool = False
 
 
-def nfold_vmap(fun, N, *, broadcasted=True, in_axes=0):
+def nfold_vmap(fun: AnyFunction, N: int, *, broadcasted: bool = True, in_axes: Any = 0) -> Callable[..., Any]:
     """Returns a function mapped over several leading axes.
 
     Args:
@@ -63,7 +64,7 @@ def nfold_vmap(fun, N, *, broadcasted=True, in_axes=0):
     return fun
 
 
-def broadcasting_vmap(fun, in_axes=0, out_axes=0):
+def broadcasting_vmap(fun: AnyFunction, in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
     """Returns a mapped function in which an axis of length 1 serves all examples.
 
     Args:

@@ -1,14 +1,21 @@
 """Primitives that call a program, with all rules of one: create_call_primitive and its parts, new in JAX 0.12."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from onax._control.closed_call import closed_call_p
+from onax._core.jaxpr import ClosedJaxpr
 from onax._core.programs import Call, programs
+from onax._ground.typing import AnyFunction
 from onax._native.dispatch import NEVER, Primitive
 from onax._transforms.discharge import discharge_call
 from onax._transforms.partial_eval import partial_eval_call_custom, partial_eval_custom_rules
 from onax._transforms.transpose import backward_pass
 
 
-def eval_jaxpr_transpose(prim, ct, *args, call_jaxpr, **params):
+def eval_jaxpr_transpose(
+    prim: Primitive, ct: Sequence[Any], *args: Any, call_jaxpr: ClosedJaxpr, **params: Any
+) -> list[Any]:
     """Returns cotangents of the linear operands of a call: the transpose rule that `create_call_primitive` gives.
 
     In JAX the operands are accumulators, to which the rule adds.
@@ -33,7 +40,9 @@ def eval_jaxpr_transpose(prim, ct, *args, call_jaxpr, **params):
     return backward_pass(call_jaxpr, call_jaxpr.consts, args, ct)
 
 
-def register_call_primitive_rules(prim, name=None, transpose_rule=None, inline_jax_late=True):
+def register_call_primitive_rules(
+    prim: Primitive, name: str | None = None, transpose_rule: AnyFunction = None, inline_jax_late: bool = True
+) -> None:
     """Gives a primitive all rules of a call of the program in its parameter `call_jaxpr`.
 
     It is then evaluated, differentiated, batched, transposed, compiled and exported as its program is.  In derivatives
@@ -62,7 +71,7 @@ def register_call_primitive_rules(prim, name=None, transpose_rule=None, inline_j
     partial_eval_custom_rules.set(prim, partial_eval_call_custom)
 
 
-def create_call_primitive(name, inline_jax_late=True):
+def create_call_primitive(name: str, inline_jax_late: bool = True) -> Primitive:
     """Returns a new primitive that calls the program in its parameter `call_jaxpr`.
 
     Args:

@@ -2,10 +2,13 @@
 
 import contextlib
 import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from onax._core.axes import named_axes
 from onax._core.jaxpr import Var
-from onax._core.trace import find_cur_trace, set_current_trace
+from onax._core.trace import Trace, find_cur_trace, set_current_trace
+from onax._native.avals import AbstractValue
 from onax._transforms.batching import BatchTrace
 
 
@@ -30,7 +33,7 @@ class OpaqueTraceState:
         return f"OpaqueTraceState({self._trace()!r})"
 
 
-def get_opaque_trace_state(convention=None):
+def get_opaque_trace_state(convention: Any = None) -> OpaqueTraceState:
     """Returns the transformation at work now, to be compared later.
 
     Args:
@@ -46,7 +49,7 @@ def get_opaque_trace_state(convention=None):
     return OpaqueTraceState(find_cur_trace())
 
 
-def find_top_trace(_):
+def find_top_trace(_: Any) -> Trace:
     """Returns the trace that interprets operations now.
 
     Returns:
@@ -60,7 +63,7 @@ def find_top_trace(_):
 
 
 @contextlib.contextmanager
-def take_current_trace():
+def take_current_trace() -> Iterator[Trace]:
     """Context manager that gives the current trace; inside, operations are carried out at once.
 
     Returns:
@@ -76,7 +79,7 @@ def take_current_trace():
         yield trace
 
 
-def mapped_aval(size, axis, aval):
+def mapped_aval(size: int, axis: int | None, aval: AbstractValue) -> AbstractValue:
     """Returns the type of one example.
 
     Args:
@@ -86,6 +89,9 @@ def mapped_aval(size, axis, aval):
 
     Returns:
       A type.
+
+    Raises:
+      ValueError: there is no axis of this size.
 
     Examples:
       >>> onax.extend.core.mapped_aval(3, 0, onax.typeof(jnp.ones((3, 2))))
@@ -98,7 +104,7 @@ def mapped_aval(size, axis, aval):
     return aval.update(shape=(*aval.shape[:axis], *aval.shape[axis + 1 :]))
 
 
-def unmapped_aval(size, axis, aval, explicit_mesh_axis=None):
+def unmapped_aval(size: int, axis: int | None, aval: AbstractValue, explicit_mesh_axis: Any = None) -> AbstractValue:
     """Returns the type of several examples along a new axis.
 
     Args:
@@ -110,6 +116,9 @@ def unmapped_aval(size, axis, aval, explicit_mesh_axis=None):
     Returns:
       A type.
 
+    Raises:
+      NotImplementedError: `explicit_mesh_axis` is given.
+
     Examples:
       >>> onax.extend.core.unmapped_aval(3, 0, onax.typeof(jnp.ones(2)))
       ShapedArray(float32[3,2])
@@ -119,7 +128,7 @@ def unmapped_aval(size, axis, aval, explicit_mesh_axis=None):
     return aval if axis is None else aval.update(shape=(*aval.shape[:axis], size, *aval.shape[axis:]))
 
 
-def gensym():
+def gensym() -> Callable[[AbstractValue], Var]:
     """Returns a function from types to new variables.
 
     Returns:
@@ -139,7 +148,7 @@ def _traces():
         trace = trace.parent_trace
 
 
-def unsafe_am_i_under_a_jit_DO_NOT_USE():
+def unsafe_am_i_under_a_jit_DO_NOT_USE() -> bool:
     """Returns whether a program is being staged.
 
     Returns:
@@ -152,7 +161,7 @@ def unsafe_am_i_under_a_jit_DO_NOT_USE():
     return any(trace.staging for trace in _traces())
 
 
-def unsafe_am_i_under_a_vmap_DO_NOT_USE():
+def unsafe_am_i_under_a_vmap_DO_NOT_USE() -> bool:
     """Returns whether a function is being mapped; below `jit`, which hides outer maps, only for axes with names.
 
     Returns:
@@ -165,7 +174,7 @@ def unsafe_am_i_under_a_vmap_DO_NOT_USE():
     return bool(named_axes()) or any(isinstance(trace, BatchTrace) for trace in _traces())
 
 
-def unsafe_get_axis_names_DO_NOT_USE():
+def unsafe_get_axis_names_DO_NOT_USE() -> list[Any]:
     """Returns the names of the mapped axes in scope.
 
     Returns:
@@ -178,7 +187,7 @@ def unsafe_get_axis_names_DO_NOT_USE():
     return [entry[0] for entry in named_axes()]
 
 
-def nonempty_axis_env_DO_NOT_USE():
+def nonempty_axis_env_DO_NOT_USE() -> bool:
     """Returns whether a mapped axis with a name is in scope.
 
     Returns:

@@ -171,6 +171,7 @@ def sem(
 
     Raises:
       ValueError: another `nan_policy`.
+      IndexError: there is no such axis.
 
     Examples:
       >>> onax.scipy.stats.sem(jnp.array([1.0, 3.0]))
