@@ -7,7 +7,7 @@ from onax.export.graph import ops
 from onax.export.graph.kernels import IN_FLOAT32
 from onax.export.graph.ops import broadcast_shape
 from onax.export.lower.convert import F32, HALVES
-from onax.export.recognize.match import axes_of, kept_shape, number, orders, producer, same_type
+from onax.export.recognize.match import axes_of, is_number, kept_shape, number, orders, producer, same_type
 from onax.export.recognize.rewriting import Rewrite
 
 _REDUCTIONS = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
@@ -195,6 +195,30 @@ def unit_axes_first(m, node):
     return Rewrite("Transpose", (narrow,), {"perm": tuple(order)}, interior=(node.inputs[0],))
 
 
+def parts_together(m, node):
+    """All parts of a value along an axis, put together again, such as the two of complex numbers: the value."""
+    axis, result = node.attributes["axis"], node.outputs[0]
+    whole = None
+    for i, part in enumerate(node.inputs):
+        taken = producer(part, "Unsqueeze", "Reshape")
+        source = producer(taken.inputs[0], "Gather") if taken is not None else None
+        if source is None or source.attributes.get("axis", 0) != axis or source.inputs[1].ndim != 0:
+            return None
+        x = source.inputs[0]
+        whole = x if whole is None else whole
+        if x is not whole or not is_number(source.inputs[1], i) or part.shape != kept_shape(x, (axis,)):
+            return None
+    return Rewrite("Identity", (whole,)) if same_type(whole, result) else None
+
+
+def _without_axes_in_front(m, value, rank):
+    """A constant of this rank, if a constant only has axes of length one in front of it; else the value."""
+    added = value.ndim - rank
+    if value.const is None or added <= 0 or value.shape[:added] != (1,) * added:
+        return value
+    return m.reshaped(value, value.shape[added:])
+
+
 def unit_axes_behind(m, node):
     """An operator on a value that got axes of length one in front: the result gets them."""
     result = node.outputs[0]
@@ -206,15 +230,17 @@ def unit_axes_behind(m, node):
             continue
         if not dim_rules.is_constant_shape(result.shape) or 0 in result.shape:
             continue
-        others = node.inputs[:i] + node.inputs[i + 1 :]
-        if any(broadcast_shape(v.shape, source.shape) != source.shape for v in others):
+        if node.op_type == "Add" and source.ndim < 3:  # scores of attention get a mask; statistics stay as they are
+            continue
+        others = [_without_axes_in_front(m, v, source.ndim) for v in node.inputs]
+        if any(broadcast_shape(v.shape, source.shape) != source.shape for v in others[:i] + others[i + 1 :]):
             continue
         attributes = dict(node.attributes)
         if node.op_type == "Softmax":
             if attributes["axis"] < added:
                 continue
             attributes["axis"] -= added
-        inputs = (*node.inputs[:i], source, *node.inputs[i + 1 :])
+        inputs = (*others[:i], source, *others[i + 1 :])
         narrow = m.g.node(node.op_type, *inputs, out=(source.shape, result.dtype), **attributes)
         return Rewrite("Reshape", (narrow, m.g.shape_const(result.shape)), interior=(operand,))
     return None
@@ -223,7 +249,8 @@ def unit_axes_behind(m, node):
 RULES = (
     ("Cast", rounded_operator),
     ("Reshape Unsqueeze Squeeze", one_reshape),
-    ("Mul Div Where Softmax", unit_axes_behind),
+    ("Concat", parts_together),
+    ("Add Mul Div Where Softmax", unit_axes_behind),
     ("Reshape", unit_axes_first),
     ("Transpose", unit_axes_last),
     ("Reshape Unsqueeze", keep_axes),

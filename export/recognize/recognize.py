@@ -11,6 +11,7 @@ from onax.export.recognize import (
     activations,
     attention,
     batch_norm,
+    bits,
     constants,
     indexing,
     instance_norm,
@@ -28,6 +29,7 @@ from onax.export.recognize.rewriting import rewrite
 FAMILIES = (
     constants.RULES,
     layout.RULES,
+    bits.RULES,
     activations.RULES,
     linear_units.RULES,
     softmax.RULES,

@@ -119,3 +119,18 @@ def test_adding_zero_changes_the_sign_of_zero():
     for fun, sign in ((lambda x: x + np.float32(0), False), (lambda x: x - np.float32(-0.0), False)):
         _, exported = model_of(fun, NEUTRAL_LINE)
         assert np.signbit(np.asarray(exported.call(NEUTRAL_LINE)))[4] == sign
+
+
+def test_parts_of_complex_numbers_are_not_taken_apart():
+    z = (X + 1j * X[::-1]).astype(np.complex64).reshape(6, 4)
+    found, exported = model_of(jnp.fft.fft, z)
+    assert found == ["DFT"]
+    np.testing.assert_allclose(exported.call(z), np.fft.fft(z), rtol=1e-5, atol=1e-4)
+
+
+def test_parts_in_another_order_stay():
+    for fun in (lambda x: jnp.stack([x[:, 1], x[:, 0]], 1), lambda x: jnp.stack([x[:, 0], x[:, 0]], 1),
+                lambda x: jnp.stack([x[:, 0], x[:, 1]], 0)):  # fmt: skip
+        assert_close(model_of(fun, X[0, :, :2])[1], fun, (X[0, :, :2],))
+    whole = lambda x: jnp.stack([x[:, 0], x[:, 1]], 1)
+    assert_close(model_of(whole, X[0, :, :2])[1], whole, (X[0, :, :2],))
