@@ -15,6 +15,7 @@ from onax._ground import dims as dim_rules
 from onax.export.graph import ops
 from onax.export.graph.bounds import largest_magnitude
 from onax.export.lower.convert import F32
+from onax.export.recognize.layout import is_plain, reshaped
 from onax.export.recognize.match import number, orders, producer, same_type
 from onax.export.recognize.rewriting import Rewrite
 
@@ -129,10 +130,10 @@ def attention(m, node):
     if rank == 4:
         return Rewrite("Attention", tuple(inputs), attributes, interior=interior)
     shape = node.outputs[0].shape
-    if not dim_rules.is_constant_shape(shape):
+    if not is_plain(shape):
         return None
     out = m.g.node("Attention", *inputs, out=((1, *shape), F32), **attributes)
-    return Rewrite("Reshape", (out, m.g.shape_const(shape)), interior=interior)
+    return reshaped(m, out, shape, interior=interior)
 
 
 def _merged_heads(m, value):
@@ -151,7 +152,7 @@ def heads_last(m, node):
     if inner is None or tuple(node.attributes["perm"]) != _HEADS_SECOND or result.ndim != 4:
         return None
     operands = inner.inputs[:3]
-    if not all(dim_rules.is_constant_shape(v.shape) and 0 not in v.shape for v in (*operands, result)):
+    if not all(is_plain(v.shape) and dim_rules.is_constant_shape(v.shape[1:]) for v in (*operands, result)):
         return None
     if not all(producer(v, "Transpose") for v in operands):
         return None
@@ -162,7 +163,7 @@ def heads_last(m, node):
     heads = {"q_num_heads": h, "kv_num_heads": operands[1].shape[1]}
     inputs = (*merged, *inner.inputs[3:])
     out = m.g.node("Attention", *inputs, out=((b, t, h * d), result.dtype), **inner.attributes, **heads)
-    return Rewrite("Reshape", (out, m.g.shape_const((b, t, h, d))), interior=(result,))
+    return reshaped(m, out, (b, t, h, d), interior=(result,))
 
 
 RULES = (

@@ -135,19 +135,28 @@ def neutral_operand(m, node):
 # ---- reshapes and transposes
 
 
+def is_plain(shape):
+    """Whether a Reshape to this shape needs no computed target: at most one size is unknown, none is 0."""
+    return sum(not dim_rules.is_constant(d) for d in shape) <= 1 and 0 not in shape
+
+
+def reshaped(m, x, shape, interior=()):
+    """The Rewrite to a Reshape of a value to a plain shape."""
+    sizes = [d if dim_rules.is_constant(d) else -1 for d in shape]
+    return Rewrite("Reshape", (x, m.g.const(np.array(sizes, np.int64))), interior=interior)
+
+
 def one_reshape(m, node):
     """A reshape of a reshape: one, or none."""
     source = node.inputs[0]
     while (inner := producer(source, "Reshape", "Unsqueeze", "Squeeze")) is not None:
         source = inner.inputs[0]
     shape = node.outputs[0].shape
-    if not dim_rules.is_constant_shape((*shape, *source.shape)):
+    if not is_plain(shape) or not is_plain(source.shape):
         return None
     if shape == source.shape:
         return Rewrite("Identity", (source,))
-    if source is node.inputs[0] or 0 in shape:
-        return None
-    return Rewrite("Reshape", (source, m.g.shape_const(shape)))
+    return None if source is node.inputs[0] else reshaped(m, source, shape)
 
 
 def _long(shape):
@@ -160,11 +169,11 @@ def unit_axes_last(m, node):
     x, perm = node.inputs[0], tuple(node.attributes["perm"])
     long_axes = _long(x.shape)
     shape = node.outputs[0].shape
-    if len(long_axes) == x.ndim or not dim_rules.is_constant_shape(shape) or 0 in shape:
+    if len(long_axes) == x.ndim or not is_plain(shape):
         return None
     order = [i for i in perm if i in long_axes]
     if order == long_axes:
-        return Rewrite("Reshape", (x, m.g.shape_const(shape)))
+        return reshaped(m, x, shape)
     merged = producer(x, "Reshape", "Unsqueeze", "Squeeze")
     source = merged.inputs[0] if merged is not None else None
     if source is None or [x.shape[i] for i in long_axes] != [source.shape[i] for i in _long(source.shape)]:
@@ -172,19 +181,13 @@ def unit_axes_last(m, node):
     places = dict(zip(long_axes, _long(source.shape)))  # a long axis of x -> of the source
     moved = iter([places[i] for i in order])
     kept = [next(moved) if i in places.values() else i for i in range(source.ndim)]
-    turned = ops.transpose(m.g, source, kept)
-    return Rewrite("Reshape", (turned, m.g.shape_const(shape)), interior=(x,))
+    return reshaped(m, ops.transpose(m.g, source, kept), shape, interior=(x,))
 
 
 def unit_axes_first(m, node):
     """A reshape that drops axes of length one after a transpose: it drops them before."""
     shape, turned = node.outputs[0].shape, producer(node.inputs[0], "Transpose")
-    if (
-        turned is None
-        or not dim_rules.is_constant_shape(shape)
-        or 0 in shape
-        or _long(shape) != list(range(len(shape)))
-    ):
+    if turned is None or not is_plain(shape) or _long(shape) != list(range(len(shape))):
         return None
     x, perm = turned.inputs[0], turned.attributes["perm"]
     long_axes = _long(x.shape)
@@ -228,7 +231,7 @@ def unit_axes_behind(m, node):
         added = operand.ndim - source.ndim if source is not None else 0
         if added <= 0 or operand.shape != (1,) * added + source.shape or operand.shape != result.shape:
             continue
-        if not dim_rules.is_constant_shape(result.shape) or 0 in result.shape:
+        if not is_plain(result.shape):
             continue
         if node.op_type == "Add" and source.ndim < 3:  # scores of attention get a mask; statistics stay as they are
             continue
@@ -242,7 +245,7 @@ def unit_axes_behind(m, node):
             attributes["axis"] -= added
         inputs = (*others[:i], source, *others[i + 1 :])
         narrow = m.g.node(node.op_type, *inputs, out=(source.shape, result.dtype), **attributes)
-        return Rewrite("Reshape", (narrow, m.g.shape_const(result.shape)), interior=(operand,))
+        return reshaped(m, narrow, result.shape, interior=(operand,))
     return None
 
 

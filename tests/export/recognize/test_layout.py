@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import onax
 import onax.numpy as jnp
 from onax import nn
 from recognition import assert_close, assert_recognized, model_of
@@ -134,3 +135,17 @@ def test_parts_in_another_order_stay():
         assert_close(model_of(fun, X[0, :, :2])[1], fun, (X[0, :, :2],))
     whole = lambda x: jnp.stack([x[:, 0], x[:, 1]], 1)
     assert_close(model_of(whole, X[0, :, :2])[1], whole, (X[0, :, :2],))
+
+
+def test_unit_axes_beside_a_symbolic_size():
+    (n,) = onax.export.symbolic_shape("n")
+    attend = lambda q, k, v: nn.dot_product_attention(q, k, v, is_causal=True)
+    x = np.random.default_rng(0).standard_normal((3, 5, 4, 8)).astype(np.float32)
+    with pytest.warns(UserWarning, match="cannot assert"):
+        found, exported = model_of(attend, *[onax.ShapeDtypeStruct((n, 5, 4, 8), np.float32)] * 3)
+    assert sorted(found) == sorted(model_of(attend, x, x, x)[0]) and "Reshape" not in found
+    assert_close(exported, attend, (x, x, x), ulps=32)
+    fun = lambda x: jnp.transpose(x[:, None], (0, 3, 1, 2))[:, :, 0] * 2
+    found, exported = model_of(fun, onax.ShapeDtypeStruct((n, 3, 4), np.float32))
+    assert sorted(found) == ["Mul", "Transpose"]
+    assert_close(exported, fun, (X,))
