@@ -102,7 +102,7 @@ def reinterpret(g, x, dtype):
         refuse(g, f"ONNX reads the bits of {x.dtype} as {dtype} from opset 26 on; this graph has opset {g.opset}.")
     g.model.wish(26)
     word = UNSIGNED[dtype.itemsize]
-    bits = bits_of(g, x) if x.dtype in FLOATS else ops.cast(g, x, word)
+    bits = g.formula("Bits", x, out=(x.shape, word), build=bits_of) if x.dtype in FLOATS else ops.cast(g, x, word)
     return from_bits(g, bits, dtype) if dtype in FLOATS else ops.cast(g, bits, dtype)
 
 

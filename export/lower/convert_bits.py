@@ -62,7 +62,8 @@ def _exponents(g, size, layout):
     table = g.const(np.append(powers, np.inf).astype(layout.floats))
     inside = size.maximum(float(powers[1]))
     guess = (inside.do("Log") * float(1 / np.log(2.0)) + float(layout.bias)).do("Floor")
-    guess = guess.maximum(1.0).minimum(float(last)).cast(_I32)  # off by at most one
+    bounds = (ops.scalar(g, bound, guess.value) for bound in (1.0, float(last)))
+    guess = Formula(g, g.node("Clip", guess.value, *bounds, out=guess.value.aval)).cast(_I32)  # off by at most one
     at = lambda k: Formula(g, ops.gather(g, table, k.value, 0))
     guess = guess + (inside >= at(guess + 1)).cast(_I32)
     return guess - (inside < at(guess)).cast(_I32)
@@ -77,7 +78,8 @@ def bits_of(g, x):
     layout, own = LAYOUTS[x.dtype], x.dtype
     x = Formula(g, ops.cast(g, x, layout.floats))
     size = x.do("Abs")
-    unbounded = x.is_nan() | (size == float("inf"))
+    is_nan = x.is_nan()
+    unbounded = is_nan | (size == float("inf"))
     finite = unbounded.where(0.0, size)
     exponent = _exponents(g, finite, layout)
     known = np.arange(2 * layout.bias + 1)
@@ -87,7 +89,7 @@ def bits_of(g, x):
     bits = (finite * scale(first) * scale(second)).cast(layout.ints)
     bits = bits + (exponent - 1).cast(layout.ints) * (1 << layout.mantissa)
     infinite = (2 * layout.bias + 1) << layout.mantissa
-    is_nan = x.is_nan().cast(layout.ints) * (1 << (layout.mantissa - 1))
+    is_nan = is_nan.cast(layout.ints) * (1 << (layout.mantissa - 1))
     bits = unbounded.where(is_nan + infinite, bits)
     sign = _is_negative(x).cast(layout.words) * (1 << layout.sign)
     return ops.cast(g, (bits.cast(layout.words) + sign).value, np.dtype(f"u{own.itemsize}"))

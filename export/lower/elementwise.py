@@ -407,6 +407,9 @@ def _shift_right_arithmetic(g, out, x, y):
     if known is None or (known > 8 * size - 1).any():
         amount = ops.minimum(g, amount, g.const(8 * size - 1, u64))
     signed = ops.cast(g, x, SIGNED[size])
+    if size >= 4 and known is not None and (known >= 8 * size - 1).all():  # nothing but copies of the sign remain
+        none, all_bits = (g.const(n, SIGNED[size]) for n in (0, -1))
+        return ops.cast(g, ops.where(g, ops.less(g, signed, none), all_bits, none), out.dtype)
     if size < 8:
         shifted = ops.binary(g, "BitShift", ops.cast(g, signed, u64), amount, direction="RIGHT")
         return ops.cast(g, shifted, out.dtype)

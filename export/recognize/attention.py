@@ -15,6 +15,7 @@ from onax._ground import dims as dim_rules
 from onax.export.graph import ops
 from onax.export.graph.bounds import largest_magnitude
 from onax.export.lower.convert import F32
+from onax.export.recognize.layout import is_plain, reshaped
 from onax.export.recognize.match import number, orders, producer, same_type
 from onax.export.recognize.rewriting import Rewrite
 
@@ -46,7 +47,7 @@ def _masked(value):
     """(the scores, the mask that is added to them or None)."""
     node = producer(value, "Add")
     for a, b in orders(node) if node is not None else ():
-        if same_type(a, value) and b is not a and b.ndim <= 4 and b.dtype == F32 and _is_mask(b):
+        if same_type(a, value) and b is not a and b.ndim <= value.ndim and b.dtype == F32 and _is_mask(b):
             return a, b
     return value, None
 
@@ -56,8 +57,13 @@ def _mask_operand(m, mask, scores):
     shape = (1,) * (4 - mask.ndim) + mask.shape
     if mask.ndim == 3:
         mask = ops.reshape(m.g, mask, shape)
-    wanted = scores.shape[2:] if mask.ndim <= 2 else shape[:2] + scores.shape[2:]
-    return ops.expand(m.g, mask, wanted)
+    lengths = scores.shape[-2:]
+    return ops.expand(m.g, mask, lengths if mask.ndim <= 2 else shape[:2] + lengths)
+
+
+def _four_axes(m, value):
+    """A value (batch, heads, length, size), or one of a single example with its batch of one."""
+    return value if value.ndim == 4 else ops.reshape(m.g, value, (1, *value.shape))
 
 
 def _one_of_repeated(m, value, copies):
@@ -94,29 +100,40 @@ def grouped_heads(m, node):
 
 def _swap(value, m):
     """A stack of matrices transposed; behind a Transpose it is another one of the same source."""
+    first, last = value.ndim - 2, value.ndim - 1
+    order = (*range(first), last, first)
     node = producer(value, "Transpose")
     if node is None:
-        return ops.transpose(m.g, value, (0, 1, 3, 2))
+        return ops.transpose(m.g, value, order)
     perm = node.attributes["perm"]
-    return ops.transpose(m.g, node.inputs[0], [perm[i] for i in (0, 1, 3, 2)])
+    return ops.transpose(m.g, node.inputs[0], [perm[i] for i in order])
 
 
 def attention(m, node):
-    """softmax(scale q k^T + mask) v for stacks (batch, heads, length, size)"""
+    """softmax(scale q k^T + mask) v for stacks (batch, heads, length, size), or (heads, length, size)"""
     weights, v = node.inputs
-    softmax = producer(weights, "Softmax")
-    if softmax is None or weights.ndim != 4 or softmax.attributes["axis"] != 3 or not m.runs("Attention", F32):
+    softmax, rank = producer(weights, "Softmax"), weights.ndim
+    if softmax is None or rank not in (3, 4) or softmax.attributes["axis"] != rank - 1 or not m.runs("Attention", F32):
         return None
     scores, mask = _masked(softmax.inputs[0])
     scores, scale = _scaled(scores)
     product = producer(scores, "MatMul")
-    if product is None or any(x.ndim != 4 or x.dtype != F32 for x in (*product.inputs, v)):
+    if product is None or any(x.ndim != rank or x.dtype != F32 for x in (*product.inputs, v)):
         return None
     q, turned = product.inputs
-    if not q.shape[:2] == turned.shape[:2] == v.shape[:2]:
+    if not q.shape[:-2] == turned.shape[:-2] == v.shape[:-2]:
         return None
-    inputs = (q, _swap(turned, m), v) if mask is None else (q, _swap(turned, m), v, _mask_operand(m, mask, scores))
-    return Rewrite("Attention", inputs, {"scale": scale}, interior=(weights, scores))
+    inputs = [_four_axes(m, x) for x in (q, _swap(turned, m), v)]
+    if mask is not None:
+        inputs.append(_mask_operand(m, mask, scores))
+    attributes, interior = {"scale": scale}, (weights, scores)
+    if rank == 4:
+        return Rewrite("Attention", tuple(inputs), attributes, interior=interior)
+    shape = node.outputs[0].shape
+    if not is_plain(shape):
+        return None
+    out = m.g.node("Attention", *inputs, out=((1, *shape), F32), **attributes)
+    return reshaped(m, out, shape, interior=interior)
 
 
 def _merged_heads(m, value):
@@ -135,7 +152,7 @@ def heads_last(m, node):
     if inner is None or tuple(node.attributes["perm"]) != _HEADS_SECOND or result.ndim != 4:
         return None
     operands = inner.inputs[:3]
-    if not all(dim_rules.is_constant_shape(v.shape) and 0 not in v.shape for v in (*operands, result)):
+    if not all(is_plain(v.shape) and dim_rules.is_constant_shape(v.shape[1:]) for v in (*operands, result)):
         return None
     if not all(producer(v, "Transpose") for v in operands):
         return None
@@ -146,7 +163,7 @@ def heads_last(m, node):
     heads = {"q_num_heads": h, "kv_num_heads": operands[1].shape[1]}
     inputs = (*merged, *inner.inputs[3:])
     out = m.g.node("Attention", *inputs, out=((b, t, h * d), result.dtype), **inner.attributes, **heads)
-    return Rewrite("Reshape", (out, m.g.shape_const((b, t, h, d))), interior=(result,))
+    return reshaped(m, out, (b, t, h, d), interior=(result,))
 
 
 RULES = (

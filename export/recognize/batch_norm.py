@@ -31,7 +31,7 @@ class _Normalization:
     interior: list = field(default_factory=list)
 
 
-def _channel_axis(x, operand):
+def channel_axis(x, operand):
     """The axis of x along which an operand has more than one number, one for each element; or None."""
     first = x.ndim - operand.ndim
     long_axes = [i for i, d in enumerate(operand.shape) if not dim_rules.equal(d, 1)]
@@ -48,7 +48,7 @@ def _parts(value, axis):
     while (node := producer(value, "Mul", "Div")) is not None:
         interior.append(value)
         for rest, operand in orders(node) if node.op_type == "Mul" else (node.inputs,):
-            if same_type(rest, value) and _channel_axis(rest, operand) == axis:
+            if same_type(rest, value) and channel_axis(rest, operand) == axis:
                 (factors if node.op_type == "Mul" else divisors).append(operand)
                 value = rest
                 break
@@ -58,7 +58,7 @@ def _parts(value, axis):
     if node is None or not interior:
         return None
     x, mean = node.inputs
-    if not same_type(x, value) or _channel_axis(x, mean) != axis:
+    if not same_type(x, value) or channel_axis(x, mean) != axis:
         return None
     return _Normalization(x, mean, factors, divisors, None, [*interior, value])
 
@@ -67,7 +67,7 @@ def _normalization(m, node):
     """(the _Normalization that a node computes, its axis), or (None, None)."""
     result = node.outputs[0]
     for value, operand in orders(node) if node.op_type != "Div" else (node.inputs,):
-        axis = _channel_axis(result, operand)
+        axis = channel_axis(result, operand)
         if axis is None or not same_type(value, result):
             continue
         found = _parts(value if node.op_type == "Add" else result, axis)
@@ -91,7 +91,7 @@ def _continues(m, result, axis):
     if reader.op_type == "Div" and reader.inputs[0] is not result:
         return False
     others = [v for v in reader.inputs if v is not result]
-    return len(others) == 1 and _channel_axis(result, others[0]) == axis
+    return len(others) == 1 and channel_axis(result, others[0]) == axis
 
 
 # ---- the operands
@@ -139,11 +139,11 @@ def _scale(m, found, count, dtype):
             total = total.astype(dtype)
         return m.g.const(total) if np.isfinite(total).all() else None
     if len(rest) == 1 and found.factors:
-        return _vector(m, found.factors[0], count)
+        return channel_vector(m, found.factors[0], count)
     return None
 
 
-def _vector(m, value, count):
+def channel_vector(m, value, count):
     """One number for each channel as a vector."""
     value = without_unit_axes(value)
     if value.const is not None:
@@ -169,8 +169,11 @@ def batch_norm(m, node):
     if scale is None or not 0 <= epsilon < 1 or not fits:
         return None
     ones = m.g.const(np.ones(count, dtype))
-    bias = m.g.const(np.zeros(count, dtype)) if found.bias is None else _vector(m, found.bias, count)
-    mean, variance = _vector(m, found.mean, count), ones if variance is None else _vector(m, variance, count)
+    bias = m.g.const(np.zeros(count, dtype)) if found.bias is None else channel_vector(m, found.bias, count)
+    mean, variance = (
+        channel_vector(m, found.mean, count),
+        ones if variance is None else channel_vector(m, variance, count),
+    )
     return _operator(m, found, axis, (scale, bias, mean, variance), epsilon)
 
 

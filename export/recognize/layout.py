@@ -7,7 +7,7 @@ from onax.export.graph import ops
 from onax.export.graph.kernels import IN_FLOAT32
 from onax.export.graph.ops import broadcast_shape
 from onax.export.lower.convert import F32, HALVES
-from onax.export.recognize.match import axes_of, kept_shape, number, orders, producer, same_type
+from onax.export.recognize.match import axes_of, is_number, kept_shape, number, orders, producer, same_type
 from onax.export.recognize.rewriting import Rewrite
 
 _REDUCTIONS = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
@@ -135,19 +135,28 @@ def neutral_operand(m, node):
 # ---- reshapes and transposes
 
 
+def is_plain(shape):
+    """Whether a Reshape to this shape needs no computed target: at most one size is unknown, none is 0."""
+    return sum(not dim_rules.is_constant(d) for d in shape) <= 1 and 0 not in shape
+
+
+def reshaped(m, x, shape, interior=()):
+    """The Rewrite to a Reshape of a value to a plain shape."""
+    sizes = [d if dim_rules.is_constant(d) else -1 for d in shape]
+    return Rewrite("Reshape", (x, m.g.const(np.array(sizes, np.int64))), interior=interior)
+
+
 def one_reshape(m, node):
     """A reshape of a reshape: one, or none."""
     source = node.inputs[0]
     while (inner := producer(source, "Reshape", "Unsqueeze", "Squeeze")) is not None:
         source = inner.inputs[0]
     shape = node.outputs[0].shape
-    if not dim_rules.is_constant_shape((*shape, *source.shape)):
+    if not is_plain(shape) or not is_plain(source.shape):
         return None
     if shape == source.shape:
         return Rewrite("Identity", (source,))
-    if source is node.inputs[0] or 0 in shape:
-        return None
-    return Rewrite("Reshape", (source, m.g.shape_const(shape)))
+    return None if source is node.inputs[0] else reshaped(m, source, shape)
 
 
 def _long(shape):
@@ -160,11 +169,11 @@ def unit_axes_last(m, node):
     x, perm = node.inputs[0], tuple(node.attributes["perm"])
     long_axes = _long(x.shape)
     shape = node.outputs[0].shape
-    if len(long_axes) == x.ndim or not dim_rules.is_constant_shape(shape) or 0 in shape:
+    if len(long_axes) == x.ndim or not is_plain(shape):
         return None
     order = [i for i in perm if i in long_axes]
     if order == long_axes:
-        return Rewrite("Reshape", (x, m.g.shape_const(shape)))
+        return reshaped(m, x, shape)
     merged = producer(x, "Reshape", "Unsqueeze", "Squeeze")
     source = merged.inputs[0] if merged is not None else None
     if source is None or [x.shape[i] for i in long_axes] != [source.shape[i] for i in _long(source.shape)]:
@@ -172,19 +181,13 @@ def unit_axes_last(m, node):
     places = dict(zip(long_axes, _long(source.shape)))  # a long axis of x -> of the source
     moved = iter([places[i] for i in order])
     kept = [next(moved) if i in places.values() else i for i in range(source.ndim)]
-    turned = ops.transpose(m.g, source, kept)
-    return Rewrite("Reshape", (turned, m.g.shape_const(shape)), interior=(x,))
+    return reshaped(m, ops.transpose(m.g, source, kept), shape, interior=(x,))
 
 
 def unit_axes_first(m, node):
     """A reshape that drops axes of length one after a transpose: it drops them before."""
     shape, turned = node.outputs[0].shape, producer(node.inputs[0], "Transpose")
-    if (
-        turned is None
-        or not dim_rules.is_constant_shape(shape)
-        or 0 in shape
-        or _long(shape) != list(range(len(shape)))
-    ):
+    if turned is None or not is_plain(shape) or _long(shape) != list(range(len(shape))):
         return None
     x, perm = turned.inputs[0], turned.attributes["perm"]
     long_axes = _long(x.shape)
@@ -193,6 +196,30 @@ def unit_axes_first(m, node):
         return None
     narrow = ops.reshape(m.g, x, [x.shape[i] for i in long_axes])
     return Rewrite("Transpose", (narrow,), {"perm": tuple(order)}, interior=(node.inputs[0],))
+
+
+def parts_together(m, node):
+    """All parts of a value along an axis, put together again, such as the two of complex numbers: the value."""
+    axis, result = node.attributes["axis"], node.outputs[0]
+    whole = None
+    for i, part in enumerate(node.inputs):
+        taken = producer(part, "Unsqueeze", "Reshape")
+        source = producer(taken.inputs[0], "Gather") if taken is not None else None
+        if source is None or source.attributes.get("axis", 0) != axis or source.inputs[1].ndim != 0:
+            return None
+        x = source.inputs[0]
+        whole = x if whole is None else whole
+        if x is not whole or not is_number(source.inputs[1], i) or part.shape != kept_shape(x, (axis,)):
+            return None
+    return Rewrite("Identity", (whole,)) if same_type(whole, result) else None
+
+
+def _without_axes_in_front(m, value, rank):
+    """A constant of this rank, if a constant only has axes of length one in front of it; else the value."""
+    added = value.ndim - rank
+    if value.const is None or added <= 0 or value.shape[:added] != (1,) * added:
+        return value
+    return m.reshaped(value, value.shape[added:])
 
 
 def unit_axes_behind(m, node):
@@ -204,26 +231,29 @@ def unit_axes_behind(m, node):
         added = operand.ndim - source.ndim if source is not None else 0
         if added <= 0 or operand.shape != (1,) * added + source.shape or operand.shape != result.shape:
             continue
-        if not dim_rules.is_constant_shape(result.shape) or 0 in result.shape:
+        if not is_plain(result.shape):
             continue
-        others = node.inputs[:i] + node.inputs[i + 1 :]
-        if any(broadcast_shape(v.shape, source.shape) != source.shape for v in others):
+        if node.op_type == "Add" and source.ndim < 3:  # scores of attention get a mask; statistics stay as they are
+            continue
+        others = [_without_axes_in_front(m, v, source.ndim) for v in node.inputs]
+        if any(broadcast_shape(v.shape, source.shape) != source.shape for v in others[:i] + others[i + 1 :]):
             continue
         attributes = dict(node.attributes)
         if node.op_type == "Softmax":
             if attributes["axis"] < added:
                 continue
             attributes["axis"] -= added
-        inputs = (*node.inputs[:i], source, *node.inputs[i + 1 :])
+        inputs = (*others[:i], source, *others[i + 1 :])
         narrow = m.g.node(node.op_type, *inputs, out=(source.shape, result.dtype), **attributes)
-        return Rewrite("Reshape", (narrow, m.g.shape_const(result.shape)), interior=(operand,))
+        return reshaped(m, narrow, result.shape, interior=(operand,))
     return None
 
 
 RULES = (
     ("Cast", rounded_operator),
     ("Reshape Unsqueeze Squeeze", one_reshape),
-    ("Mul Div Where Softmax", unit_axes_behind),
+    ("Concat", parts_together),
+    ("Add Mul Div Where Softmax", unit_axes_behind),
     ("Reshape", unit_axes_first),
     ("Transpose", unit_axes_last),
     ("Reshape Unsqueeze", keep_axes),

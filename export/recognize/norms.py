@@ -13,6 +13,7 @@ from onax.export.lower.convert import F32, F64, HALVES
 from onax.export.recognize.match import (
     axes_of,
     is_number,
+    kept_shape,
     number,
     orders,
     producer,
@@ -54,12 +55,16 @@ def _square_of(value):
     return a if (a is b if node.op_type == "Mul" else is_number(b, 2.0)) else None
 
 
+def mean_axes(value, x):
+    """The axes over which a value is the mean of x, perhaps with other axes of length one; None if it is not."""
+    node = producer(without_unit_axes(value), "ReduceMean")
+    return axes_of(node) if node is not None and node.inputs[0] is x else None
+
+
 def _mean_square_axes(value, x):
-    """The axes over which a value is the mean of x's squares, ready to broadcast with x; else None."""
-    node = producer(value, "ReduceMean")
-    if node is None or _square_of(node.inputs[0]) is not x:
-        return None
-    return reduced_axes(value, node.inputs[0], "ReduceMean")
+    """The axes over which a value is the mean of x's squares, perhaps with other axes of length one, or None."""
+    node = producer(without_unit_axes(value), "ReduceMean")
+    return axes_of(node) if node is not None and _square_of(node.inputs[0]) is x else None
 
 
 def _centred(value):
@@ -68,11 +73,11 @@ def _centred(value):
     if node is None or not same_type(node.inputs[0], value):
         return None, None
     x, average = node.inputs
-    axes = _mean_axes(average, x)
+    axes = _broadcast_mean_axes(average, x)
     return (x, axes) if axes is not None else (None, None)
 
 
-def _mean_axes(value, x):
+def _broadcast_mean_axes(value, x):
     """The axes over which a value is the mean of x, ready to broadcast with x; 16-bit floats are added in float32."""
     rounded = producer(value, "Cast") if x.dtype in HALVES else None
     if rounded is None:
@@ -85,19 +90,31 @@ def _mean_axes(value, x):
     return reduced_axes(average, reduction.inputs[0], "ReduceMean")
 
 
-def _is_variance(value, x, centred, axes):
-    """Whether a value is the mean of (x - mean)^2, or mean(x^2) - mean^2, perhaps at least 0."""
-    if _mean_square_axes(value, centred) == axes:
-        return True
+def is_variance(value, x, axes):
+    """Whether a value is the mean of (x - mean)^2, or mean(x^2) - mean^2, perhaps at least 0.
+
+    The value may have other axes of length one than the reduction.
+    """
+    value = without_unit_axes(value)
+    bounded = producer(value, "Relu")
+    value = value if bounded is None else without_unit_axes(bounded.inputs[0])
     rounded = producer(value, "Cast") if x.dtype in HALVES else None
     if rounded is not None:
         return _is_wide_variance(rounded.inputs[0], x, axes)
-    bounded = producer(value, "Relu")
-    difference = producer(bounded.inputs[0] if bounded is not None else value, "Sub")
+    if _is_mean_of_squared_differences(value, x, axes):
+        return True
+    difference = producer(value, "Sub")
     if difference is None or _mean_square_axes(difference.inputs[0], x) != axes:
         return False
     average = _square_of(difference.inputs[1])
-    return average is not None and reduced_axes(average, x, "ReduceMean") == axes
+    return average is not None and mean_axes(average, x) == axes
+
+
+def _is_mean_of_squared_differences(value, x, axes):
+    """Whether a value is the mean of (x - mean)^2."""
+    reduction = producer(value, "ReduceMean")
+    centred = _square_of(reduction.inputs[0]) if reduction is not None else None
+    return centred is not None and axes_of(reduction) == axes and _centred(centred) == (x, axes)
 
 
 def _is_wide_variance(value, x, axes):
@@ -106,7 +123,7 @@ def _is_wide_variance(value, x, axes):
     centred = _square_of(reduction.inputs[0]) if reduction is not None else None
     wide, found = _centred(centred) if centred is not None else (None, None)
     cast = producer(wide, "Cast")
-    return cast is not None and cast.inputs[0] is x and found == axes == _mean_square_axes(value, centred)
+    return cast is not None and cast.inputs[0] is x and found == axes == axes_of(reduction)
 
 
 def root_of_sum(value):
@@ -121,7 +138,7 @@ def root_of_sum(value):
     return None, None
 
 
-def _quotients(node):
+def quotients(node):
     """(x, s, scale) for each way to read x / s, x * (1 / s) or x * ((1 / s) * scale); scale may be None."""
     if node.op_type == "Div":
         yield (*node.inputs, None)
@@ -156,20 +173,23 @@ def _normalization(m, node, op_type, x, axes, epsilon, scale, interior):
 
 def layer_norm(m, node):
     """(x - mean) / sqrt(variance + epsilon)"""
-    for centred, root, scale in _quotients(node):
+    for centred, root, scale in quotients(node):
         x, axes = _centred(centred)
         variance, epsilon = root_of_sum(root) if x is not None else (None, None)
-        if variance is not None and _is_variance(variance, x, centred, axes):
-            return _normalization(m, node, "LayerNormalization", x, axes, epsilon, scale, (centred, root))
+        if variance is None or variance.shape != kept_shape(x, axes) or not is_variance(variance, x, axes):
+            continue
+        found = _normalization(m, node, "LayerNormalization", x, axes, epsilon, scale, (centred, root))
+        if found is not None:
+            return found
     return None
 
 
 def rms_norm(m, node):
     """x / sqrt(mean(x^2) + epsilon)"""
-    for x, root, scale in _quotients(node):
+    for x, root, scale in quotients(node):
         square, epsilon = root_of_sum(root)
         axes = _mean_square_axes(square, x) if square is not None else None
-        if axes is not None:
+        if axes and square.shape == kept_shape(x, axes):
             return _normalization(m, node, "RMSNormalization", x, axes, epsilon, scale, (root,))
     return None
 

@@ -6,7 +6,7 @@ import pytest
 import onax
 import onax.numpy as jnp
 from onax import nn
-from recognition import assert_close, model_of
+from recognition import assert_close, assert_recognized, model_of
 
 RNG = np.random.default_rng(0)
 Q, K, V = (RNG.standard_normal((2, 6, 3, 4)).astype(np.float32) for _ in range(3))  # batch, length, heads, size
@@ -170,3 +170,20 @@ def test_heads_in_the_last_axis_need_no_transposes():
     found, exported = model_of(masked, x, KEEP, opset=23)
     assert "Attention" in found and "Transpose" not in found
     assert_close(exported, masked, (x, KEEP), scale=8)
+
+
+@pytest.mark.parametrize("mask", [None, np.linspace(-2, 0, 24, dtype=np.float32).reshape(4, 6),
+                                  np.linspace(-2, 0, 12, dtype=np.float32).reshape(2, 1, 6)])  # fmt: skip
+def test_a_single_example(mask):
+    rng = np.random.default_rng(3)
+    q, k, v = (rng.standard_normal((1, 2, t, 8)).astype(np.float32) for t in (4, 6, 6))
+
+    def fun(q, k, v):
+        scores = q @ jnp.swapaxes(k, -1, -2) * 0.35
+        return nn.softmax(scores if mask is None else scores + mask) @ v
+
+    expanded = " Expand" if mask is not None and mask.ndim == 3 else ""
+    assert_recognized(fun, (q, k, v), "Attention" + expanded, opset=23, ulps=32)
+    found, exported = model_of(fun, q[0], k[0], v[0], opset=23)
+    assert found.count("Attention") == (0 if expanded else 1)  # with it there would be more nodes
+    assert_close(exported, fun, (q[0], k[0], v[0]), ulps=32)

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import onax
 import onax.numpy as jnp
 from onax import nn
 from recognition import assert_close, assert_recognized, model_of
@@ -119,3 +120,32 @@ def test_adding_zero_changes_the_sign_of_zero():
     for fun, sign in ((lambda x: x + np.float32(0), False), (lambda x: x - np.float32(-0.0), False)):
         _, exported = model_of(fun, NEUTRAL_LINE)
         assert np.signbit(np.asarray(exported.call(NEUTRAL_LINE)))[4] == sign
+
+
+def test_parts_of_complex_numbers_are_not_taken_apart():
+    z = (X + 1j * X[::-1]).astype(np.complex64).reshape(6, 4)
+    found, exported = model_of(jnp.fft.fft, z)
+    assert found == ["DFT"]
+    np.testing.assert_allclose(exported.call(z), np.fft.fft(z), rtol=1e-5, atol=1e-4)
+
+
+def test_parts_in_another_order_stay():
+    for fun in (lambda x: jnp.stack([x[:, 1], x[:, 0]], 1), lambda x: jnp.stack([x[:, 0], x[:, 0]], 1),
+                lambda x: jnp.stack([x[:, 0], x[:, 1]], 0)):  # fmt: skip
+        assert_close(model_of(fun, X[0, :, :2])[1], fun, (X[0, :, :2],))
+    whole = lambda x: jnp.stack([x[:, 0], x[:, 1]], 1)
+    assert_close(model_of(whole, X[0, :, :2])[1], whole, (X[0, :, :2],))
+
+
+def test_unit_axes_beside_a_symbolic_size():
+    (n,) = onax.export.symbolic_shape("n")
+    attend = lambda q, k, v: nn.dot_product_attention(q, k, v, is_causal=True)
+    x = np.random.default_rng(0).standard_normal((3, 5, 4, 8)).astype(np.float32)
+    with pytest.warns(UserWarning, match="cannot assert"):
+        found, exported = model_of(attend, *[onax.ShapeDtypeStruct((n, 5, 4, 8), np.float32)] * 3)
+    assert sorted(found) == sorted(model_of(attend, x, x, x)[0]) and "Reshape" not in found
+    assert_close(exported, attend, (x, x, x), ulps=32)
+    fun = lambda x: jnp.transpose(x[:, None], (0, 3, 1, 2))[:, :, 0] * 2
+    found, exported = model_of(fun, onax.ShapeDtypeStruct((n, 3, 4), np.float32))
+    assert sorted(found) == ["Mul", "Transpose"]
+    assert_close(exported, fun, (X,))

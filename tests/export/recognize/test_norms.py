@@ -145,3 +145,34 @@ def test_symbolic_sizes():
     found, exported = model_of(two_pass, onax.ShapeDtypeStruct((3, n), np.float32))
     assert "LayerNormalization" not in found
     assert_close(exported, two_pass, (X[0],), ulps=16)
+
+
+def unit_axes_later(x, axes=(-1,)):
+    """The statistics get their axes of length one after the variance: as flax does."""
+    mean, square = jnp.mean(x, axes), jnp.mean(jnp.square(x), axes)
+    variance = jnp.maximum(0.0, square - jnp.square(mean))
+    return (x - jnp.expand_dims(mean, axes)) * lax.rsqrt(jnp.expand_dims(variance, axes) + 1e-5)
+
+
+def bounded_variance(x, axes=(-1,)):
+    """The variance of two passes is bounded by 0, too: as equinox does."""
+    variance = jnp.maximum(0.0, jnp.var(x, axes, keepdims=True))
+    return (x - jnp.mean(x, axes, keepdims=True)) * lax.rsqrt(variance + 1e-5)
+
+
+@pytest.mark.parametrize("fun", [
+    unit_axes_later, bounded_variance, lambda x: unit_axes_later(x, (1, 2)), lambda x: bounded_variance(x, (1, 2)),
+    lambda x: unit_axes_later(x) * SCALE + BIAS, lambda x: bounded_variance(x) * SCALE + BIAS,
+])  # fmt: skip
+def test_layer_norm_of_libraries(fun):
+    for x in (X, SPECIAL):
+        with np.errstate(invalid="ignore"):
+            assert_recognized(fun, (x,), "LayerNormalization", ulps=32)
+
+
+def test_the_variance_of_other_axes_is_not_the_variance():
+    fun = lambda x: (x - jnp.mean(x, -1, keepdims=True)) * lax.rsqrt(jnp.var(x, 0)[0][..., None] + 1e-5)
+    x = RNG.standard_normal((8, 8, 8)).astype(np.float32)
+    found, exported = model_of(fun, x)
+    assert "LayerNormalization" not in found
+    assert_close(exported, fun, (x,), ulps=64, scale=8)

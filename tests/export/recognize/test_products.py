@@ -113,3 +113,14 @@ def test_a_bias_of_the_shape_of_channels_under_vmap(known):
         assert_recognized(onax.vmap(lambda x: convolve(x, bias)), (x,), "Conv", scale=20)
     else:
         assert_recognized(onax.vmap(convolve, in_axes=(0, None)), (x, bias), "Reshape Conv", scale=20)
+
+
+def test_a_constant_matrix_comes_behind_a_vector():
+    matrix = RNG.standard_normal((5, 7)).astype(np.float32)
+    x = RNG.standard_normal(7).astype(np.float32)
+    fun = lambda x: matrix @ x
+    found, exported = model_of(fun, x)
+    assert found == ["MatMul"] and [list(i.dims) for i in exported.onnx_model.graph.initializer] == [[7, 5]]
+    assert_close(exported, fun, (x,))
+    for other in (lambda x: (matrix @ x, matrix + 1), lambda x: matrix @ jnp.stack([x, x], 1)):
+        assert_close(model_of(other, x)[1], other, (x,))
