@@ -114,14 +114,13 @@ static int64_t array_apart(int64_t n, size_t size) {
     return bytes < PAGE ? n : ((bytes + PAGE - 1) / PAGE * PAGE + PAGE / 4) / (int64_t)size;
 }
 
-#if defined(ONAX_TRANSPOSE_8) && FLOAT_LANES == 8 && ROWS == 8
-typedef uint64_t pairs __attribute__((vector_size(64)));
+#if defined(ONAX_HAS_SHUFFLES) && FLOAT_LANES == 8 && ROWS == 8
 /* Eight complex numbers of eight arrays become eight rows of one number of each array, and back. */
 FFT_INLINE void turn_square(float *to, int64_t to_row, const float *from, int64_t from_row) {
-    pairs r[8];
-    for (int k = 0; k < 8; k++) memcpy(&r[k], from + k * from_row, sizeof r[k]);
-    ONAX_TRANSPOSE_8(r);
-    for (int k = 0; k < 8; k++) memcpy(to + k * to_row, &r[k], sizeof r[k]);
+    const int64_t size = sizeof(float), side = ONAX_SIDE(8);
+    for (int64_t i = 0; i < 8; i += side)
+        for (int64_t j = 0; j < 8; j += side)
+            onax_transpose_square_8((char *)(to + i * to_row + 2 * j), to_row * size, (const char *)(from + j * from_row + 2 * i), from_row * size);
 }
 #define HAS_SQUARES
 #endif

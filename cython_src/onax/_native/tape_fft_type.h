@@ -109,7 +109,7 @@ static void G(store_real)(R *x, const R *re, const R *im, int64_t n, int64_t lan
 
 #if LANES > 1
 /* The same for LANES arrays, a few rows at a time: a row holds one number of each array. */
-#if defined(ONAX_TRANSPOSE_8)
+#if defined(ONAX_HAS_SHUFFLES)
 FFT_INLINE void G(split_row)(R *restrict first, R *restrict second, const R *restrict row) {
     G(lanes) low, high, parts;
     memcpy(&low, row, sizeof low);
