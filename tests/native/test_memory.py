@@ -81,3 +81,14 @@ def test_memory_that_is_not_there_is_an_error():
     x = jnp.ones((2**24, 1))
     with pytest.raises(MemoryError, match="PiB"):
         x * x.T
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_large_arrays_of_numpy_are_copied_to_blocks(dtype):
+    values = np.arange(2 * LARGE, dtype=dtype).reshape(1024, -1)
+    before = memory.memory_in_use()[0]
+    x, turned = jnp.asarray(values), jnp.asarray(values.T)
+    assert memory.memory_in_use()[0] - before >= 2 * 2 * LARGE * 4  # float64 becomes float32
+    assert np.array_equal(x, values) and np.array_equal(turned, values.T)
+    values[0, 0] = 9
+    assert float(x[0, 0]) == float(turned[0, 0]) == 0

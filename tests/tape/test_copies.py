@@ -54,6 +54,13 @@ def test_a_large_copy_is_carried_out_in_parts():
     assert np.array_equal(_run(x, (2000, 1500), (1, 2000), 0), x.T)
 
 
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("shape", [(256, 512), (130, 257), (15, 300), (1024, 17)], ids=str)
+def test_transposition(width, shape):  # of rows that share lines of the caches, and of others
+    x = np.frombuffer(np.random.default_rng(0).bytes(shape[0] * shape[1] * width), f"V{width}").reshape(shape)
+    assert _run(x, shape[::-1], (1, shape[1]), 0).tobytes() == x.T.tobytes()
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
 def test_indices_of_every_type_are_clamped(dtype):
     x, info = np.arange(40.0).reshape(8, 5), np.iinfo(dtype)

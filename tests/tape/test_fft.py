@@ -9,6 +9,7 @@ from tape.harness import run_tape
 from tape.test_dot import x64  # noqa: F401  a fixture
 
 LENGTHS = [*range(1, 33), 37, 49, 64, 74, 77, 100, 121, 128, 169, 210, 257, 343, 512, 997, 1024]
+LENGTHS += [1344, 2048, 2688, 4096, 6000]  # one array of these is transformed as a matrix, by columns and rows
 FUNCTIONS = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn, "IRFFT": np.fft.irfftn}
 TOLERANCE = {np.dtype(np.complex64): 1e-6, np.dtype(np.complex128): 1e-14}  # relative to the norm of the result
 

@@ -61,6 +61,12 @@ SCATTERS = {
     "positions": lambda x, i, j, u: x.at[jnp.arange(5), jnp.arange(5)].set(u[:5]),
     "positions and integers": lambda x, i, j, u: x.at[jnp.arange(6), j[:6]].add(u[:6]),
     "clipped": lambda x, i, j, u: x.at[i, j].add(u, mode="clip"),
+    "segments": lambda x, i, j, u: jax.ops.segment_sum(u, i, 6),
+    "largest of segments": lambda x, i, j, u: jax.ops.segment_max(u, i, 6),
+    "negative to the last": lambda x, i, j, u: x.at[jnp.where(i < 0, 5, i)].add(u[:, None]),
+    "negative out of bounds, clipped": lambda x, i, j, u: x.at[jnp.where(i < 0, 9, i)].add(u[:, None], mode="clip"),
+    "negative out of bounds": lambda x, i, j, u: x.at[jnp.where(i < 0, 9, i), j].add(u),
+    "negative to a converted number": lambda x, i, j, u: x.at[jnp.where(i < 0, jnp.int8(-7), i)].add(u[:, None]),
 }
 
 
@@ -109,6 +115,8 @@ def test_index_arithmetic_disappears():
 
     assert left(lambda x, i, j: x[i, j], X, I, J) == ["gather_at"]
     assert left(lambda x, i, j, u: x.at[i, j].add(u), X, I, J, U) == ["scatter_at"]
+    replaced = lambda x, i, u: x.at[lax.select(i < 0, lax.broadcast(np.int32(9), (7,)), i)].add(u[:, None])
+    assert not {"lt", "select_n", "add"} & set(left(replaced, X, I, U))
     assert "add" in left(lambda x, i, j: (x[i], i + 6), X, I, J)  # somebody else reads it
     assert left(lambda x, i: lax.rev(x, (0,)), X, I) == ["rev"]
 
@@ -119,7 +127,7 @@ def test_its_kernels_give_what_its_instructions_give():
         np.testing.assert_array_equal(
             jax.core.eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, X, I, J)[0], fn(jnp.asarray(X), I, J)
         )
-    for name in ("set", "add", "positions and integers", "clipped"):
+    for name in ("set", "add", "positions and integers", "clipped", "negative out of bounds"):
         jaxpr = absorb_index_arithmetic(jax.make_jaxpr(SCATTERS[name])(X, I, J, U))
         got = jax.core.eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, X, I, J, U)[0]
         np.testing.assert_array_equal(got, SCATTERS[name](jnp.asarray(X), I, J, U))

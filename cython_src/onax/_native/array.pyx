@@ -26,7 +26,7 @@ from onax._native.hooks cimport (
     ABS, ADD, AND, DIVMOD, EQ, FLOORDIV, GE, GETITEM, GT, INVERT, ITER, LE, LSHIFT, LT, MATMUL, MOD, MUL, NE, NEG, OR,
     POS, POW, RSHIFT, SUB, TRUEDIV, XOR, hooks, kind_bit, refuse_container,
 )
-from onax._native.memory cimport append_link, remove_link
+from onax._native.memory cimport append_link, copy_array, remove_link
 
 from onax._native.conversions import IN_SEVERAL_PROCESSES
 from onax._native.hooks import OPERATOR_NAMES
@@ -259,7 +259,7 @@ def from_user(x, bint weak_type=False, device=None, bint committed=False):
     if is_numpy(x):
         a = canonical(x)
         if shares_with_user(x, a):
-            a = cnp.PyArray_NewCopy(a, cnp.NPY_KEEPORDER)
+            a = copy_array(a)
         return wrap_plain(a, weak_type, _device_or_default(device, committed), committed)
     a = scalar_buffer(x, &weak)
     if a is None:

@@ -9,6 +9,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 
 from onax._native.context cimport X64, option_bits, quiet_begin, quiet_end
+from onax._native.memory cimport cast_array
 
 cnp.import_array()
 
@@ -264,7 +265,7 @@ cdef cnp.ndarray canonical(object x):
         return a
     token = quiet_begin()
     try:
-        return a.astype(target)
+        return cast_array(a, target)
     finally:
         quiet_end(token)
 

@@ -3,6 +3,8 @@ cimport numpy as cnp
 cdef void *allocate(size_t size) noexcept nogil
 cdef void release(void *block) noexcept nogil
 cdef cnp.ndarray empty_array(cnp.dtype descr, int rank, cnp.npy_intp *shape)
+cdef cnp.ndarray copy_array(cnp.ndarray a)
+cdef cnp.ndarray cast_array(cnp.ndarray a, object dtype)
 cdef object begin_large()
 cdef int end_large(object before) except -1
 

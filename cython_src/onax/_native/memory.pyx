@@ -4,6 +4,7 @@
 
     allocate, release         for compiled code
     empty_array               a new array
+    copy_array, cast_array    a new array with the elements of another one
     begin_large, end_large    between them NumPy takes the memory of new arrays here
     Link                      the list of all arrays
 """
@@ -74,6 +75,32 @@ cdef cnp.ndarray empty_array(cnp.dtype descr, int rank, cnp.npy_intp *shape):
     before = begin_large()
     try:
         return <cnp.ndarray>PyArray_NewFromDescr(&PyArray_Type, descr, rank, shape, NULL, NULL, 0, NULL)
+    finally:
+        end_large(before)
+
+
+cdef cnp.ndarray copy_array(cnp.ndarray a):
+    """A copy of `a`, with the order of its axes in memory.
+
+    A large one lies on huge pages, as results do: NumPy's own allocator puts a few megabytes on small ones, whose addresses
+    the processor's table of translations does not hold, so that transpositions and gathers of them wait for it.
+    """
+    if <size_t>cnp.PyArray_NBYTES(a) < ONAX_LARGE_BLOCK:
+        return cnp.PyArray_NewCopy(a, cnp.NPY_KEEPORDER)
+    before = begin_large()
+    try:
+        return cnp.PyArray_NewCopy(a, cnp.NPY_KEEPORDER)
+    finally:
+        end_large(before)
+
+
+cdef cnp.ndarray cast_array(cnp.ndarray a, object dtype):
+    """The elements of `a` in another dtype, in memory as a copy of it."""
+    if <size_t>cnp.PyArray_NBYTES(a) < ONAX_LARGE_BLOCK:
+        return a.astype(dtype)
+    before = begin_large()
+    try:
+        return a.astype(dtype)
     finally:
         end_large(before)
 

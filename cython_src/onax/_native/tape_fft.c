@@ -2,7 +2,7 @@
 
    Operands: the result, the array.  Attributes: the complex type, the kind (0 forward, 1 inverse, 2 from real numbers, 3 to
    real numbers), arrays, and the length of each axis.  Lengths whose prime factors are small go through passes of radix 8,
-   4, 2, 3, 5 and others; others through Bluestein's convolution with a chirp. */
+   4, 2, 3, 5 and others, one long array as a matrix by columns and then by rows; others through Bluestein's convolution with a chirp. */
 #include "vector_code.h"
 #include "tape_machine.h"
 #include "tape_transpose.h"
@@ -17,6 +17,7 @@
 #define MOST_UNITS 512
 #define MOST_LENGTH ((int64_t)1 << 30)
 #define MOST_TOGETHER 65536     /* longer arrays are transformed one by one */
+#define LEAST_SPLIT 1024        /* numbers of an array that goes through as a matrix */
 #define ROWS 8                  /* numbers of each array that are moved at a time */
 #define PART_WORK 500000.0
 #define PARTS 8
@@ -46,6 +47,8 @@ typedef struct {
     int64_t n;
     passes direct, inner;       /* of n; of the convolution with a chirp */
     void *chirp, *spectrum, *halves;
+    passes columns, rows;       /* of one long array as a matrix; none if `split_roots` is NULL */
+    void *split_roots;
 } plan;
 
 /* One axis: `outer` times `inner` arrays of `length`. */
@@ -114,14 +117,13 @@ static int64_t array_apart(int64_t n, size_t size) {
     return bytes < PAGE ? n : ((bytes + PAGE - 1) / PAGE * PAGE + PAGE / 4) / (int64_t)size;
 }
 
-#if defined(ONAX_TRANSPOSE_8) && FLOAT_LANES == 8 && ROWS == 8
-typedef uint64_t pairs __attribute__((vector_size(64)));
+#if defined(ONAX_HAS_SHUFFLES) && FLOAT_LANES == 8 && ROWS == 8
 /* Eight complex numbers of eight arrays become eight rows of one number of each array, and back. */
 FFT_INLINE void turn_square(float *to, int64_t to_row, const float *from, int64_t from_row) {
-    pairs r[8];
-    for (int k = 0; k < 8; k++) memcpy(&r[k], from + k * from_row, sizeof r[k]);
-    ONAX_TRANSPOSE_8(r);
-    for (int k = 0; k < 8; k++) memcpy(to + k * to_row, &r[k], sizeof r[k]);
+    const int64_t size = sizeof(float), side = ONAX_SIDE(8);
+    for (int64_t i = 0; i < 8; i += side)
+        for (int64_t j = 0; j < 8; j += side)
+            onax_transpose_square_8((char *)(to + i * to_row + 2 * j), to_row * size, (const char *)(from + j * from_row + 2 * i), from_row * size);
 }
 #define HAS_SQUARES
 #endif
@@ -129,6 +131,8 @@ FFT_INLINE void turn_square(float *to, int64_t to_row, const float *from, int64_
 #define R float
 #define TYPE f32
 #define LANES FLOAT_LANES
+#define turn_lanes_f32 onax_transpose_square_4
+#define turn_lanes_f64 onax_transpose_square_8
 #define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14
 #define ODD_LANES 1, 3, 5, 7, 9, 11, 13, 15
 #define LOW_PAIRS 0, 8, 1, 9, 2, 10, 3, 11
@@ -157,8 +161,8 @@ static void release_fft(onax_instruction *q) {
     for (int i = 0; t && i < t->n_axes; i++) {
         plan *p = t->axes[i].plan;
         if (!p) continue;
-        free_passes(&p->direct), free_passes(&p->inner);
-        free(p->chirp), free(p->spectrum), free(p->halves), free(p);
+        free_passes(&p->direct), free_passes(&p->inner), free_passes(&p->columns), free_passes(&p->rows);
+        free(p->chirp), free(p->spectrum), free(p->halves), free(p->split_roots), free(p);
     }
     free(t);
 }
@@ -170,7 +174,9 @@ static int64_t work_bytes(const transform *t, const axis *a) {
     const plan *p = a->plan;
     const int64_t real = t->is_double ? 8 : 4, lanes = p->n <= MOST_TOGETHER ? lanes_of(t) : 1, size = real * lanes;
     const int64_t together = 4 * (array_apart(p->n, (size_t)size) + (p->chirp ? array_apart(p->inner.n, (size_t)size) : 0)) * size;
-    const int64_t single = 4 * (array_apart(p->n, (size_t)real) + (p->chirp ? array_apart(p->inner.n, (size_t)real) : 0)) * real;
+    const int64_t matrix = p->columns.n > p->rows.n ? p->columns.n : p->rows.n, line = lanes_of(t) * real;
+    const int64_t single = 4 * (array_apart(p->n, (size_t)real) + (p->chirp ? array_apart(p->inner.n, (size_t)real) : 0)) * real
+                           + (p->split_roots ? 4 * array_apart(matrix, (size_t)line) * line : 0);
     return ((together > single ? together : single) + 63) / 64 * 64;
 }
 

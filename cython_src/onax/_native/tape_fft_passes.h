@@ -147,12 +147,19 @@ static int F(chirped)(const plan *p, E *xr, E *xi, E *room) {
     return 0;
 }
 
+/* The transform of n elements in `work`, without a chirp; as below. */
+static E *F(transform_passes)(const passes *p, E *work) {
+    const int64_t apart = array_apart(p->n, sizeof(E));
+    return F(passes)(p, work, work + apart, work + 2 * apart, work + 3 * apart) ? work + 2 * apart : work;
+}
+
 /* The transform of n elements in `work`, of which imaginary parts lie apart from real ones; gives where the result
    begins. */
 static E *F(transform)(const plan *p, E *work) {
     const int64_t apart = array_apart(p->n, sizeof(E));
-    if (p->chirp) return F(chirped)(p, work, work + apart, work + 4 * apart), work;
-    return F(passes)(&p->direct, work, work + apart, work + 2 * apart, work + 3 * apart) ? work + 2 * apart : work;
+    if (!p->chirp) return F(transform_passes)(&p->direct, work);
+    F(chirped)(p, work, work + apart, work + 4 * apart);
+    return work;
 }
 
 #undef READ

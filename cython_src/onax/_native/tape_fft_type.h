@@ -109,7 +109,7 @@ static void G(store_real)(R *x, const R *re, const R *im, int64_t n, int64_t lan
 
 #if LANES > 1
 /* The same for LANES arrays, a few rows at a time: a row holds one number of each array. */
-#if defined(ONAX_TRANSPOSE_8)
+#if defined(ONAX_HAS_SHUFFLES)
 FFT_INLINE void G(split_row)(R *restrict first, R *restrict second, const R *restrict row) {
     G(lanes) low, high, parts;
     memcpy(&low, row, sizeof low);
@@ -220,6 +220,61 @@ static int G(run_lanes)(const axis *a, const void *from, void *to, void *work) {
 }
 #endif
 
+#if LANES > 1 && defined(ONAX_HAS_SHUFFLES)
+#define HAS_SPLIT
+/* Columns of an n1 by n2 array, LANES at a time: transformed ones (re, im) times the conjugate roots, turned so that LANES
+   rows lie together, as arrays that go through the second transform together. */
+ONAX_CLONES static void G(turn_columns)(R *to_re, R *to_im, const R *re, const R *im, const R *roots, int64_t n1, int64_t n2) {
+    const int64_t row = LANES * sizeof(R);
+    R parts[2][LANES * LANES];
+    for (int64_t k = 0; k < n1; k += LANES, re += LANES * LANES, im += LANES * LANES) {
+        for (int64_t i = 0; i < LANES; i++, roots += 2 * LANES) {
+            G(lanes) xr, xi, wr, wi, yr, yi;
+            memcpy(&xr, re + i * LANES, sizeof xr);
+            memcpy(&xi, im + i * LANES, sizeof xi);
+            memcpy(&wr, roots, sizeof wr);
+            memcpy(&wi, roots + LANES, sizeof wi);
+            yr = xr * wr + xi * wi;
+            yi = xi * wr - xr * wi;
+            memcpy(parts[0] + i * LANES, &yr, sizeof yr);
+            memcpy(parts[1] + i * LANES, &yi, sizeof yi);
+        }
+        G(turn_lanes)((char *)(to_re + k * n2), row, (const char *)parts[0], row);
+        G(turn_lanes)((char *)(to_im + k * n2), row, (const char *)parts[1], row);
+    }
+}
+
+/* One array of n = n1 n2 numbers as n2 columns of n1 and then n1 rows of n2, which fit the first caches and go through the
+   passes LANES at a time.  It lies in x, or if that is NULL in re and im, and so does its transform, in `to` or there. */
+static void G(run_split)(const plan *p, const R *x, R *to, R *work, int turn, R scale) {
+    const int64_t n1 = p->columns.n, n2 = p->rows.n, apart = array_apart(p->n, sizeof(R));
+    R *const re = work, *const im = re + apart, *const turned_re = im + apart, *const turned_im = turned_re + apart;
+    R *const room = turned_im + apart, *const beside = room + LANES * array_apart(n1, LANES * sizeof(R));
+    const R *roots = p->split_roots;
+    const int64_t second = LANES * array_apart(n2, LANES * sizeof(R));
+    for (int64_t j = 0; j < n2; j += LANES, roots += 2 * n1 * LANES) {
+        const R *part;
+        if (x) G(load_lanes)(room, beside, x + 2 * j, n1, n2, 1, turn);
+        else for (int64_t i = 0; i < n1; i++) {
+            memcpy(room + i * LANES, re + i * n2 + j, LANES * sizeof(R));
+            memcpy(beside + i * LANES, im + i * n2 + j, LANES * sizeof(R));
+        }
+        part = (const R *)GLUE(transform_passes_many, TYPE)(&p->columns, (G(lanes) *)room);
+        G(turn_columns)(turned_re + j * LANES, turned_im + j * LANES, part, part + (beside - room), roots, n1, n2);
+    }
+    for (int64_t k = 0; k < n1; k += LANES) {
+        R *yr = turned_re + k * n2, *yi = turned_im + k * n2;
+        if (GLUE(passes_many, TYPE)(&p->rows, (G(lanes) *)yr, (G(lanes) *)yi, (G(lanes) *)room, (G(lanes) *)(room + second)))
+            yr = room, yi = room + second;
+        if (to) G(store_lanes)(to + 2 * k, yr, yi, n2, n1, 1, turn, scale);
+        else for (int64_t i = 0; i < n2; i++) {
+            memcpy(re + i * n1 + k, yr + i * LANES, LANES * sizeof(R));
+            memcpy(im + i * n1 + k, yi + i * LANES, LANES * sizeof(R));
+        }
+    }
+}
+#endif
+
 /* `lanes` arrays (1 or LANES) along one axis. */
 static void G(run_lines)(const axis *a, const void *from, void *to, void *work, int64_t lanes) {
     const plan *p = a->plan;
@@ -230,11 +285,21 @@ static void G(run_lines)(const axis *a, const void *from, void *to, void *work, 
 #if LANES > 1
     if (lanes > 1 && G(run_lanes)(a, from, to, work)) return;
 #endif
+#if defined(HAS_SPLIT)
+    if (p->split_roots && lanes == 1 && a->kind == COMPLEX && a->from_step == 1 && a->to_step == 1) {
+        G(run_split)(p, from, to, work, a->is_inverse, scale);
+        return;
+    }
+#endif
     if (a->kind == TO_HALF) G(load_real)(re, im, from, a->length, lanes, a->from_apart);
     else if (a->kind == FROM_HALF) G(load_half)(re, im, from, p->halves, a->length, a->from_step, lanes, a->from_apart);
     else G(load)(re, im, from, n, a->from_step, lanes, a->from_apart, a->is_inverse);
 #if LANES > 1
     if (lanes > 1) re = (R *)GLUE(transform_many, TYPE)(p, work);
+    else
+#endif
+#if defined(HAS_SPLIT)
+    if (p->split_roots) G(run_split)(p, NULL, NULL, work, 0, (R)1);
     else
 #endif
     re = GLUE(transform_one, TYPE)(p, work);
@@ -296,6 +361,31 @@ static int G(make_chirp)(plan *p) {
     return 1;
 }
 
+#if defined(HAS_SPLIT)
+/* The roots in the order in which `turn_columns` reads them. */
+static R *G(make_split_roots)(int64_t n1, int64_t n2) {
+    R *roots = malloc((size_t)(2 * n1 * n2) * sizeof(R)), *at = roots;
+    for (int64_t j = 0; roots && j < n2; j += LANES)
+        for (int64_t k = 0; k < n1; k++, at += 2 * LANES)
+            for (int64_t l = 0; l < LANES; l++) {
+                R root[2];
+                G(root)(root, k * (j + l), n1 * n2);
+                at[l] = root[0], at[LANES + l] = root[1];
+            }
+    return roots;
+}
+
+/* Rows and columns of about the same length, whole vectors each, if the array is long enough that this pays. */
+static int G(make_split)(plan *p) {
+    int64_t n1 = (int64_t)sqrt((double)p->n);
+    if (p->n < LEAST_SPLIT || p->n % (LANES * LANES)) return 1;
+    while (n1 > 1 && (p->n % n1 || n1 % LANES || p->n / n1 % LANES)) n1--;
+    if (n1 * 8 < p->n / n1) return 1;
+    return G(make_passes)(&p->columns, n1) && G(make_passes)(&p->rows, p->n / n1)
+           && (p->split_roots = G(make_split_roots)(n1, p->n / n1));
+}
+#endif
+
 /* What transforms of n numbers need; with `halves` also those of 2 n real ones. */
 static int G(make_plan)(plan *p, int64_t n, int halves) {
     p->n = n;
@@ -304,7 +394,11 @@ static int G(make_plan)(plan *p, int64_t n, int halves) {
         if (!roots) return 0;
         for (int64_t k = 0; k <= n; k++) G(root)(roots + 2 * k, k, 2 * n);
     }
+#if defined(HAS_SPLIT)
+    if (is_smooth(n)) return G(make_passes)(&p->direct, n) && G(make_split)(p);
+#else
     if (is_smooth(n)) return G(make_passes)(&p->direct, n);
+#endif
     return G(make_passes)(&p->inner, smooth_length(2 * n - 1)) && G(make_chirp)(p);
 }
 

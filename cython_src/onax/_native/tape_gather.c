@@ -55,6 +55,7 @@ struct windows {
     mover move, each;                                       /* each: of an outer position, where the window's axes are outer */
     int64_t width, row, count, parts, start;                /* row: bytes that lie side by side in a window */
     int clamped, is_gather, n_components, rank;
+    int is_indexed;                                         /* elements are combined at indices as they are read */
     int64_t lengths[ONAX_MOST_RANK], own_steps[ONAX_MOST_RANK], operand_steps[ONAX_MOST_RANK];   /* bytes */
     int64_t own_step, operand_step;                         /* of the last of these axes */
     onax_strided_copy grid, fill;                           /* a window from the operand; from one element */
@@ -367,15 +368,22 @@ static inline void fetch_indices(const windows *w, const progress *p, int64_t n)
     }
 }
 
-/* Moves the next n windows, which are in one stretch of the last axis of the batch. */
-static void move_windows(const windows *w, progress *p, int64_t n) {
-    const int last = w->rank - 1;
+static void locate_and_move(const windows *w, const progress *p, int64_t n) {
     int64_t at[BLOCK];
     if (!w->n_components) memset(at, 0, sizeof at);
     for (int k = 0; k < w->n_components; k++)
         w->components[k].locate(&w->components[k], p->indices[k], n, k ? at : NULL, at);
     fetch_indices(w, p, n);
     w->move(w, p->own, p->operand, at, n);
+}
+
+/* Moves the next n windows, which are in one stretch of the last axis of the batch. */
+static void move_windows(const windows *w, progress *p, int64_t n) {
+    const int last = w->rank - 1;
+    if (w->is_indexed) {
+        const component *c = w->components;
+        w->combine.indexed(p->operand, p->indices[0], (int32_t)c->wrap, (int32_t)c->largest, p->own, n);
+    } else locate_and_move(w, p, n);
     p->position[last] += n;
     advance(w, p, last, n);
     for (int a = last; a > 0 && p->position[a] == w->lengths[a]; a--) {
@@ -621,10 +629,19 @@ static const char *verify_gather(onax_instruction *q, const int64_t *bytes) {
     return NULL;
 }
 
+/* Whether each update is one element for one index of int32, and they lie side by side. */
+static int has_one_index(const windows *w) {
+    const component *c = w->components;
+    if (w->move != combine_elements || w->clamped || w->n_components != 1 || c->type != ONAX_I32) return 0;
+    return c->last == 4 && c->step == w->width && !w->operand_step && w->own_step == w->width
+           && c->largest >= 0 && c->largest <= INT32_MAX / 2 && c->wrap <= INT32_MAX / 2;
+}
+
 static const char *verify_scatter(onax_instruction *q, const int64_t *bytes) {
     const char *fault = read_windows(q, 1, 0, bytes, 0);
     if (fault) return fault;
     q->run = ((const windows *)q->state)->count == 1 ? run_one : run_scatter;
+    ((windows *)q->state)->is_indexed = q->run == run_scatter && has_one_index(q->state);
     guess_work(q);
     return NULL;
 }

@@ -10,15 +10,32 @@
 
 /* T: how elements are stored; C: what they are computed in; from_(x) and back(x) lead from one to the other.  Elements
    may lie at any address. */
-#define COMBINE_ONE(T, C, from_, back, expression, to, from) do { \
+#define COMBINE_BYTES(T, C, from_, back, expression, to, from) do { \
         T old, new; \
         memcpy(&old, to, sizeof old); \
         memcpy(&new, from, sizeof new); \
         const C x = from_(old), y = from_(new); \
         old = back(expression); \
         memcpy(to, &old, sizeof old); } while (0)
+#if defined(__GNUC__)     /* by memcpy, numbers go through registers of integers: maxima take half as long again */
+#define COMBINE_NUMBERS(T, C, from_, back, expression, to, from) do { \
+        typedef T anywhere __attribute__((aligned(1), may_alias)); \
+        const T old = *(const anywhere *)(to), new = *(const anywhere *)(from); \
+        const C x = from_(old), y = from_(new); \
+        *(anywhere *)(to) = back(expression); } while (0)
+#else
+#define COMBINE_NUMBERS COMBINE_BYTES
+#endif
 
-#define DEFINE_COMBINE(name, T, C, from_, back, expression) \
+#define COMBINE_INDEXED(COMBINE_ONE, T, C, from_, back, expression, i, wrap) do { \
+        int32_t at; \
+        memcpy(&at, indices + 4 * (i), sizeof at); \
+        at += (at >> 31) & (wrap); \
+        if ((uint32_t)at <= (uint32_t)largest) \
+            COMBINE_ONE(T, C, from_, back, expression, to + at * (int64_t)sizeof(T), from + (i) * (int64_t)sizeof(T)); } while (0)
+
+#define DEFINE_COMBINE(...) DEFINE_COMBINE_BY(COMBINE_NUMBERS, __VA_ARGS__)
+#define DEFINE_COMBINE_BY(COMBINE_ONE, name, T, C, from_, back, expression) \
     static void elements_##name(char *to, int64_t step, const int64_t *at, const char *from, int64_t from_step, int64_t n) { \
         int64_t i = 0; \
         if (!step && from_step == (int64_t)sizeof(T)) \
@@ -29,6 +46,14 @@
                 COMBINE_ONE(T, C, from_, back, expression, to + at[i + 3], from + 3 * sizeof(T)); } \
         for (to += i * step; i < n; i++, to += step, from += from_step) \
             if (at[i] >= 0) COMBINE_ONE(T, C, from_, back, expression, to + at[i], from); } \
+    static void indexed_##name(char *to, const char *indices, int32_t wrap, int32_t largest, const char *from, int64_t n) { \
+        int64_t i = 0; \
+        for (; !wrap && i + 4 <= n; i += 4) { \
+            COMBINE_INDEXED(COMBINE_ONE, T, C, from_, back, expression, i, 0); \
+            COMBINE_INDEXED(COMBINE_ONE, T, C, from_, back, expression, i + 1, 0); \
+            COMBINE_INDEXED(COMBINE_ONE, T, C, from_, back, expression, i + 2, 0); \
+            COMBINE_INDEXED(COMBINE_ONE, T, C, from_, back, expression, i + 3, 0); } \
+        for (; i < n; i++) COMBINE_INDEXED(COMBINE_ONE, T, C, from_, back, expression, i, wrap); } \
     ONAX_CLONES static void packed_##name(char *to, const char *from, int64_t n) { \
         ONAX_EACH COMBINE_ONE(T, C, from_, back, expression, to + i * (int64_t)sizeof(T), from + i * (int64_t)sizeof(T)); } \
     static void row_##name(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n) { \
@@ -76,9 +101,9 @@ DEFINE_FLOAT(bf16, uint16_t, float, onax_from_bf16, onax_to_bf16)
 typedef struct { float real, imaginary; } c64;
 typedef struct { double real, imaginary; } c128;
 #define DEFINE_COMPLEX(t) \
-    DEFINE_COMBINE(add_##t, t, t, SAME, SAME, ((t){x.real + y.real, x.imaginary + y.imaginary})) \
-    DEFINE_COMBINE(sub_##t, t, t, SAME, SAME, ((t){x.real - y.real, x.imaginary - y.imaginary})) \
-    DEFINE_COMBINE(mul_##t, t, t, SAME, SAME, \
+    DEFINE_COMBINE_BY(COMBINE_BYTES, add_##t, t, t, SAME, SAME, ((t){x.real + y.real, x.imaginary + y.imaginary})) \
+    DEFINE_COMBINE_BY(COMBINE_BYTES, sub_##t, t, t, SAME, SAME, ((t){x.real - y.real, x.imaginary - y.imaginary})) \
+    DEFINE_COMBINE_BY(COMBINE_BYTES, mul_##t, t, t, SAME, SAME, \
         ((t){x.real * y.real - x.imaginary * y.imaginary, x.real * y.imaginary + x.imaginary * y.real}))
 DEFINE_COMPLEX(c64)
 DEFINE_COMPLEX(c128)
@@ -86,8 +111,8 @@ DEFINE_COMPLEX(c128)
 DEFINE_COMBINE(or_bool, uint8_t, uint8_t, SAME, SAME, x | y)
 DEFINE_COMBINE(and_bool, uint8_t, uint8_t, SAME, SAME, x & y)
 
-#define NONE {0, 0}
-#define PAIR(name) {elements_##name, row_##name}
+#define NONE {0, 0, 0}
+#define PAIR(name) {elements_##name, indexed_##name, row_##name}
 #define ARITHMETIC(w) NONE, PAIR(add_##w), PAIR(sub_##w), PAIR(mul_##w)
 #define INTEGER(w, t) {ARITHMETIC(w), PAIR(min_##t), PAIR(max_##t)}
 

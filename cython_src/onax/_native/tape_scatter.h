@@ -9,6 +9,9 @@ enum combination { ONAX_PUT, ONAX_ADD, ONAX_SUB, ONAX_MUL, ONAX_MIN, ONAX_MAX, O
 typedef struct {
     /* Elements one after the other: element i at `to` + i * step + at[i], unless at[i] is negative. */
     void (*elements)(char *to, int64_t step, const int64_t *at, const char *from, int64_t from_step, int64_t n);
+    /* Elements side by side to those at indices of int32, of which negative ones have `wrap` added; those above `largest`, or
+       still negative, are left out. */
+    void (*indexed)(char *to, const char *indices, int32_t wrap, int32_t largest, const char *from, int64_t n);
     /* A row of different elements. */
     void (*row)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n);
 } onax_combine;

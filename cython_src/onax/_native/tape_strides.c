@@ -1,7 +1,6 @@
 /* Strided copies; tape_strides.h says what they are. */
 #include "vector_code.h"
 
-#include "tape_gemm.h"
 #include "tape_strides.h"
 #include "tape_transpose.h"
 
@@ -10,7 +9,8 @@
 #define PART_BYTES (1 << 21)   /* written by one part of a copy: about 0.3 ms */
 #define MOST_PARTS 64
 #define LINE 64                /* bytes */
-#define BLOCK 64               /* elements on a side of what is transposed before the next pages are touched */
+#define BLOCK 64               /* rows of what is transposed before the next pages are touched, and half its columns */
+#define LOW_BLOCK 32           /* rows, where all rows share some lines of the caches */
 #define PAGE 4096              /* bytes */
 #define FAR (1 << 22)          /* bytes: more than the second cache holds */
 #define TILE 32                /* parts begin at multiples of it: the squares that a transposition takes */
@@ -32,8 +32,7 @@ static inline int64_t until_line(const char *p, int64_t row, int64_t size, int64
     return row % LINE || bytes % size || bytes / size > n ? 0 : bytes / size;
 }
 
-/* A square of elements, which registers hold.  tape_transpose.h needs vectors of `side` elements; without it the compiler
-   does what it can. */
+/* A square of elements, which registers hold; where tape_transpose.h has none, the compiler does what it can. */
 #define DEFINE_PLAIN_SQUARE(name, T, side) \
     static inline void transpose_square_##name(char *to, int64_t to_row, const char *from, int64_t from_row) { \
         T square[side][side]; \
@@ -42,17 +41,6 @@ static inline int64_t until_line(const char *p, int64_t row, int64_t size, int64
             T row[side]; \
             for (int j = 0; j < side; j++) row[j] = square[j][i]; \
             memcpy(to + i * to_row, row, sizeof row); } }
-#if defined(ONAX_TRANSPOSE_8)
-#define DEFINE_SQUARE(name, T, side) \
-    typedef T lanes_##name __attribute__((vector_size(side * sizeof(T)))); \
-    static inline __attribute__((always_inline)) void transpose_square_##name(char *to, int64_t to_row, const char *from, int64_t from_row) { \
-        lanes_##name r[side]; \
-        for (int k = 0; k < side; k++) memcpy(&r[k], from + k * from_row, sizeof r[k]); \
-        ONAX_TRANSPOSE_##side(r); \
-        for (int k = 0; k < side; k++) memcpy(to + k * to_row, &r[k], sizeof r[k]); }
-#else
-#define DEFINE_SQUARE(name, T, side) DEFINE_PLAIN_SQUARE(name, T, side)
-#endif
 
 /* Whether one line of each row of the source is read after the other, and the lines that follow are asked for: where the
    source lies beyond the second cache, rows are on pages of their own and do not drive each other out of the caches. */
@@ -61,25 +49,25 @@ static inline int takes_strips(int64_t n, int64_t to_row, int64_t from_step) {
     return n >= BLOCK && to_row % 1024 && step % 1024 && step >= PAGE && n > FAR / step;
 }
 
-/* Down the columns of squares, so that the lines of the result that a column of squares leaves unfinished are few.  The
-   last squares may repeat elements of the ones before.  `ahead`: the lines of the source that the next block reads are asked
-   for. */
-#define DEFINE_TRANSPOSITION(name, T, side, clones) \
-    clones static void transpose_block_##name(char *to, int64_t to_row, const char *from, int64_t from_step, int64_t m, int64_t n, \
-                                              int ahead) { \
+/* Down columns of squares that are one line of the result wide, so that lines of the result are written whole.  The last
+   squares may repeat elements of the ones before.  `ahead`: the lines of the source that the next block reads are asked for. */
+#define DEFINE_TRANSPOSITION(name, T, side) \
+    ONAX_CLONES static void transpose_block_##name(char *to, int64_t to_row, const char *from, int64_t from_step, int64_t m, int64_t n, \
+                                                   int ahead) { \
+        const int64_t size = sizeof(T), wide = LINE / size > side ? LINE / size : side; \
         if (m < side || n < side) { \
             for (int64_t i = 0; i < m; i++) \
-                for (int64_t j = 0; j < n; j++) \
-                    COPY_ELEMENT(T, to + i * to_row + j * (int64_t)sizeof(T), from + i * (int64_t)sizeof(T) + j * from_step); \
+                for (int64_t j = 0; j < n; j++) COPY_ELEMENT(T, to + i * to_row + j * size, from + i * size + j * from_step); \
             return; } \
-        for (int64_t column = 0; column < n; column += side) { \
-            const int64_t j = column < n - side ? column : n - side; \
+        for (int64_t first = 0; first < n; first += wide) { \
+            const int64_t past = first + wide < n ? first + wide : n; \
             if (ahead) \
-                for (int64_t k = j; k < j + side; k++) onax_prefetch(from + m * (int64_t)sizeof(T) + k * from_step); \
+                for (int64_t k = first; k < past; k++) onax_prefetch(from + m * size + k * from_step); \
             for (int64_t row = 0; row < m; row += side) { \
                 const int64_t i = row < m - side ? row : m - side; \
-                transpose_square_##name(to + i * to_row + j * (int64_t)sizeof(T), to_row, \
-                                        from + i * (int64_t)sizeof(T) + j * from_step, from_step); } } } \
+                for (int64_t column = first; column < past; column += side) { \
+                    const int64_t j = column < n - side ? column : n - side; \
+                    transpose_square_##name(to + i * to_row + j * size, to_row, from + i * size + j * from_step, from_step); } } } } \
     /* The length of the block at i: the last one is not shorter than a square. */ \
     static int64_t length_##name(int64_t i, int64_t m, int64_t first, int64_t block) { \
         const int64_t length = i || !first ? block : first + side; \
@@ -91,34 +79,30 @@ static inline int takes_strips(int64_t n, int64_t to_row, int64_t from_step) {
         const int strips = takes_strips(n, to_row, from_step); \
         (void)from_row, (void)to_step; \
         for (int64_t i = 0, rows; i < m; i += rows) { \
-            rows = length_##name(i, m, before, strips ? line : BLOCK); \
+            rows = length_##name(i, m, before, strips ? line : to_row % 1024 && from_step % 1024 ? BLOCK : LOW_BLOCK); \
             for (int64_t j = 0, columns; j < n; j += columns) { \
-                columns = strips ? n : length_##name(j, n, above, BLOCK); \
+                columns = strips ? n : length_##name(j, n, above, 2 * BLOCK); \
                 transpose_block_##name(to + i * to_row + j * (int64_t)sizeof(T), to_row, \
                                        from + i * (int64_t)sizeof(T) + j * from_step, from_step, rows, columns, \
                                        strips && i + rows < m); } } }
 
-DEFINE_SQUARE(1, uint8_t, 16)
-DEFINE_SQUARE(2, uint16_t, 16)
-DEFINE_SQUARE(4, uint32_t, 8)
-DEFINE_SQUARE(8, uint64_t, 8)
-DEFINE_PLAIN_SQUARE(16, word128, 4)
-DEFINE_TRANSPOSITION(1, uint8_t, 16, ONAX_CLONES)
-DEFINE_TRANSPOSITION(2, uint16_t, 16, ONAX_CLONES)
-DEFINE_TRANSPOSITION(4, uint32_t, 8, ONAX_CLONES)
-DEFINE_TRANSPOSITION(8, uint64_t, 8, ONAX_CLONES)
-DEFINE_TRANSPOSITION(16, word128, 4, ONAX_CLONES)
-
-/* Sixteen vectors of 64 bytes need the registers of AVX-512: with 8 by 8 one of f32[1000,1000] took 190 us, so 130. */
-#if defined(ONAX_TRANSPOSE_8) && defined(__x86_64__)
-DEFINE_SQUARE(4_wide, uint32_t, 16)
-DEFINE_TRANSPOSITION(4_wide, uint32_t, 16, __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))))
-static void (*transposition_of_4(void))(const copy *c, char *to, const char *from) {
-    return onax_cpu_level() >= 4 ? transpose_4_wide : transpose_4;
-}
+#if defined(ONAX_HAS_SHUFFLES)
+#define transpose_square_1 onax_transpose_square_1
+#define transpose_square_2 onax_transpose_square_2
+#define transpose_square_4 onax_transpose_square_4
+#define transpose_square_8 onax_transpose_square_8
 #else
-#define transposition_of_4() transpose_4
+DEFINE_PLAIN_SQUARE(1, uint8_t, ONAX_SIDE(1))
+DEFINE_PLAIN_SQUARE(2, uint16_t, ONAX_SIDE(2))
+DEFINE_PLAIN_SQUARE(4, uint32_t, ONAX_SIDE(4))
+DEFINE_PLAIN_SQUARE(8, uint64_t, ONAX_SIDE(8))
 #endif
+DEFINE_PLAIN_SQUARE(16, word128, 4)
+DEFINE_TRANSPOSITION(1, uint8_t, ONAX_SIDE(1))
+DEFINE_TRANSPOSITION(2, uint16_t, ONAX_SIDE(2))
+DEFINE_TRANSPOSITION(4, uint32_t, ONAX_SIDE(4))
+DEFINE_TRANSPOSITION(8, uint64_t, ONAX_SIDE(8))
+DEFINE_TRANSPOSITION(16, word128, 4)
 
 /* Elements of one width: any strides; written side by side, read with any stride, backward, or one repeated. */
 #define DEFINE_LOOPS(w, T) \
@@ -332,7 +316,7 @@ static void choose_loop(copy *c) {
     last = c->rank - 1;
     if (!HAS_LOOPS(c->width)) c->inner = row_loop(c->width);
     else if (c->to[last] == c->width && c->from[last] == 0) c->inner = BY_WIDTH(copy_repeated);
-    else if (find_transposition(c)) c->inner = c->width == 4 ? transposition_of_4() : BY_WIDTH(transpose);
+    else if (find_transposition(c)) c->inner = BY_WIDTH(transpose);
     else if (c->to[last] == c->width && c->from[last] == -c->width) c->inner = BY_WIDTH(copy_reversed);
     else if (c->to[last] == c->width) c->inner = BY_WIDTH(copy_packed);
     else c->inner = BY_WIDTH(copy_any);

@@ -33,7 +33,8 @@ from onax._prims.indexing import (
     scatter_sub_p,
 )
 from onax._prims.indexing_kernels import scatter, to_intp
-from onax._prims.indexing_records import KERNEL_MODE, window_sizes
+from onax._prims.indexing_records import KERNEL_MODE, GatherScatterMode, window_sizes
+from onax._prims.shaping import broadcast_in_dim_p
 from onax._prims.slicing import concatenate_p
 
 PUT, ADD, SUB, MUL, MIN, MAX = range(6)  # how a scatter combines: tape_scatter.h
@@ -59,13 +60,15 @@ index_rules = Slot(
 class Expression(NamedTuple):
     """Integers: elements of a variable, or, if it is None, numbers that follow from the position.
 
-    The element read, or the number, is `start` + the sum of strides * position.  Negative elements have `wrap` added.
+    The element read, or the number, is `start` + the sum of strides * position.  Negative elements have `wrap` added,
+    or are replaced by the number `outside`, if that is not None.
     """
 
     variable: object
     start: int
     strides: tuple
     wrap: int = 0
+    outside: int | None = None
 
     def range(self, shape):
         """The smallest and the largest number over positions of a shape."""
@@ -135,6 +138,14 @@ class _Expressions:
         parts = maker.invars if joined else [indices]
         return None if any(type(x) is Literal or x.aval.shape[-1] != 1 for x in parts) else parts
 
+    def number(self, x):
+        """The value of an integer literal, also of one that was converted or broadcast; None for anything else."""
+        eqn = None if type(x) is Literal else self.makers.get(x)
+        if eqn is None or not (eqn.primitive is broadcast_in_dim_p or eqn.primitive is convert_element_type_p):
+            return _number(x)
+        value, dtype = self.number(eqn.invars[0]), x.aval.dtype
+        return value if value is not None and dtype.kind in "iu" and value <= np.iinfo(dtype).max else None
+
     def find(self, x, depth=DEEPEST):
         """The Expression of a variable or literal; if nothing else is known, it is read."""
         if type(x) is Literal:
@@ -159,7 +170,7 @@ class _Expressions:
             return None
         inner = self.find(eqn.invars[0], depth)
         seen = view(inner.start, inner.strides, eqn)
-        return None if seen is None else Expression(inner.variable, *seen, inner.wrap)
+        return None if seen is None else Expression(inner.variable, *seen, *inner[3:])
 
 
 def read(x):
@@ -207,23 +218,30 @@ _arithmetic(mul_p, _product)
 
 
 @index_rules.rule(select_n_p)
-def _counted_from_the_end(expressions, eqn, depth):
-    """`x + n` where x is negative, otherwise x."""
-    condition, x, total = (*eqn.invars, None)[:3]
-    less, add = expressions.makers.get(condition), expressions.makers.get(total)
-    if less is None or add is None or less.primitive is not lt_p or add.primitive is not add_p:
+def _choice(expressions, eqn, depth):
+    """`x + n`, or a number that is not negative, where x is negative, otherwise x."""
+    condition, x, other = (*eqn.invars, None)[:3]
+    less = expressions.makers.get(condition)
+    if less is None or less.primitive is not lt_p or less.invars[0] is not x or _number(less.invars[1]) != 0:
         return None
-    (y, zero), (z, n) = less.invars, add.invars
-    if y is not x or z is not x or not _is_number(zero) or zero.val != 0 or not _is_number(n) or n.val < 0:
+    number, maker = expressions.number(other), expressions.makers.get(other)
+    is_sum = maker is not None and maker.primitive is add_p and maker.invars[0] is x
+    total = _number(maker.invars[1]) if is_sum else None
+    if min([n for n in (number, total) if n is not None], default=-1) < 0:
         return None
     found = expressions.find(x, depth)
     if found.variable is None:
         return found if found.range(x.aval.shape)[0] >= 0 else None
-    return None if found.wrap else found._replace(wrap=int(n.val))
+    if found.outside is not None:
+        return found
+    if found.wrap:
+        return None
+    return found._replace(outside=number) if total is None else found._replace(wrap=total)
 
 
-def _is_number(x):
-    return type(x) is Literal and not x.aval.shape
+def _number(x):
+    """The value of an integer literal without axes, or None."""
+    return int(x.val) if type(x) is Literal and not x.aval.shape and x.aval.dtype.kind in "iu" else None
 
 
 # ---- equations
@@ -271,9 +289,9 @@ def _absorbed(expressions, eqn):
     sizes = p["slice_sizes"] if not updates else window_sizes(len(shape), numbers, updates[0].aval.shape)
     found = [expressions.find(part) for part in parts]
     for k, a in enumerate(numbers.layout().index_map):
-        if found[k].variable is None and not _stays_inside(found[k], parts[k].aval.shape, shape[a] - sizes[a]):
+        if not _is_read(found[k], parts[k].aval.shape, shape[a] - sizes[a], p["mode"]):
             found[k] = read(parts[k])
-    if len(found) == 1 and found[0].variable is not None and not found[0].wrap:
+    if len(found) == 1 and found[0].variable is not None and not found[0].wrap and found[0].outside is None:
         return eqn
     operands = list(dict.fromkeys([e.variable for e in found if e.variable is not None]))
     places = {v: i for i, v in enumerate(operands)}
@@ -286,8 +304,14 @@ def _absorbed(expressions, eqn):
     return JaxprEqn([x, *updates, *operands], eqn.outvars, primitive, params, eqn.effects, eqn.source_info)
 
 
-def _stays_inside(expression, shape, largest):
-    """Whether numbers that follow from the position are never clamped, and grow along each axis."""
+def _is_read(expression, shape, largest, mode):
+    """Whether an instruction gets the same from what an expression reads and counts from the end, or from the position.
+
+    Numbers that follow from the position are never clamped, and grow along each axis.  What negative elements are
+    replaced by is as much out of bounds as they are.
+    """
+    if expression.variable is not None:
+        return expression.outside is None or (expression.outside > largest and mode is GatherScatterMode.FILL_OR_DROP)
     low, high = expression.range(shape)
     return low >= 0 and high <= largest and all(s >= 0 for s in expression.strides)
 

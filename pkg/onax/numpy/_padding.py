@@ -180,25 +180,35 @@ def _pad_reflect(x, widths, mode, reflect_type):
             continue
         n = x.shape[axis]
         offset = 1 if mode == "reflect" and n > 1 else 0
-        x = _reflect_side(x, axis, before, n, offset, reflect_type, True)
-        x = _reflect_side(x, axis, after, n, offset, reflect_type, False)
+        x = _reflect_axis(x, axis, (before, after), n - offset, offset, reflect_type == "odd")
     return x
 
 
-def _reflect_side(x, axis, width, n, offset, reflect_type, in_front):
-    """Adds up to `width` mirrored elements on one side; `offset` 1 does not repeat the edge element."""
-    while width > 0:
-        length = x.shape[axis]
-        step = min(width, n - offset)
-        edge_at = 0 if in_front else length - 1
+def _reflect_axis(x, axis, widths, most, offset, is_odd):
+    """Adds mirrored elements, at most `most` a side at a time; `offset` 1 does not repeat the edge element."""
+    before, after = widths
+    if max(before, after) <= most:  # both sides mirror the elements of `x`
+        front = [_mirror(x, axis, before, offset, is_odd, True)] if before else []
+        back = [_mirror(x, axis, after, offset, is_odd, False)] if after else []
+        return lax.concatenate([*front, x, *back], axis) if front or back else x
+    while before > 0:
+        x = lax.concatenate([_mirror(x, axis, min(before, most), offset, is_odd, True), x], axis)
+        before -= most
+    while after > 0:
+        x = lax.concatenate([x, _mirror(x, axis, min(after, most), offset, is_odd, False)], axis)
+        after -= most
+    return x
+
+
+def _mirror(x, axis, width, offset, is_odd, in_front):
+    """The mirror image of the first or last `width` elements."""
+    length = x.shape[axis]
+    edge_at, start = (0, offset) if in_front else (length - 1, length - offset - width)
+    part = flip(lax.slice_in_dim(x, start, start + width, axis=axis), axis)
+    if is_odd:
         edge = lax.slice_in_dim(x, edge_at, edge_at + 1, axis=axis)
-        start = offset if in_front else length - offset - step
-        part = flip(lax.slice_in_dim(x, start, start + step, axis=axis), axis)
-        if reflect_type == "odd":
-            part = lax.sub(lax.mul(x.dtype.type(2), edge), part)
-        x = lax.concatenate([part, x] if in_front else [x, part], axis)
-        width -= step
-    return x
+        part = lax.sub(lax.mul(x.dtype.type(2), edge), part)
+    return part
 
 
 def _pad_each_axis(x, widths, ends):
