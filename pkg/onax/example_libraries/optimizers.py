@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from onax import numpy as jnp
 from onax._core.trees import tree_reduce
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.tree import register_pytree_node, tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 
 
@@ -598,3 +599,9 @@ def clip_grads(grad_tree, max_norm):
     """
     norm = l2_norm(grad_tree)
     return tree_map(lambda g: jnp.where(norm < max_norm, g, g * (max_norm / norm)), grad_tree)
+
+
+__getattr__ = _unavailable(
+    __name__,
+    {"Step": "it is int", "map safe_map safe_zip unzip2 zip": "they are helpers of JAX's module; see onax.api_util"},
+)

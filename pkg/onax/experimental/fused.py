@@ -1,6 +1,7 @@
 """Functions that JAX's GPU compiler must fuse, under the name of jax.experimental.fused."""
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.unavailable import unavailable as _unavailable
 
 
 def fused(*, out_spaces):
@@ -19,6 +20,13 @@ def fused(*, out_spaces):
     """
     return lambda f: f
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "unsafe_map unsafe_zip": "they are Python's map and zip",
+    },
+)
 
 __all__ = ["fused"]
 

@@ -8,6 +8,7 @@ from onax._core import rules
 from onax._core.rules import add_any_p as add_jaxvals_p
 from onax._core.rules import add_tangents
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._prims.creation import instantiate_zeros
 from onax._transforms import transpose
 from onax._transforms.jvp import JVPTrace, JVPTracer, jvp_jaxpr
@@ -195,6 +196,13 @@ def defjvp2(primitive, *jvprules):
 def _without_result(rule):
     return lambda tangent, result, *primals, **params: rule(tangent, *primals, **params)
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "jvp linearize": "they take JAX's WrappedFun records; onax.jvp and onax.linearize take functions",
+    },
+)
 
 __all__ = [
     "JVPTrace",

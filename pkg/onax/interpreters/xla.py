@@ -7,6 +7,7 @@ import functools
 
 from onax._compile.jit import jit
 from onax._ground.devices import Backend
+from onax._ground.unavailable import unavailable as _unavailable
 from onax.export.lower.registry import is_lowered
 
 
@@ -43,5 +44,12 @@ def apply_primitive(prim, *args, **params):
         )
     return _compiled(prim, tuple(params.items()))(*args)
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "canonicalize_dtype_handlers": "values of other types become arrays through __jax_array__, not by handlers",
+    },
+)
 
 __all__ = ["Backend", "apply_primitive"]

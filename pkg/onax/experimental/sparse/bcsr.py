@@ -11,6 +11,7 @@ import numpy as np
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trees import register_pytree_node_class
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._transforms.vmappable import register_vmappable
 from onax.experimental.sparse import bcoo as _bcoo
 from onax.experimental.sparse._base import JAXSparse, example_of, examples_of
@@ -234,6 +235,25 @@ def bcsr_extract(indices, indptr, mat):
     return _bcoo.bcoo_extract(like.to_bcoo(), mat, assume_unique=True).data
 
 
+def bcsr_eliminate_zeros(mat, nse=None):
+    """Returns the array without elements that are zero.
+
+    Args:
+      mat: a BCSR.
+      nse: how many elements there is room for; default None, as many as there are.  Needed under `jit`.
+
+    Returns:
+      A BCSR.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.BCSR((jnp.array([5.0, 0.0]), jnp.array([0, 1]), jnp.array([0, 2])), shape=(1, 2))
+      >>> sparse.bcsr.bcsr_eliminate_zeros(mat).data
+      Array([5.], dtype=float32)
+    """
+    return BCSR.from_bcoo(_bcoo.bcoo_eliminate_zeros(mat.to_bcoo(), nse=nse))
+
+
 def bcsr_sum_duplicates(mat, nse=None):
     """Returns the array with one element for each coordinate.
 
@@ -322,6 +342,13 @@ def bcsr_concatenate(operands, *, dimension):
     return BCSR.from_bcoo(_bcoo.bcoo_concatenate([x.to_bcoo() for x in operands], dimension=dimension))
 
 
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "BCSRProperties": "it is a record of JAX's checks; a BCSR has n_batch, n_dense and nse",
+    },
+)
+
 __all__ = [
     "BCSR",
     "DotDimensionNumbers",
@@ -329,6 +356,7 @@ __all__ = [
     "bcsr_broadcast_in_dim",
     "bcsr_concatenate",
     "bcsr_dot_general",
+    "bcsr_eliminate_zeros",
     "bcsr_extract",
     "bcsr_fromdense",
     "bcsr_sum_duplicates",
