@@ -152,13 +152,14 @@ def names():
     lines = [f"| `{m}` | {n} | {len(gone) or '–'} | {len(why) or '–'} |\n" for m, (n, gone, why) in table.items()]
     lines.append("| **all** | {} | {} | {} |\n".format(*totals))
     gone = "".join(f"- `{m}`: {', '.join(f'`{n}`' for n in names)}\n" for m, (_, names, _) in table.items() if names)
+    gone = f"\n\n{gone}" if gone else " none.\n"
     reasons = {}
     for module, (_, _, why) in table.items():
         for name, reason in why.items():
             reasons.setdefault(" ".join(reason.split()), []).append(f"`{module}.{name}`")
     refused = "".join(f"- {', '.join(listed)}: {reason}\n" for reason, listed in reasons.items())
     head = NAMES.format(closed=", ".join(f"`{path}`" for path in public_names.CLOSED))
-    return f"{head}{''.join(lines)}\nMissing:\n\n{gone}\nRefused, and why:\n\n{refused}"
+    return f"{head}{''.join(lines)}\nMissing:{gone}\nRefused, and why:\n\n{refused}"
 
 
 def main():

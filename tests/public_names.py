@@ -86,17 +86,28 @@ def find(package, path):
     module, _, name = path.replace("jax", package.__name__, 1).rpartition(".")
     try:
         home = importlib.import_module(module)
-        return getattr(home, name) if hasattr(home, name) else importlib.import_module(f"{module}.{name}")
     except ModuleNotFoundError:
-        return None
+        reason = find(package, path.rpartition(".")[0]) if "." in module else None
+        return reason if isinstance(reason, NotImplementedError) else None
+    try:
+        return getattr(home, name)
     except NotImplementedError as error:
         return error
+    except AttributeError:
+        return _submodule(f"{module}.{name}")
+
+
+def _submodule(path):
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError:
+        return None
 
 
 def refusal(value):
     """The reason that the object states if all it does is raise NotImplementedError, else None."""
     if isinstance(value, NotImplementedError):
-        return str(value)
+        return getattr(value, "reason", str(value))
     function = value.__init__ if isinstance(value, type) else inspect.unwrap(value) if callable(value) else None
     if not isinstance(function, types.FunctionType) or not Path(function.__code__.co_filename).is_file():
         return None  # not written in Python, or made by a dataclass

@@ -539,6 +539,8 @@ def does_something(tree):
                 continue
             case ast.Expr(value=ast.Call(func=ast.Name(id="_wrap_api_functions"))):
                 continue
+            case ast.Assign(targets=[ast.Name(id="__getattr__")], value=ast.Call(func=ast.Name(id="_unavailable"))):
+                continue  # names that are not there, with reasons
             case ast.Assign(targets=[ast.Name()]) | ast.AnnAssign(target=ast.Name()):
                 if not any(isinstance(n, ast.Call | ast.Lambda | ast.comprehension) for n in ast.walk(node)):
                     continue

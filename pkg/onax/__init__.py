@@ -56,6 +56,7 @@ from onax._ground.devices import (
     process_index,
     process_indices,
 )
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.array import Array
 from onax._native.hooks import hooks as _hooks
 from onax._transforms.abstract import ShapeDtypeStruct, eval_shape, make_jaxpr
@@ -75,6 +76,7 @@ _wrap_api_functions(globals(), __name__, globals().keys())
 # Public modules that most programs do not need at start: they are imported on first access.
 _LAZY_MODULES = frozenset(
     {
+        "ad",
         "ad_checkpoint",
         "api_util",
         "core",
@@ -153,6 +155,11 @@ _LAZY_ATTRIBUTES = {
     "visualize": "onax._visualize",
 }
 
+_refuse = _unavailable(
+    __name__,
+    {"cloud_tpu_init": "there are no TPUs", "lib": "it names the version of jaxlib, XLA's part of JAX"},
+)
+
 
 def __getattr__(name):
     if name in _LAZY_MODULES:
@@ -161,7 +168,7 @@ def __getattr__(name):
         attributes = {name: getattr(importlib.import_module(_LAZY_ATTRIBUTES[name]), name)}
         _wrap_api_functions(attributes, __name__, (name,))
         return globals().setdefault(name, attributes[name])
-    raise AttributeError(f"module 'onax' has no attribute {name!r}")
+    return _refuse(name)
 
 
 def __dir__():

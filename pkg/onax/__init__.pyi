@@ -1,5 +1,6 @@
 """The public names of onax for type checkers, those included that are imported on first access."""
 
+from onax import ad as ad
 from onax import ad_checkpoint as ad_checkpoint
 from onax import api_util as api_util
 from onax import core as core

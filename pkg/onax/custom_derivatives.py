@@ -5,6 +5,16 @@ from onax._control.custom_jvp import custom_jvp, custom_jvp_call_p
 from onax._control.custom_vjp import CustomVJPPrimal, custom_vjp, custom_vjp_call_p, custom_vjp_primal_tree_values
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.zeros import SymbolicZero
+from onax._ground.unavailable import unavailable as _unavailable
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "remat_opt_p": (
+            "checkpoint stores only the arguments of a custom_vjp function, so that optimize_remat needs no primitive"
+        ),
+    },
+)
 
 __all__ = [
     "CustomVJPPrimal",

@@ -25,6 +25,7 @@ from onax._compile.cache import forget_entries
 from onax._compile.explain import explain
 from onax._ground import spans
 from onax._ground.typing import Arguments, PathLike, Result
+from onax._ground.unavailable import unavailable as _unavailable
 
 _target: Any = None  # (folder, whether to write a file for Perfetto too) of the profile that is being recorded
 
@@ -409,6 +410,15 @@ def stop_server() -> Any:
     """
     raise ValueError("No active profiler server.")
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "register_subprocess": (
+            "there is no profiler server to register with; trace(folder) in a process writes that process's profile"
+        ),
+    },
+)
 
 __all__ = [
     "ProfileData",

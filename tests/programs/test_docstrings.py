@@ -41,6 +41,7 @@ MODULES = (
     "onax.experimental.buffer_callback",
     "onax.experimental.checkify",
     "onax.experimental.colocated_python",
+    "onax.experimental.colocated_python.api",
     "onax.experimental.compilation_cache.compilation_cache",
     "onax.experimental.compute_on",
     "onax.experimental.control_deps",

@@ -6,16 +6,20 @@ JAX compiles many of these functions with options such as `axis` as static argum
 wrappers check these hashes too: those of the parameters that `staged` or `static_argnames` recorded on the function.
 """
 
+import inspect
 import os
 import re
+import sys
 from collections.abc import Callable
 from functools import update_wrapper
 
 import numpy as np
 
+from onax._core.paths import keystr, tree_leaves_with_path
+from onax._core.trace import valid_jaxtype
 from onax._ground.source import is_internal
 from onax._ground.typing import Function
-from onax._native.api_boundary import ApiFunction
+from onax._native.api_boundary import ApiFunction, unwrap
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.library_function import LibraryFunction
@@ -79,6 +83,8 @@ def name_error(error, label, args=()):
     """
     if not isinstance(error, _PLAIN) or not _is_raised_by_onax(error):
         return
+    if type(error) is TypeError:
+        _restate(error, label, args)
     text = "\n".join([str(error), *getattr(error, "__notes__", ())])
     avals = _types(args)
     named = re.search(rf"(?<![A-Za-z]){re.escape(label.rpartition('.')[2])}", text)
@@ -89,6 +95,43 @@ def name_error(error, label, args=()):
 
 
 _SHAPES = re.compile("shape|dimension|broadcast")
+_NO_ARRAY = re.compile(r"(\S+) requires ndarray or scalar arguments, got <class .*> at position \d+\.")
+
+
+def _restate(error, label, args):
+    """Says what JAX says where a function has two names, and where its jit refuses an operand before the function."""
+    module, _, name = label.rpartition(".")
+    function = vars(sys.modules[module]).get(name) if module in sys.modules else None
+    if type(function) is not ApiFunction:
+        return
+    text = str(error)
+    if "static_argnames" in vars(function) and _NO_ARRAY.fullmatch(text):
+        text = _no_array(function, args) or text
+    own = getattr(unwrap(function), "__name__", name)
+    if text.startswith((f"{own} requires ", f"{own}() ")):
+        text = name + text[len(own) :]
+    if text != str(error):
+        error.args = (text,)
+
+
+def _no_array(function, args):
+    """What JAX's jit says of the first operand that is no array; None if there is none."""
+    plain = inspect.unwrap(unwrap(function))
+    static = _positions(plain, function.static_argnames)
+    names = plain.__code__.co_varnames[: plain.__code__.co_argcount]
+    for i, x in enumerate(args):
+        for path, leaf in tree_leaves_with_path(x) if i not in static and i < len(names) else ():
+            if valid_jaxtype(leaf):
+                continue
+            if isinstance(leaf, ShapedArray) or (hasattr(leaf, "shape") and hasattr(leaf, "dtype")):
+                short = ShapedArray(leaf.shape, leaf.dtype).str_short()
+                where = f"Argument '{names[i]}{keystr(path)}' of shape {short}"
+                return f"{where} of type {type(leaf)} is not a valid JAX type."
+            return (
+                f"Error interpreting argument to {function} as an abstract array. The problematic value is of type "
+                f"{type(leaf)} and was passed to the function at path {names[i]}{keystr(path)}."
+            )
+    return None
 
 
 def _types(args):

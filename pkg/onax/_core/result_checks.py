@@ -12,6 +12,7 @@ import numpy as np
 from onax._core.evaluate import interpreter_of
 from onax._core.facts import BRINGS_VALUES
 from onax._core.jaxpr import jaxprs_in_params
+from onax._core.programs import Call, programs
 from onax._ground import dtypes, source
 from onax._ground.config import DEBUG_INFS, DEBUG_NANS
 from onax._native import context
@@ -112,7 +113,9 @@ def _evaluate_and_check(primitive, operands, params, evaluate):
         out = evaluate(primitive, operands, params)
         special = first_special_value(out if primitive.multiple_results else (out,))
         if special is not None:
-            raise floating_point_error(primitive.name, special, operands)
+            # A scalar that is one already is a literal: whatever else makes one raises an error at once.
+            literal = any(not x.shape and first_special_value((x,)) for x in operands if isinstance(x, Array))
+            raise floating_point_error("stage" if literal else primitive.name, special, operands)
         return out
     out = without_special_value_checks(evaluate, primitive, operands, params)
     special = first_special_value(out if primitive.multiple_results else (out,))
@@ -123,8 +126,28 @@ def _evaluate_and_check(primitive, operands, params, evaluate):
     if callee is not None:
         interpreter_of(callee).run(callee.consts, operands)
     else:
-        evaluate_unchecked(primitive, operands, params)
+        try:
+            evaluate_unchecked(primitive, operands, params)
+        except FloatingPointError as error:
+            _name_outer(error, primitive)
+            raise
     raise floating_point_error(params.get("name", primitive.name), special, operands, VANISHED)
+
+
+def _name_outer(error, primitive):
+    """Puts the loop or branch, which JAX names, in front of the operation inside of it that made the value."""
+    finding = getattr(error, "finding", None)
+    if finding is not None and type(programs.get(primitive)) is not Call:
+        kind, _, fault = finding.fault.partition(" encountered in ")
+        finding.fault = f"{kind} encountered in {primitive.name}\nInside of it, the operation is {fault}"
+        error.args = (str(finding),)
+
+
+def check_new_array(x, name):
+    """Raises FloatingPointError if the array that a program makes from values holds a NaN or infinity."""
+    special = first_special_value((x,)) if isinstance(x, Array) else None
+    if special is not None:
+        raise floating_point_error(name, special, ())
 
 
 VANISHED = (

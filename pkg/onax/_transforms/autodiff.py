@@ -23,6 +23,7 @@ from onax._native.tree import register_pytree_node, tree_flatten, tree_structure
 from onax._prims.collectives import match_varying
 from onax._prims.creation import instantiate_zeros
 from onax._transforms.abstract import abstractify
+from onax._transforms.cotangent_refs import store_cotangent
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name
 from onax._transforms.jvp import jvp_flat
 from onax._transforms.linearize import Linearized, linearize_flat
@@ -238,6 +239,18 @@ class VJP:
     _info = property(lambda self: self._static.info)
     in_tree = property(lambda self: self._static.in_tree)
     out_tree = property(lambda self: self._static.out_tree)
+
+    def with_refs(self, *destinations):
+        """The function from cotangents of the results for which `destinations`, a tree like the arguments, says what
+        becomes of the arguments' cotangents (`onax.ad`)."""
+        wanted, tree = tree_flatten(destinations)
+        if tree != self.in_tree:
+            raise ValueError(f"with_refs takes a tree of the arguments' structure {self.in_tree}, got {tree}")
+
+        def pull_back(cotangent):
+            return tree_unflatten(self.in_tree, map(store_cotangent, wanted, tree_flatten(self(cotangent))[0]))
+
+        return pull_back
 
     def __repr__(self):
         held = f"args_res={self.args_res}, opaque_residuals={self.opaque_residuals}"

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from onax import numpy as jnp
 from onax._core.trees import tree_reduce
 from onax._ground.typing import AnyFunction, Arguments, ArrayLike, PyTree
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.array import Array
 from onax._native.tree import (
     PyTreeDef,
@@ -622,3 +623,9 @@ def clip_grads(grad_tree: PyTree, max_norm: ArrayLike) -> PyTree:
     """
     norm = l2_norm(grad_tree)
     return tree_map(lambda g: jnp.where(norm < max_norm, g, g * (max_norm / norm)), grad_tree)
+
+
+__getattr__ = _unavailable(
+    __name__,
+    {"Step": "it is int", "map safe_map safe_zip unzip2 zip": "they are helpers of JAX's module; see onax.api_util"},
+)

@@ -3,6 +3,7 @@
 import importlib
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.unavailable import unavailable as _unavailable
 
 _LAZY_MODULES = frozenset("checkify jet layout mesh_utils multihost_utils ode pjit rnn shard_map sparse".split())
 _LAZY_ATTRIBUTES = {
@@ -12,6 +13,14 @@ _LAZY_ATTRIBUTES = {
     "primal_tangent_dtype": "onax._ground.dtypes",
 }
 
+_refuse = _unavailable(
+    __name__,
+    {
+        "array_serialization": "its files are those of TensorStore; Orbax writes and reads them, jnp.save and jnp.load "
+        "files of NumPy",
+    },
+)
+
 
 def __getattr__(name):
     if name in _LAZY_ATTRIBUTES:
@@ -20,7 +29,7 @@ def __getattr__(name):
         return globals().setdefault(name, attributes[name])
     if name in _LAZY_MODULES:
         return importlib.import_module(f"onax.experimental.{name}")
-    raise AttributeError(f"module 'onax.experimental' has no attribute {name!r}")
+    return _refuse(name)
 
 
 def __dir__():

@@ -5,6 +5,7 @@ from typing import Any
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground.typing import Function
+from onax._ground.unavailable import unavailable as _unavailable
 
 
 def fused(*, out_spaces: Any) -> Callable[[Function], Function]:
@@ -23,6 +24,13 @@ def fused(*, out_spaces: Any) -> Callable[[Function], Function]:
     """
     return lambda f: f
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "unsafe_map unsafe_zip": "they are Python's map and zip",
+    },
+)
 
 __all__ = ["fused"]
 

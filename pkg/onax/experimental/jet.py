@@ -13,6 +13,7 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import typeof
 from onax._ground.dtypes import is_inexact
 from onax._ground.typing import AnyFunction
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.tree import tree_map, tree_structure
 from onax._prims.convert import convert
 from onax._transforms.autodiff import jvp
@@ -82,6 +83,17 @@ def _derivatives(fun, order):
 
     return higher
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "JetTrace JetTracer ZeroSeries ZeroTerm call_param_updaters def_comp def_deriv deflinear defzero "
+        "deriv_prop jet_rules linear_prop zero_prop zero_series zero_term": (
+            "series are derivatives along a curve, by the rules of jvp, so that no primitive has a rule of jet"
+        ),
+        "fact": "it is the factorial of an int, math.factorial",
+    },
+)
 
 __all__ = ["jet"]
 

@@ -11,6 +11,7 @@ import numpy as np
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import devices as _devices
 from onax._ground.devices import Device
+from onax._ground.unavailable import unavailable as _unavailable
 
 
 def create_device_mesh(
@@ -98,5 +99,12 @@ def create_hybrid_device_mesh(
 
 
 _wrap_api_functions(globals(), __name__)
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "device_kind_handler_dict": "it arranges TPUs by their wires; devices here have no topology",
+    },
+)
 
 __all__ = ["create_device_mesh", "create_hybrid_device_mesh"]

@@ -9,6 +9,7 @@ from onax._core.redistribution import gather, is_spanning
 from onax._core.trees import tree_broadcast
 from onax._ground import processes
 from onax._ground.typing import PyTree
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.array import Array
 from onax._native.tree import tree_leaves, tree_map
 from onax._transforms.host_local import to_global, to_local
@@ -194,6 +195,18 @@ def global_array_to_host_local_array(global_inputs: PyTree, global_mesh: Mesh, p
 def _is_spec(x):
     return x is None or isinstance(x, PartitionSpec)
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "ProcessFailureError live_devices": "when a process dies, the others end with it",
+        "global_array_to_host_local_array_impl host_local_array_to_global_array_impl gtl_abstract_eval "
+        "ltg_abstract_eval ltg_batcher": (
+            "they are rules of JAX's primitives; call global_array_to_host_local_array or "
+            "host_local_array_to_global_array"
+        ),
+    },
+)
 
 __all__ = [
     "assert_equal",

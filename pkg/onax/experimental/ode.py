@@ -20,6 +20,7 @@ from onax._control.custom_vjp import custom_vjp
 from onax._core.trace import valid_jaxtype
 from onax._ground.dtypes import float0
 from onax._ground.typing import AnyFunction, ArrayLike
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._transforms.autodiff import vjp
 from onax._transforms.vmap import vmap
@@ -271,5 +272,13 @@ def _backward(f, settings, residuals, ct):
 
 
 _solve.defvjp(_forward, _backward)
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "abs2 fit_4th_order_polynomial initial_step_size interp_fit_dopri mean_error_ratio optimal_step_size "
+        "ravel_first_arg runge_kutta_step": "they are steps of JAX's implementation; odeint is the solver",
+    },
+)
 
 __all__ = ["odeint"]

@@ -14,6 +14,7 @@ from onax._compile.jit import jit
 from onax._core.api_functions import static_argnames
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground.typing import ArrayLike, PrecisionLike
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.array import Array
 from onax._transforms.vmap import vmap
 
@@ -280,6 +281,15 @@ def _reverse(steps, lengths):
     roll = vmap(lambda sequence, shift: jnp.roll(sequence, shift, axis=0), in_axes=(1, 0), out_axes=1)
     return roll(steps, steps.shape[0] - lengths)[::-1]
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "lstm_bwd lstm_fwd rnn_abstract_eval rnn_bwd_abstract_eval": (
+            "they are rules of a primitive for cuDNN; lstm is differentiated as the loop that it is"
+        ),
+    },
+)
 
 __all__ = [
     "get_num_params_in_lstm",

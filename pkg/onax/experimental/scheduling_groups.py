@@ -9,6 +9,7 @@ from typing import Any
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground.typing import AnyFunction, Function
+from onax._ground.unavailable import unavailable as _unavailable
 
 
 def scheduling_group(name: str) -> Callable[[Function], Function]:
@@ -51,6 +52,14 @@ def xla_metadata_call(f: AnyFunction = None, **meta: str) -> Any:
             raise NotImplementedError(f"mlir attr handler for type(x)={type(value)}")
     return functools.partial(xla_metadata_call, **meta) if f is None else f
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "attr_get dce_jaxpr_xla_metadata_rule": "groups are for XLA's scheduler; there is no primitive for them here",
+        "unsafe_map unsafe_zip": "they are Python's map and zip",
+    },
+)
 
 __all__ = ["scheduling_group", "xla_metadata_call"]
 

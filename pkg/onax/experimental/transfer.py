@@ -2,6 +2,8 @@
 
 from typing import Any, NoReturn
 
+from onax._ground.unavailable import unavailable as _unavailable
+
 _REASON = "transfers between processes need XLA's runtime; send NumPy arrays by any library for messages instead"
 
 
@@ -70,5 +72,15 @@ def start_transfer_server(
     """
     raise NotImplementedError(f"start_transfer_server: {_REASON}")
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "TYPE_CHECKING": "it is typing.TYPE_CHECKING",
+        "make_error_array": (
+            "an array whose reading fails needs XLA's runtime; onax raises an error when a transfer fails"
+        ),
+    },
+)
 
 __all__ = ["TransferConnection", "TransferServer", "start_transfer_server"]

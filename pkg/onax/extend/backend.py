@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from onax._compile.cache import clear_caches as clear_in_memory_compilation_cache
 from onax._ground.devices import backends, get_backend
 from onax._ground.devices import current_default as get_default_device
+from onax._ground.unavailable import unavailable as _unavailable
 
 
 def backend_xla_version(platform: str | None = None) -> None:
@@ -110,6 +111,15 @@ def register_backend_factory(
         f"register_backend_factory({name!r}): devices are the CPU's and those of ONNX Runtime's providers"
     )
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "register_backend_cache": (
+            "caches that programs fill are cleared by onax.clear_caches; a library's own are its own"
+        ),
+    },
+)
 
 __all__ = [
     "backend_xla_version",

@@ -10,6 +10,7 @@ from typing import Any
 
 from onax._ground.source import NameStack, SourceInfo, here, register_exclusion, user_location
 from onax._ground.source import summarize as _summarize
+from onax._ground.unavailable import unavailable as _unavailable
 
 
 def current() -> SourceInfo | None:
@@ -67,5 +68,13 @@ def user_context(traceback: Any, *, name_stack: Any = None) -> Iterator[None]:
     finally:
         here.record = outer
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "current_name_stack extend_name_stack new_name_stack new_source_info reset_name_stack set_name_stack "
+        "transform_name_stack": "equations know their line, not the name scopes around them; see onax.named_scope",
+    },
+)
 
 __all__ = ["NameStack", "SourceInfo", "current", "register_exclusion", "summarize", "user_context"]

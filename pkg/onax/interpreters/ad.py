@@ -13,6 +13,7 @@ from onax._core.rules import add_any_p as add_jaxvals_p
 from onax._core.rules import add_tangents
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._ground.typing import AnyFunction, ArrayLike
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.array import Array
 from onax._native.avals import AbstractValue
 from onax._native.dispatch import Primitive
@@ -214,6 +215,13 @@ def defjvp2(primitive: Primitive, *jvprules: AnyFunction) -> None:
 def _without_result(rule):
     return lambda tangent, result, *primals, **params: rule(tangent, *primals, **params)
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "jvp linearize": "they take JAX's WrappedFun records; onax.jvp and onax.linearize take functions",
+    },
+)
 
 __all__ = [
     "JVPTrace",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onax._ground.typing import AnyFunction
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.dispatch import Primitive
 from onax.export.lower import registry
 from onax.interpreters._views import check_primitive
@@ -72,11 +73,20 @@ def register_lowering(
     return rule
 
 
-def __getattr__(name):
-    raise AttributeError(
-        f"module 'onax.interpreters.mlir' has no attribute {name!r}: onax lowers to ONNX and has no MLIR; "
-        "`register_lowering(primitive, lower_fun(function))` serves both"
-    )
-
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "ConstantHandler DEVICE_TO_DEVICE_TYPE LoweringParameters LoweringResult LoweringRuleContext Mesh "
+        "ModuleContext RECV_FROM_HOST_TYPE SEND_TO_HOST_TYPE SPMDAxisContext ShapePolyLoweringState "
+        "ShardingContext Token TokenSet Value aval_to_ir_type aval_to_ir_types core_call_lowering "
+        "dense_int_array dense_int_elements dtype_to_ir_type emit_python_callback flatten_ir_types "
+        "flatten_ir_values i32_attr i64_attr ir_attribute ir_constant ir_constants ir_tree_registry "
+        "ir_type_handlers jaxpr_subcomp lower_jaxpr_to_fun lower_jaxpr_to_module lowerable_effects "
+        "make_ir_context merge_mlir_modules module_to_bytecode module_to_string register_constant_handler "
+        "shape_tensor token_type unflatten_ir_values_like_types": (
+            "onax lowers to ONNX and has no MLIR; register_lowering(primitive, lower_fun(function)) serves both"
+        ),
+    },
+)
 
 __all__ = ["lower_fun", "register_lowering"]

@@ -12,6 +12,7 @@ from onax._core.linear_util import WrappedFun
 from onax._core.rewrite import dce_jaxpr, dce_jaxpr_consts
 from onax._core.rewrite import eliminate_dead_code as _eliminate_dead_code
 from onax._core.trace import typeof
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.avals import AbstractValue
 from onax._transforms.partial_eval import PartialEvalTrace as _PartialEvalTrace
 from onax._transforms.partial_eval import partial_eval as _partial_eval
@@ -112,6 +113,19 @@ def trace_to_jaxpr_dynamic(
     closed = trace_to_jaxpr(fun.call_wrapped, in_avals, fun.debug_info)
     return closed.jaxpr, closed.out_avals, closed.consts
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "JaxprTracer": "partial evaluation traces with DynamicJaxprTracer",
+        "custom_partial_eval_rules partial_eval_jaxpr_custom_rules": (
+            "policies of checkpoint need no rules: one partial evaluator reads a primitive's other rules"
+        ),
+        "dce_jaxpr_call_rule dce_jaxpr_closed_call_rule": (
+            "which programs a primitive holds is declared with the primitive, so that calls have no rules of their own"
+        ),
+    },
+)
 
 __all__ = [
     "DynamicJaxprTracer",

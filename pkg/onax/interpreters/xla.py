@@ -8,6 +8,7 @@ from typing import Any
 
 from onax._compile.jit import jit
 from onax._ground.devices import Backend
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.dispatch import Primitive
 from onax.export.lower.registry import is_lowered
 
@@ -45,5 +46,12 @@ def apply_primitive(prim: Primitive, *args: Any, **params: Any) -> Any:
         )
     return _compiled(prim, tuple(params.items()))(*args)
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "canonicalize_dtype_handlers": "values of other types become arrays through __jax_array__, not by handlers",
+    },
+)
 
 __all__ = ["Backend", "apply_primitive"]

@@ -13,7 +13,7 @@ from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._ground.typing import ArrayLike, Axis
 from onax._native.array import Array
-from onax.numpy._promotion import ensure_arraylike, promote_args, promote_args_inexact
+from onax.numpy._promotion import ensure_arraylike, promote_args_inexact
 from onax.numpy._reductions import reduction_axes
 from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where as _where
@@ -109,7 +109,10 @@ def logsumexp(
     sign = lax.sign(total)
     if return_sign or not dtypes.is_complex(a.dtype):
         total = lax.abs(total)
-    out = lax.add(*promote_args("add", lax.log(total), lax.real(largest) if _became_real(total, largest) else largest))
+    total = lax.log(total)
+    if _became_real(total, largest):
+        largest = lax.real(largest)
+    out = lax.add(total, lax.convert_element_type(largest, total.dtype))
     if return_sign:
         return out, sign
     if b is not None and not dtypes.is_complex(out.dtype):

@@ -462,7 +462,7 @@ newaxis = None
 
 # Calls of a microsecond or two: their own checks name them.
 _SHORT = "sum reshape asarray array matmul dot where transpose astype".split()
-_wrap_api_functions(globals(), __name__, {*_SHORT, *vars(_ufuncs)})
+_wrap_api_functions(globals(), __name__, set(_SHORT))
 
 __all__ = [
     "ComplexWarning", "abs", "absolute", "acos", "acosh", "add", "all", "allclose", "amax", "amin", "angle", "any",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -10,10 +11,12 @@ import numpy as np
 
 from onax import lax
 from onax._core.api_functions import name_error
+from onax._core.result_checks import SPECIAL, check_new_array
 from onax._core.trace import new_const
 from onax._ground import dims, dtypes, source
 from onax._ground.devices import backends
 from onax._ground.typing import ArrayLike, DeviceLike, DimSize, DTypeLike, ShardingLike
+from onax._native import context
 from onax._native.array import Array, ArrayImpl, from_user, make_array
 from onax._native.array_sources import from_device_dlpack, from_device_interface, from_dlpack_buffer
 from onax._native.context import get_trace
@@ -84,10 +87,24 @@ def array(
     target_dtype = None if dtype is None else dtypes.check_user_dtype(dtype, "array")
     out = _from_object(object, target_dtype, copy)
     if type(out) is ArrayImpl and out is not object:
+        if context.option_word() & SPECIAL and _called_by_user():
+            same = dtype is None and not isinstance(object, (list, tuple))
+            check_new_array(out, "stage" if same else "convert_element_type")
         out = new_const(out)
     if ndmin > out.ndim:
         out = lax.broadcast(out, (1,) * (ndmin - out.ndim))
     return on_device(out, device)
+
+
+def _called_by_user():
+    """Whether the user's program calls `array`; what functions of the library make is not checked, as in JAX."""
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__") in _MAKERS:
+        frame = frame.f_back
+    return frame is None or not source.is_internal(frame.f_code.co_filename)
+
+
+_MAKERS = (__name__, "onax.numpy._scalar_types")
 
 
 def asarray(

@@ -265,6 +265,7 @@ def promote_args_inexact(name, *args):
     if _have_one_dtype_and_rank(args) and args[0].aval.dtype in _INEXACT:
         return args
     check_arraylike(name, *args)
+    _refuse_keys(name, args)
     refuse_float0(name, args)
     return promote_shapes(name, *promote_dtypes_inexact(*args))
 
@@ -272,6 +273,7 @@ def promote_args_inexact(name, *args):
 def promote_args_numeric(name, *args):
     """Checked arguments of one dtype other than bool and of one rank."""
     check_arraylike(name, *args)
+    _refuse_keys(name, args)
     refuse_float0(name, args)
     return promote_shapes(name, *promote_dtypes_numeric(*args))
 

@@ -37,7 +37,7 @@ from onax.numpy._promotion import (
 from onax.numpy._reductions import all as _all
 from onax.numpy._reductions import any as _any
 from onax.numpy._shaping import moveaxis, ravel
-from onax.numpy._ufuncs import as_bool
+from onax.numpy._ufuncs import as_bool, greater_equal
 from onax.numpy._where import where as _choose
 
 
@@ -430,11 +430,12 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False, *, method: str 
     if n == 0:
         return lax.full(x.shape, 0, np.int32)
     side = "left" if right else "right"
-    rising = searchsorted(bins, x, side)
-    falling = lax.sub(lax.full_like(rising, n), searchsorted(lax.rev(bins, (0,)), x, side))
+    how = {} if method is None else {"method": method}
+    rising = searchsorted(bins, x, side, **how)
+    falling = lax.sub(lax.full_like(rising, n), searchsorted(lax.rev(bins, (0,)), x, side, **how))
     first = lax.squeeze(lax.slice(bins, (0,), (1,)), (0,))
     last = lax.squeeze(lax.slice(bins, (n - 1,), (n,)), (0,))
-    return where(lax.ge(last, first), rising, falling)
+    return where(greater_equal(last, first), rising, falling)
 
 
 def _arg_extreme(name, a, axis, out, keepdims, op):

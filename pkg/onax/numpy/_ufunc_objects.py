@@ -73,6 +73,8 @@ class ufunc:
         return self._function, self.__name__, self.identity, self.nin, self.nout
 
     def __call__(self, *args: ArrayLike, out: None = None, where: None = None) -> Any:
+        if out is not None or where is not None:
+            check_arraylike(self.__name__, *args)
         if out is not None:
             raise NotImplementedError(f"out argument of {self}")
         if where is not None:

@@ -7,6 +7,7 @@
 `sparsify` makes functions of dense arrays take sparse ones; `grad` and its like differentiate by stored elements.
 """
 
+from onax._ground.unavailable import unavailable as _unavailable
 from onax.experimental.sparse import ad, api, bcoo, bcsr, coo, csr, linalg, random, transform, util
 from onax.experimental.sparse._base import JAXSparse
 from onax.experimental.sparse._primitives import (
@@ -73,6 +74,13 @@ from onax.experimental.sparse.csr import CSC, CSR, csr_fromdense, csr_matmat, cs
 from onax.experimental.sparse.random import random_bcoo
 from onax.experimental.sparse.transform import sparsify
 from onax.experimental.sparse.util import CuSparseEfficiencyWarning, SparseEfficiencyError, SparseEfficiencyWarning
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "SparseTracer": "sparsify evaluates the function's program with sparse operands and has no tracer",
+    },
+)
 
 __all__ = [
     "BCOO", "BCSR", "COO", "CSC", "CSR", "CuSparseEfficiencyWarning", "JAXSparse", "SparseEfficiencyError",

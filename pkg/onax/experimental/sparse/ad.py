@@ -6,25 +6,39 @@ from typing import Any
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground.typing import Arguments, Result
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.tree import tree_flatten, tree_map
 from onax._transforms import autodiff, jacobians
 from onax.experimental.sparse._base import JAXSparse
 
 
-def _is_sparse(x):
+def is_sparse(x):
+    """Returns whether a value is a sparse array.
+
+    Args:
+      x: anything.
+
+    Returns:
+      bool.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> sparse.ad.is_sparse(sparse.eye(2))
+      True
+    """
     return isinstance(x, JAXSparse)
 
 
 def _elements(tree):
     """The tree with the data of sparse arrays in their place."""
-    return tree_map(lambda x: x.data if _is_sparse(x) else x, tree, is_leaf=_is_sparse)
+    return tree_map(lambda x: x.data if is_sparse(x) else x, tree, is_leaf=is_sparse)
 
 
 def _restore(tree, elements):
     """The tree with other data; indices and shapes get the leading axes that the data has more of."""
 
     def restore(x, data):
-        if not _is_sparse(x):
+        if not is_sparse(x):
             return data
         (old, *others), structure = tree_flatten(x)
         more = data.shape[: data.ndim - old.ndim]
@@ -32,7 +46,7 @@ def _restore(tree, elements):
         out.shape = (*more, *x.shape)
         return out
 
-    return tree_map(restore, tree, elements, is_leaf=_is_sparse)
+    return tree_map(restore, tree, elements, is_leaf=is_sparse)
 
 
 def _differentiate(transform, restore_result):
@@ -167,6 +181,13 @@ def jacrev(
 
 jacobian = jacrev
 
-__all__ = ["grad", "jacfwd", "jacobian", "jacrev", "value_and_grad"]
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "flatten_fun_for_sparse_ad": "it takes JAX's WrappedFun records; use onax.experimental.sparse.grad",
+    },
+)
+
+__all__ = ["grad", "is_sparse", "jacfwd", "jacobian", "jacrev", "value_and_grad"]
 
 _wrap_api_functions(globals(), __name__)

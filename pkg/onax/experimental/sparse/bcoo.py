@@ -19,6 +19,7 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import Tracer
 from onax._core.trees import register_pytree_node_class
 from onax._ground.typing import ArrayLike, DTypeLike, PrecisionLike
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.array import Array
 from onax._transforms.vmappable import register_vmappable
 from onax.experimental.sparse._base import JAXSparse, example_of, examples_of
@@ -656,6 +657,15 @@ def _matmul(lhs, rhs):
     order = (*range(1, rhs.ndim - 1), 0, rhs.ndim - 1)  # lhs is a matrix, and batch axes of rhs go to the front
     return out.transpose(order) if isinstance(out, BCOO) else out.transpose(*order)
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "BCOOProperties": "it is a record of JAX's checks; a BCOO has n_batch, n_sparse, n_dense and nse",
+        "Buffer": "it is a type for annotations; onax.typing.ArrayLike is the one for arrays",
+        "CUSPARSE_DATA_DTYPES CUSPARSE_INDEX_DTYPES": "products are not computed by cuSPARSE",
+    },
+)
 
 __all__ = [
     "BCOO",

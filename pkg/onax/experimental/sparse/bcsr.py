@@ -14,6 +14,7 @@ from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trees import register_pytree_node_class
 from onax._ground.typing import ArrayLike, DTypeLike, PrecisionLike
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.array import Array
 from onax._transforms.vmappable import register_vmappable
 from onax.experimental.sparse import bcoo as _bcoo
@@ -253,6 +254,25 @@ def bcsr_extract(indices: Array, indptr: Array, mat: Array) -> Array:
     return _bcoo.bcoo_extract(like.to_bcoo(), mat, assume_unique=True).data
 
 
+def bcsr_eliminate_zeros(mat: BCSR, nse: int | None = None) -> BCSR:
+    """Returns the array without elements that are zero.
+
+    Args:
+      mat: a BCSR.
+      nse: how many elements there is room for; default None, as many as there are.  Needed under `jit`.
+
+    Returns:
+      A BCSR.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.BCSR((jnp.array([5.0, 0.0]), jnp.array([0, 1]), jnp.array([0, 2])), shape=(1, 2))
+      >>> sparse.bcsr.bcsr_eliminate_zeros(mat).data
+      Array([5.], dtype=float32)
+    """
+    return BCSR.from_bcoo(_bcoo.bcoo_eliminate_zeros(mat.to_bcoo(), nse=nse))
+
+
 def bcsr_sum_duplicates(mat: BCSR, nse: int | None = None) -> BCSR:
     """Returns the array with one element for each coordinate.
 
@@ -351,6 +371,13 @@ def bcsr_concatenate(operands: Sequence[BCSR], *, dimension: int) -> BCSR:
     return BCSR.from_bcoo(_bcoo.bcoo_concatenate([x.to_bcoo() for x in operands], dimension=dimension))
 
 
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "BCSRProperties": "it is a record of JAX's checks; a BCSR has n_batch, n_dense and nse",
+    },
+)
+
 __all__ = [
     "BCSR",
     "DotDimensionNumbers",
@@ -358,6 +385,7 @@ __all__ = [
     "bcsr_broadcast_in_dim",
     "bcsr_concatenate",
     "bcsr_dot_general",
+    "bcsr_eliminate_zeros",
     "bcsr_extract",
     "bcsr_fromdense",
     "bcsr_sum_duplicates",

@@ -15,6 +15,7 @@ from onax._core.programs import called_program
 from onax._core.rules import add_any_p
 from onax._core.slots import Slot
 from onax._ground.typing import AnyFunction
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct, stage
 from onax.experimental.sparse import bcoo
@@ -235,6 +236,17 @@ def _stack(primitive, *operands, axis):
         wider.append(bcoo.bcoo_broadcast_in_dim(x, shape=shape, broadcast_dimensions=kept))
     return bcoo.bcoo_concatenate(wider, dimension=axis)
 
+
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "SparseTrace SparseTracer SparsifyEnv SparsifyValue arrays_to_spvalues bcsr_impl eval_sparse impl "
+        "method sparse_rules_bcoo sparse_rules_bcsr sparsify_fun sparsify_raw spvalues_to_arrays "
+        "spvalues_to_avals": (
+            "sparsify evaluates the function's program with sparse operands; it has no trace and no records of its own"
+        ),
+    },
+)
 
 __all__ = ["sparsify"]
 

@@ -18,7 +18,9 @@ from onax._core.jaxpr import (
 )
 from onax._core.trace import concrete_or_error, set_current_trace, valid_jaxtype
 from onax._ground.dtypes import primal_tangent_dtype as primal_dtype_to_tangent_dtype
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.dispatch import Primitive
+from onax._prims.sinks import Token
 from onax.errors import InconclusiveDimensionOperation, JaxprTypeError
 from onax.extend.core import primitives
 from onax.extend.core._call_primitives import (
@@ -42,6 +44,15 @@ from onax.extend.core._traces import (
 
 Effects = frozenset[Effect]
 
+__getattr__ = _unavailable(
+    __name__,
+    {
+        "AbstractToken": "a token is a pytree without leaves, so that it has no type of its own",
+        "CallPrimitive call_impl": "they take JAX's WrappedFun records; see create_call_primitive and closed_call_p",
+        "array_types": "valid_jaxtype says what is an array",
+    },
+)
+
 __all__ = [
     "ClosedJaxpr",
     "DebugInfo",
@@ -54,6 +65,7 @@ __all__ = [
     "JaxprTypeError",
     "Literal",
     "Primitive",
+    "Token",
     "TraceTag",
     "Var",
     "check_jaxpr",

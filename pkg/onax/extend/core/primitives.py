@@ -11,8 +11,10 @@ from onax._control.policies import name_p
 from onax._control.scan_rules import scan_p
 from onax._control.while_loop import while_p
 from onax._core.rules import add_any_p as add_jaxvals_p
+from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.dispatch import NEVER, Primitive
 from onax._prims import linalg, linalg_spectral, random
+from onax._prims.refs import get_p, swap_p
 
 # A program on its operands, as closed_call_p: onax makes none of these.
 call_p = Primitive(
@@ -30,6 +32,11 @@ _HOMES = (lax, linalg, linalg_spectral, random)
 _found = {name: p for home in _HOMES for name, p in vars(home).items() if isinstance(p, Primitive)}
 globals().update(_found)
 
+__getattr__ = _unavailable(
+    __name__,
+    {"empty2_p": "it is how JAX's scan makes the arrays of its stacked results, which are written in place here"},
+)
+
 __all__ = [
     "add_jaxvals_p",
     "call_p",
@@ -38,10 +45,12 @@ __all__ = [
     "custom_jvp_call_p",
     "custom_lin_p",
     "custom_vjp_call_p",
+    "get_p",
     "jit_p",
     "name_p",
     "remat_p",
     "scan_p",
+    "swap_p",
     "while_p",
 ]
 __all__ += [name for name in _found if name not in __all__]
