@@ -49,16 +49,16 @@ def _saturated_narrow(g, x, dtype):
     return ops.cast(g, inside, dtype)
 
 
-def _saturated_32(g, x, dtype):
-    """To 32 bits through float64, which represents both limits."""
+def _saturated_exactly(g, x, dtype):
+    """To 32 bits from float64, which represents both limits."""
     info = np.iinfo(dtype)
-    number = ops.cast(g, ops.where(g, ops.is_nan(g, x), ops.scalar(g, 0, x), x), F64)
+    number = ops.where(g, ops.is_nan(g, x), ops.scalar(g, 0, x), x)
     inside = g.node("Clip", number, ops.scalar(g, info.min, number), ops.scalar(g, info.max, number))
     return ops.cast(g, inside, dtype)
 
 
-def _saturated_64(g, x, dtype):
-    """To 64 bits: no float represents the upper limit, so larger values are handled by a Where."""
+def _saturated(g, x, dtype):
+    """To 32 bits from float32, and to 64: no float of x's type is the upper limit, so a Where handles larger values."""
     info = np.iinfo(dtype)
     limit = x.dtype.type(float(info.max + 1))
     number = ops.where(g, ops.is_nan(g, x), ops.scalar(g, 0, x), x)
@@ -78,8 +78,10 @@ def convert(g, x, dtype):
         return g.const(cast_array(x.const, dtype))
     if x.dtype not in FLOATS or dtype.kind not in "iu":
         return ops.cast(g, x, dtype)
-    rule = {8: _saturated_64, 4: _saturated_32}.get(dtype.itemsize, _saturated_narrow)
-    return rule(g, ops.cast(g, x, F32) if x.dtype in HALVES else x, dtype)
+    x = ops.cast(g, x, F32) if x.dtype in HALVES else x
+    if dtype.itemsize <= 2:
+        return _saturated_narrow(g, x, dtype)
+    return (_saturated_exactly if dtype.itemsize == 4 and x.dtype == F64 else _saturated)(g, x, dtype)
 
 
 @lowers(convert_element_type_p)

@@ -166,8 +166,54 @@ def heads_last(m, node):
     return reshaped(m, out, (b, t, h, d), interior=(result,))
 
 
+def _turned(value, perm, *op_types):
+    """What this permutation of axes turns into a value, behind a Reshape if `op_types` says so; else None."""
+    merged = producer(value, *op_types) if op_types else None
+    if op_types and merged is None:
+        return None
+    node = producer(merged.inputs[0] if merged is not None else value, "Transpose")
+    return node.inputs[0] if node is not None and tuple(node.attributes["perm"]) == perm else None
+
+
+def _product_behind(value):
+    """The operands of the MatMul whose result a Reshape takes apart to a value, or (None, None)."""
+    parted = producer(value, "Reshape")
+    product = producer(parted.inputs[0], "MatMul") if parted is not None else None
+    return product.inputs if product is not None else (None, None)
+
+
+def grouped_queries(m, node):
+    """The attention of groups of queries that `nn.dot_product_attention` writes: the groups are an axis of their own"""
+    if tuple(node.attributes["perm"]) != (0, 4, 1, 3, 2) or not m.runs("Attention", F32):
+        return None
+    turned_values, flat_weights = _product_behind(node.inputs[0])
+    values, weights = _turned(turned_values, (0, 2, 3, 1)), _turned(flat_weights, (1, 2, 4, 0, 3), "Reshape")
+    softmax = producer(weights, "Softmax")
+    if values is None or softmax is None or softmax.attributes["axis"] != 4:
+        return None
+    scores, scale = _scaled(softmax.inputs[0])
+    turned_keys, flat_queries = _product_behind(_turned(scores, (4, 0, 1, 3, 2)))
+    keys, queries = _turned(turned_keys, (0, 2, 1, 3)), _turned(flat_queries, (0, 2, 4, 1, 3), "Reshape")
+    if keys is None or queries is None or any(v.dtype != F32 for v in (queries, keys, values)):
+        return None
+    b, t, k, each, d = queries.shape
+    s = keys.shape[1]
+    shapes = keys.shape, values.shape[:3], weights.shape
+    if shapes != ((b, s, k, d), (b, s, k), (each, b, k, t, s)):
+        return None
+    g, size = m.g, values.shape[3]
+    if not dim_rules.is_constant_shape((t, s, k, each, d, size)) or 0 in (t, s, size):
+        return None
+    heads = {"q_num_heads": k * each, "kv_num_heads": k}
+    inputs = (ops.reshape(g, queries, (b, t, k * each * d)), ops.reshape(g, keys, (b, s, k * d)),
+              ops.reshape(g, values, (b, s, k * size)))  # fmt: skip
+    out = g.node("Attention", *inputs, out=((b, t, k * each * size), F32), scale=scale, **heads)
+    return reshaped(m, out, (b, t, k, each, size), interior=(weights, scores))
+
+
 RULES = (
     ("MatMul", attention),
+    ("Transpose", grouped_queries),
     ("Transpose", heads_last),
     ("Attention", grouped_heads),
 )

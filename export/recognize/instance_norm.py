@@ -81,7 +81,7 @@ def _fits(m, x, epsilon):
     sizes = x.shape[1:]
     return (
         x.dtype == F32
-        and x.ndim >= 3
+        and x.ndim >= 2
         and m.runs("InstanceNormalization", F32)
         and 0 <= epsilon < 1
         and dim_rules.is_constant_shape(sizes)
@@ -99,7 +99,7 @@ def channels_last(m, node):
         if x.shape != centred.shape or not _fits(m, x, epsilon):
             continue
         axes = tuple(range(1, x.ndim - 1))
-        if reduced_axes(average, x, "ReduceMean") == axes:
+        if axes and reduced_axes(average, x, "ReduceMean") == axes:
             fits = variance.shape == kept_shape(x, axes) and is_variance(variance, x, axes)
             groups = x.shape[-1] if fits else None
         else:

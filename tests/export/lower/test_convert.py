@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from lowering_runner import NEWEST, OPSETS, operators, run_kernel, run_lowering
+from lowering_runner import NEWEST, OPSETS, graph_of, operators, run_kernel, run_lowering
 from onax._prims.convert import bitcast_convert_type_p, convert_element_type_p, reduce_precision_p
 from onax.errors import LoweringError
 from tolerance import assert_same_bits
@@ -102,3 +102,13 @@ def test_precision(dtype, bits):
     params = {"exponent_bits": bits[0], "mantissa_bits": bits[1]}
     (got,) = run_lowering(reduce_precision_p, [x], params)
     assert_same_bits(got, run_kernel(reduce_precision_p, [x], params)[0])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint32])
+def test_float32_becomes_an_integer_without_float64(dtype):
+    with np.errstate(over="ignore"):
+        values = np.append(HARD, [2147483520.0, 4294967040.0, -2147483904.0]).astype(np.float32)
+    nodes = graph_of(convert_element_type_p, [values], _params(dtype)).nodes
+    assert not any(value.dtype == np.float64 for node in nodes for value in node.outputs)
+    (got,) = run_lowering(convert_element_type_p, [values], _params(dtype))
+    assert_same_bits(got, run_kernel(convert_element_type_p, [values], _params(dtype))[0])

@@ -187,3 +187,29 @@ def test_a_single_example(mask):
     found, exported = model_of(fun, q[0], k[0], v[0], opset=23)
     assert found.count("Attention") == (0 if expanded else 1)  # with it there would be more nodes
     assert_close(exported, fun, (q[0], k[0], v[0]), ulps=32)
+
+
+def test_groups_of_queries():
+    rng = np.random.default_rng(4)
+    q, k, v = (rng.standard_normal((3, t, h, 8)).astype(np.float32) for t, h in ((16, 6), (12, 2), (12, 2)))
+    special = v.copy()
+    special[0, 3, 1, 2], special[1, 0, 0, 0] = np.nan, np.inf
+    for values in (v, special):
+        assert_recognized(nn.dot_product_attention, (q, k, values), "Reshape Reshape Reshape Attention Reshape",
+                          opset=23, ulps=32)  # fmt: skip
+    assert "Attention" not in model_of(nn.dot_product_attention, q, k, v, opset=22)[0]
+    causal = lambda q, k, v: nn.dot_product_attention(q, k, v, is_causal=True)
+    found, exported = model_of(causal, q, k, v, opset=23)
+    assert "Attention" not in found
+    assert_close(exported, causal, (q, k, v), ulps=32)
+
+
+def test_groups_of_queries_with_a_symbolic_batch():
+    (b,) = onax.export.symbolic_shape("b")
+    types = [onax.ShapeDtypeStruct((b, t, h, 8), np.float32) for t, h in ((16, 6), (12, 2), (12, 2))]
+    with pytest.warns(UserWarning, match="cannot assert"):
+        found, exported = model_of(nn.dot_product_attention, *types, opset=23)
+    assert "Attention" in found and "Transpose" not in found
+    rng = np.random.default_rng(4)
+    args = [rng.standard_normal((2, *t.shape[1:])).astype(np.float32) for t in types]
+    assert_close(exported, nn.dot_product_attention, args, ulps=32)

@@ -56,6 +56,7 @@ LAST_CASES = (
     (lambda x: groups_last(x, is_fast=False) + BIAS, GROUPED + " Mul Add"),
     (groups_last, GROUPED + " Mul"),
     (lambda x: groups_last(x[:, 0]), GROUPED + " Mul"),
+    (lambda x: groups_last(x[:, 0, 0]), "Reshape InstanceNormalization Reshape Mul"),
     (lambda x: groups_last(x, 6, scale=None) * SCALE + BIAS, "Transpose InstanceNormalization Transpose"),
     (lambda x: instances(x, (1, 2)), "Transpose InstanceNormalization Transpose"),
     (lambda x: BIAS + SCALE * instances(x, (1, 2)), "Transpose InstanceNormalization Transpose"),
