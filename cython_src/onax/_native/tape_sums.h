@@ -13,16 +13,13 @@
 #ifdef ONAX_HAS_VECTOR_SUMS
 typedef double onax_two_f64 __attribute__((vector_size(16)));
 typedef double onax_four_f64 __attribute__((vector_size(32)));
-typedef double onax_eight_f64 __attribute__((vector_size(64)));
 typedef float onax_eight_f32 __attribute__((vector_size(32)));
 typedef uint16_t onax_eight_u16 __attribute__((vector_size(16)));
 typedef uint32_t onax_eight_u32 __attribute__((vector_size(32)));
-typedef uint64_t onax_eight_u64 __attribute__((vector_size(64)));
 
 /* From place k on, the last k of eight lanes are kept. */
 static const uint16_t onax_last_u16[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff};
 static const int32_t onax_last_u32[16] = {0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1};
-static const int64_t onax_last_u64[16] = {0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1};
 
 #define ONAX_HALF_OF(x, ...) __builtin_shufflevector(x, x, __VA_ARGS__)
 
@@ -70,52 +67,51 @@ ONAX_INLINE void onax_pairs_of_bf16(const uint16_t *a, onax_eight_f32 *to) {
 
 /* ---- the sum of n >= 8 elements */
 
-ONAX_INLINE double onax_sum_of_eight(const onax_eight_f64 *x) {
-    const onax_four_f64 four = ONAX_HALF_OF(*x, 0, 1, 2, 3) + ONAX_HALF_OF(*x, 4, 5, 6, 7);
-    const onax_two_f64 two = ONAX_HALF_OF(four, 0, 1) + ONAX_HALF_OF(four, 2, 3);
+/* Float64 goes by fours: without AVX-512, compilers keep eight of them in memory. */
+ONAX_INLINE double onax_sum_of_four(const onax_four_f64 *x) {
+    const onax_two_f64 two = ONAX_HALF_OF(*x, 0, 1) + ONAX_HALF_OF(*x, 2, 3);
     return two[0] + two[1];
+}
+ONAX_INLINE void onax_add_halves(const onax_eight_f32 *x, onax_four_f64 *low, onax_four_f64 *high) {
+    *low += __builtin_convertvector(ONAX_HALF_OF(*x, 0, 1, 2, 3), onax_four_f64);
+    *high += __builtin_convertvector(ONAX_HALF_OF(*x, 4, 5, 6, 7), onax_four_f64);
 }
 
 #define ONAX_FLOAT_SUM(t, T) \
     ONAX_INLINE double sum_of_##t(const T *a, int64_t n) { \
-        onax_eight_f64 p = {0}, q = {0}; \
+        onax_four_f64 p = {0}, q = {0}; \
         onax_eight_f32 x, y; \
         int64_t i = 0; \
         for (; i + 32 <= n; i += 32) { \
             onax_pairs_of_##t(a + i, &x), onax_pairs_of_##t(a + i + 16, &y); \
             x += y; \
-            p += __builtin_convertvector(x, onax_eight_f64); \
+            onax_add_halves(&x, &p, &q); \
         } \
         if (i < n) { \
             x = (onax_eight_f32){0}; \
             if (i + 16 <= n) onax_pairs_of_##t(a + i, &x), i += 16; \
             if (i + 8 <= n) onax_eight_of_##t(a + i, &y), x += y, i += 8; \
             if (i < n) onax_last_of_##t(a + n, n - i, &y), x += y; \
-            q = __builtin_convertvector(x, onax_eight_f64); \
+            onax_add_halves(&x, &p, &q); \
         } \
         p += q; \
-        return onax_sum_of_eight(&p); \
+        return onax_sum_of_four(&p); \
     }
 ONAX_FLOAT_SUM(f32, float) ONAX_FLOAT_SUM(bf16, uint16_t)
 
+#define ONAX_ADD_FOUR(p, k) { ONAX_FOUR(x, a + i + 4 * (k)) p += x; }
+#define ONAX_FOUR(name, from) onax_four_f64 name; memcpy(&name, from, sizeof name);
 ONAX_INLINE double sum_of_f64(const double *a, int64_t n) {
-    onax_eight_f64 p = {0}, q = {0}, r = {0}, s = {0};
+    onax_four_f64 p = {0}, q = {0}, r = {0}, s = {0}, t = {0}, u = {0}, v = {0}, w = {0};
     int64_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        ONAX_BITS(x, f64, a + i)
-        ONAX_BITS(y, f64, a + i + 8)
-        ONAX_BITS(z, f64, a + i + 16)
-        ONAX_BITS(w, f64, a + i + 24)
-        p += x, q += y, r += z, s += w;
+        ONAX_ADD_FOUR(p, 0) ONAX_ADD_FOUR(q, 1) ONAX_ADD_FOUR(r, 2) ONAX_ADD_FOUR(s, 3)
+        ONAX_ADD_FOUR(t, 4) ONAX_ADD_FOUR(u, 5) ONAX_ADD_FOUR(v, 6) ONAX_ADD_FOUR(w, 7)
     }
-    for (; i + 8 <= n; i += 8) { ONAX_BITS(x, f64, a + i) p += x; }
-    if (i < n) {
-        ONAX_LAST_BITS(bits, u64, a + n, n - i)
-        ONAX_BITS(x, f64, &bits)
-        q += x;
-    }
-    p = (p + q) + (r + s);
-    return onax_sum_of_eight(&p);
+    for (; i + 8 <= n; i += 8) { ONAX_ADD_FOUR(p, 0) ONAX_ADD_FOUR(q, 1) }
+    for (int64_t k = 0; i < n; i++, k++) r[k & 3] += a[i];
+    p = ((p + q) + (r + s)) + ((t + u) + (v + w));
+    return onax_sum_of_four(&p);
 }
 
 /* t: the type of elements; T: the C type that holds one; `rounded` makes an element of a sum.  Rows of fewer than eight
