@@ -100,7 +100,8 @@ CLOSE = {
     "sinh": e.sinh_p, "cosh": e.cosh_p, "tanh": e.tanh_p, "asinh": e.asinh_p, "acosh": e.acosh_p, "atanh": e.atanh_p,
     "exp": e.exp_p, "exp2": e.exp2_p, "expm1": e.expm1_p, "log": e.log_p, "log1p": e.log1p_p, "cbrt": e.cbrt_p,
     "logistic": e.logistic_p, "rsqrt": e.rsqrt_p, "pow": pow_p, "atan2": e.atan2_p, "magnitude": e.abs_p,
-    "erf": special.erf_p, "erfc": special.erfc_p, "lgamma": special.lgamma_p,
+    "erf": special.erf_p, "erfc": special.erfc_p, "lgamma": special.lgamma_p, "digamma": special.digamma_p,
+    "bessel_i0e": special.bessel_i0e_p, "bessel_i1e": special.bessel_i1e_p,
 }  # fmt: skip
 OVERFLOWING = ("sign", "exp2", "pow", "atan2")  # of complex numbers: the kernels overflow where the operations need not
 ULPS_OF = {("pow", "complex128"): 64}  # exp(y log(x)): the rounding of the exponent counts as often as it is large

@@ -41,6 +41,16 @@ def test_functions_of_one_number(name, dtype):
     near(run_tape(ONE[name], x)[0], ONE[name](x), dtype, 8)
 
 
+@pytest.mark.parametrize("half", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ONE)
+def test_functions_of_one_narrow_number_are_those_of_float32_rounded(name, half):
+    x = lax.convert_element_type(numbers("float32"), half)
+    (got,) = run_tape(ONE[name], x)  # the tape calls no Python kernel
+    want = lax.convert_element_type(run_tape(ONE[name], lax.convert_element_type(x, "float32"))[0], half)
+    assert got.dtype == want.dtype == x.dtype
+    np.testing.assert_array_equal(np.asarray(got, np.float32), np.asarray(want, np.float32))
+
+
 @pytest.mark.parametrize("name", TWO)
 def test_functions_of_two_numbers(name, dtype):
     x, y = (v.ravel() for v in np.meshgrid(numbers(dtype), numbers(dtype, positive=True)))

@@ -20,49 +20,45 @@ ONAX_INLINE double onax_signed_as(double size, double sign) {
 /* 2**k, for the low bits of k + ONAX_WIDE_ROUNDING */
 ONAX_INLINE double onax_power_of_2(uint64_t k) { return onax_as_double((k + 1023) << 52); }
 
-/* (exp(r) - 1 - r) / r**2 for |r| <= ln(2) / 2 */
+/* (exp(r) - 1 - r) / r**2 for |r| <= ln(2) / 2, fitted at Chebyshev points */
 ONAX_INLINE double onax_exp_series(double r) {
-    double p = 1.0 / 6227020800.0;
-    p = p * r + 1.0 / 479001600.0;
-    p = p * r + 1.0 / 39916800.0;
-    p = p * r + 1.0 / 3628800.0;
-    p = p * r + 1.0 / 362880.0;
-    p = p * r + 1.0 / 40320.0;
-    p = p * r + 1.0 / 5040.0;
-    p = p * r + 1.0 / 720.0;
-    p = p * r + 1.0 / 120.0;
-    p = p * r + 1.0 / 24.0;
-    p = p * r + 1.0 / 6.0;
-    return p * r + 0.5;
+    double p = 2.51863030295771219e-08;
+    p = p * r + 2.76329939005758637e-07;
+    p = p * r + 2.75570233397700002e-06;
+    p = p * r + 2.48014853841114526e-05;
+    p = p * r + 1.98412701077385568e-04;
+    p = p * r + 1.38888889511970884e-03;
+    p = p * r + 8.33333333323077984e-03;
+    p = p * r + 4.16666666665001240e-02;
+    p = p * r + 1.66666666666667962e-01;
+    return p * r + 5.00000000000001110e-01;
 }
 
-/* exp(x + rest), where rest is small beside the last place of x */
-ONAX_INLINE double onax_exp_of_sum(double x, double rest) {
-    double y = x > 710.0 ? 710.0 : x, t, n, r;
-    uint64_t k, half;
+/* The scale 2**k of p, where t is k + ONAX_WIDE_ROUNDING: as two factors, so that a product rounds once, into infinity or
+   subnormals.  Of NaN the factors may be anything: it stays NaN. */
+ONAX_INLINE double onax_scaled(double p, double t, uint64_t halvings) {
+    const double near_half = (t - ONAX_WIDE_ROUNDING) * 0.5 + ONAX_WIDE_ROUNDING;
+    const uint64_t half = onax_bits64(near_half);
+    return p * onax_power_of_2(half) * onax_power_of_2(onax_bits64(t) - half - halvings);
+}
+
+/* exp(x) / 2**halvings */
+ONAX_INLINE double onax_halved_exp(double x, uint64_t halvings) {
+    double y = x > 711.0 ? 711.0 : x, t, n, r;
     y = y < -746.0 ? -746.0 : y;
-    y = x == x ? y : 0.0;
     t = y * 1.44269504088896340736 + ONAX_WIDE_ROUNDING;
     n = t - ONAX_WIDE_ROUNDING;
-    k = onax_bits64(t) - 0x4338000000000000u;
-    half = (uint64_t)((int64_t)(k << 32) >> 33);  /* the shift of 32 bits is quicker in vectors than that of 64 */
-    r = (y - n * ONAX_LN2_HIGH) - n * ONAX_LN2_LOW + rest;
-    r = (onax_exp_series(r) * r * r + r + 1.0) * onax_power_of_2(half) * onax_power_of_2(k - half);
-    return x == x ? r : x;
+    r = (y - n * ONAX_LN2_HIGH) - n * ONAX_LN2_LOW;
+    return onax_scaled(onax_exp_series(r) * r * r + r + 1.0, t, halvings);
 }
-ONAX_INLINE double onax_exp(double x) { return onax_exp_of_sum(x, 0.0); }
+ONAX_INLINE double onax_exp(double x) { return onax_halved_exp(x, 0); }
 
 ONAX_INLINE double onax_exp2(double x) {
     double y = x > 1025.0 ? 1025.0 : x, t, r;
-    uint64_t k, half;
     y = y < -1080.0 ? -1080.0 : y;
-    y = x == x ? y : 0.0;
     t = y + ONAX_WIDE_ROUNDING;
-    k = onax_bits64(t) - 0x4338000000000000u;
-    half = (uint64_t)((int64_t)(k << 32) >> 33);
     r = (y - (t - ONAX_WIDE_ROUNDING)) * 0.693147180559945309417;
-    r = (onax_exp_series(r) * r * r + r + 1.0) * onax_power_of_2(half) * onax_power_of_2(k - half);
-    return x == x ? r : x;
+    return onax_scaled(onax_exp_series(r) * r * r + r + 1.0, t, 0);
 }
 
 /* With exp(x) = 2**k (1 + p) it is 2**k p + (2**k - 1), in which half of the scale comes last. */
@@ -78,7 +74,7 @@ ONAX_INLINE double onax_expm1(double x) {
     r = (y - n * ONAX_LN2_HIGH) - n * ONAX_LN2_LOW;
     p = onax_exp_series(r) * r * r + r;
     p = (onax_power_of_2(half) * p + (onax_power_of_2(half) - onax_power_of_2(half - k))) * onax_power_of_2(k - half);
-    return x == 0.0 || x != x ? x : p;
+    return (x == 0.0) | (x != x) ? x : p;
 }
 
 /* x = m 2**e with m in [sqrt(1/2), sqrt(2)).  With f = m - 1 and s = f / (2 + f), log(m) is
@@ -124,14 +120,22 @@ ONAX_INLINE double onax_tanh(double x) {
 
 ONAX_INLINE double onax_logistic(double x) { return 1.0 / (1.0 + onax_exp(-x)); }
 
-/* Near 0 both are computed from expm1, which loses nothing there; far out half of exp's scale is taken first. */
+/* Below 1 sinh is a Taylor series. */
 ONAX_INLINE double onax_sinh(double x) {
-    const double size = onax_size(x), t = onax_expm1(size < 20.0 ? size : 20.0), e = onax_exp(0.5 * size);
-    return x == x ? onax_signed_as(size < 20.0 ? 0.5 * (t + t / (t + 1.0)) : 0.5 * e * e, x) : x;
+    const double size = onax_size(x), half = onax_halved_exp(size, 1), z = x * x;
+    double p = 1.0 / 355687428096000.0;
+    p = p * z + 1.0 / 1307674368000.0;
+    p = p * z + 1.0 / 6227020800.0;
+    p = p * z + 1.0 / 39916800.0;
+    p = p * z + 1.0 / 362880.0;
+    p = p * z + 1.0 / 5040.0;
+    p = p * z + 1.0 / 120.0;
+    p = p * z + 1.0 / 6.0;
+    return size < 1.0 ? p * z * x + x : onax_signed_as(half - 0.25 / half, x);
 }
 ONAX_INLINE double onax_cosh(double x) {
-    const double size = onax_size(x), e = onax_exp(0.5 * size), near = onax_exp(size < 20.0 ? size : 20.0);
-    return size < 20.0 ? 0.5 * near + 0.5 / near : 0.5 * e * e;
+    const double half = onax_halved_exp(onax_size(x), 1);
+    return half + 0.25 / half;
 }
 
 /* The largest |x| whose quarter turns onax_turn counts. */

@@ -18,8 +18,8 @@
     MAP2(ONAX_CLONES, sub, t, T, T, x - y) \
     MAP2(ONAX_CLONES, mul, t, T, T, x * y) \
     MAP2(ONAX_CLONES, div, t, T, T, x / y) \
-    MAP2(ONAX_CLONES, max, t, T, T, x > y || x != x ? x : y) \
-    MAP2(ONAX_CLONES, min, t, T, T, x < y || x != x ? x : y) \
+    MAP2(ONAX_CLONES, max, t, T, T, onax_max_##t(x, y)) \
+    MAP2(ONAX_CLONES, min, t, T, T, onax_min_##t(x, y)) \
     MAP1(ONAX_CLONES, neg, t, T, T, -x) \
     MAP1(ONAX_CLONES, abs, t, T, T, fabs##f(x)) \
     MAP1(ONAX_CLONES, sign, t, T, T, x > 0 ? 1 : x < 0 ? -1 : x) \
@@ -43,32 +43,26 @@
 
 /* ---- integers: what depends on the width w alone; P: a type in which products of U do not overflow as signed numbers */
 
-ONAX_INLINE uint64_t onax_population_count(uint64_t x) {
-    x -= x >> 1 & 0x5555555555555555u;
-    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
-    x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
-    x += x >> 8;
-    x += x >> 16;
-    return (x + (x >> 32)) & 0x7F;
-}
-
-ONAX_INLINE uint32_t onax_population_count32(uint32_t x) {
-    x -= x >> 1 & 0x55555555u;
-    x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
-    x = (x + (x >> 4)) & 0x0F0F0F0Fu;
-    x += x >> 8;
-    return (x + (x >> 16)) & 0x3F;
-}
-
-/* x with every bit set below its first one. */
-ONAX_INLINE uint64_t onax_filled(uint64_t x) {
-    x |= x >> 1;
-    x |= x >> 2;
-    x |= x >> 4;
-    x |= x >> 8;
-    x |= x >> 16;
-    return x | x >> 32;
-}
+/* Bits that are set, and x with every bit set below its first one, by width: vectors hold as many narrow numbers as fit. */
+#define ONAX_BIT_COUNTS(w, U, join_bytes, fill_bytes) \
+    ONAX_INLINE U onax_population_count_##w(U x) { \
+        x = (U)(x - (x >> 1 & (U)0x5555555555555555u)); \
+        x = (U)((x & (U)0x3333333333333333u) + (x >> 2 & (U)0x3333333333333333u)); \
+        x = (U)((x + (x >> 4)) & (U)0x0F0F0F0F0F0F0F0Fu); \
+        join_bytes; \
+        return (U)(x & (2 * w - 1)); \
+    } \
+    ONAX_INLINE U onax_filled_##w(U x) { \
+        x = (U)(x | x >> 1); \
+        x = (U)(x | x >> 2); \
+        x = (U)(x | x >> 4); \
+        fill_bytes; \
+        return x; \
+    }
+ONAX_BIT_COUNTS(8, uint8_t, , )
+ONAX_BIT_COUNTS(16, uint16_t, x = (uint16_t)(x + (x >> 8)), x = (uint16_t)(x | x >> 8))
+ONAX_BIT_COUNTS(32, uint32_t, x += x >> 8; x += x >> 16, x |= x >> 8; x |= x >> 16)
+ONAX_BIT_COUNTS(64, uint64_t, x += x >> 8; x += x >> 16; x += x >> 32, x |= x >> 8; x |= x >> 16; x |= x >> 32)
 
 #define ONAX_WIDTH_EXPRESSIONS(MAP1, MAP2, SELECT, how, w, U, I, P) \
     MAP2(how, add, w, U, U, x + y) \
@@ -83,11 +77,11 @@ ONAX_INLINE uint64_t onax_filled(uint64_t x) {
     MAP2(how, ne, w, uint8_t, U, x != y) \
     MAP2(how, shift_left, w, U, U, y < w ? (P)x << (y & (w - 1)) : 0) \
     MAP2(how, shift_right_logical, w, U, U, y < w ? x >> (y & (w - 1)) : 0) \
-    MAP2(how, shift_right_arithmetic, w, U, U, (I)x >> (y < w ? y : w - 1)) \
+    MAP2(how, shift_right_arithmetic, w, U, U, (I)x >> ((P)y < w ? (P)y : w - 1)) \
     MAP1(how, abs, w, U, U, (I)x < 0 ? (U)0 - x : x) \
     MAP1(how, move, w, U, U, x) \
-    MAP1(how, population_count, w, U, U, w > 32 ? onax_population_count(x) : onax_population_count32((uint32_t)x)) \
-    MAP1(how, clz, w, U, U, w - onax_population_count(onax_filled(x))) \
+    MAP1(how, population_count, w, U, U, onax_population_count_##w(x)) \
+    MAP1(how, clz, w, U, U, w - onax_population_count_##w(onax_filled_##w(x))) \
     SELECT(how, select, w, U)
 
 /* ---- integers: what depends on the sign */

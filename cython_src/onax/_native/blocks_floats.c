@@ -13,12 +13,22 @@
 #include "normals_maths.h"
 #include "blocks_expressions.h"
 
+/* The next number towards y: one step among the bits, away from 0 or towards it. */
+#define ONAX_NEXTAFTER(t, T, U, bits_of, as_float, sign) \
+    ONAX_INLINE T onax_nextafter_##t(T x, T y) { \
+        const U bits = bits_of(x), least = (bits_of(y) & sign) | 1, step = (x < y) == (x > 0) ? 1 : (U)-1; \
+        const T next = as_float(x == 0 ? least : bits + step); \
+        return (x != x) | (y != y) ? x + y : x == y ? y : next; \
+    }
+ONAX_NEXTAFTER(f32, float, uint32_t, onax_bits, onax_as_float, 0x80000000u)
+ONAX_NEXTAFTER(f64, double, uint64_t, onax_bits64, onax_as_double, 0x8000000000000000u)
+
 #define ONAX_FLOAT(t, T, f) \
     ONAX_FLOAT_EXPRESSIONS(ONAX_OWN1, ONAX_OWN2, ONAX_OWN_SELECT, t, T, f) \
     ONAX_MAP1(PLAIN, round_##t, T, T, round##f(x)) \
     ONAX_TAKE(take_##t, T) \
     ONAX_MAP2(PLAIN, rem_##t, T, T, fmod##f(x, y)) \
-    ONAX_MAP2(PLAIN, nextafter_##t, T, T, nextafter##f(x, y))
+    ONAX_MAP2(ONAX_CLONES, nextafter_##t, T, T, onax_nextafter_##t(x, y))
 ONAX_FLOAT(f32, float, f)
 ONAX_FLOAT(f64, double, )
 
@@ -79,11 +89,31 @@ static void erf_inv_f32(ONAX_ARGUMENTS) {
 /* ---- folds */
 
 /* Of floats, what is NaN is counted beside: the choice alone is one instruction, and never a branch. */
+/* The extreme of n >= count elements, in so many lanes; NaN if one of them is. */
+#define ONAX_EXTREME_OF_ROW(name, T, I, none, is) \
+    ONAX_INLINE T name##_in_lanes(const T *a, int64_t n, const int count) { \
+        T lanes[ONAX_LANES]; I odd[ONAX_LANES]; int64_t i = 0; \
+        for (int k = 0; k < count; k++) { lanes[k] = (T)(none); odd[k] = 0; } \
+        for (; i + count <= n; i += count) \
+            for (int k = 0; k < count; k++) { const T x = a[i + k]; lanes[k] = x is lanes[k] ? x : lanes[k]; odd[k] |= (I)(x != x); } \
+        for (int k = 0; k < n - i; k++) { const T x = a[i + k]; lanes[k] = x is lanes[k] ? x : lanes[k]; odd[k] |= (I)(x != x); } \
+        for (int w = count / 2; w; w /= 2) \
+            for (int k = 0; k < w; k++) { lanes[k] = lanes[k + w] is lanes[k] ? lanes[k + w] : lanes[k]; odd[k] |= odd[k + w]; } \
+        return odd[0] ? (T)NAN : lanes[0]; \
+    }
+#define ONAX_SHORT_FLOAT_ROWS(name, T) \
+    if (second) { \
+        const int64_t length = *(const int64_t *)second; T *d = to; \
+        for (int64_t row = 0; row < n; row++, a += length) \
+            d[row] = length >= 64 ? name##_in_lanes(a, length, 32) : length >= 8 ? name##_in_lanes(a, length, 8) \
+                   : name##_in_lanes(a, length, 1); \
+        return; }
 #define ONAX_FLOAT_FOLD(name, T, I, none, is) \
+    ONAX_EXTREME_OF_ROW(name, T, I, none, is) \
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
         double *total = to; const T *a = first; T lanes[ONAX_LANES]; I odd[ONAX_LANES], any = 0; int64_t i = 0; \
         (void)third; \
-        ONAX_SHORT_ROWS(T, double, none, x is y || x != x ? x : y, y = x is y || x != x ? x : y) \
+        ONAX_SHORT_FLOAT_ROWS(name, T) \
         if (n == 0) { *total = none; return; } \
         if (n < 0) { const double x = *(const double *)first; if (x is *total || x != x) *total = x; return; } \
         if (n < ONAX_FEW_LANES) { \
@@ -117,5 +147,6 @@ ONAX_FLOAT_FOLD(fold_max_f64, double, int64_t, -HUGE_VAL, >) ONAX_FLOAT_FOLD(fol
         K(to_u16, to_u16_##t), K(to_i32, to_i32_##t), K(to_u32, to_u32_##t), K(to_i64, to_i64_##t), \
         K(to_u64, to_u64_##t), K(to_##t, move_##t), K(to_bf16, t##_to_bf16), \
         K(to_c64, t##_to_c64), K(to_c128, t##_to_c128), __VA_ARGS__};
-ONAX_ROW_OF(f32, K(to_f64, to_f64_f32), K(to_f16, onax_f32_to_f16), K(erf_inv, erf_inv_f32))
+ONAX_ROW_OF(f32, K(to_f64, to_f64_f32), K(to_f16, onax_f32_to_f16), K(erf_inv, erf_inv_f32),
+            K(bessel_i0e, bessel_i0e_f32), K(bessel_i1e, bessel_i1e_f32), K(digamma, digamma_f32))
 ONAX_ROW_OF(f64, K(to_f32, to_f32_f64), K(to_f16, f64_to_f16), K(erf_inv, erf_inv_f64))

@@ -2,6 +2,7 @@
 
 #include "blocks_doubles.h"
 #include "blocks_exps.h"
+#include "blocks_special.h"
 #include "lgamma.h"
 
 #define ONAX_LIBRARY1(name) ONAX_MAP1(PLAIN, name##_f64, double, double, name(x))
@@ -23,6 +24,13 @@ ONAX_MAP1(ONAX_CLONES, log1p_f32, float, float, onax_log1pf(x))
 ONAX_MAP1(ONAX_CLONES, tanh_f32, float, float, onax_tanhf(x))
 ONAX_MAP1(ONAX_CLONES, logistic_f32, float, float, onax_logisticf(x))
 ONAX_MAP1(ONAX_CLONES, erf_f32, float, float, onax_erff(x))
+ONAX_MAP1(ONAX_CLONES, erfc_f32, float, float, onax_erfcf(x))
+ONAX_MAP1(ONAX_CLONES, sinh_f32, float, float, onax_sinhf(x))
+ONAX_MAP1(ONAX_CLONES, cosh_f32, float, float, onax_coshf(x))
+ONAX_MAP1(ONAX_CLONES, asinh_f32, float, float, onax_asinhf(x))
+ONAX_MAP1(ONAX_CLONES, acosh_f32, float, float, onax_acoshf(x))
+ONAX_MAP1(ONAX_CLONES, atanh_f32, float, float, onax_atanhf(x))
+ONAX_MAP1(ONAX_CLONES, atan_f32, float, float, onax_atanf(x))
 
 /* the same of bfloat16, in one pass (blocks_halves.c has the others) */
 #define ONAX_OF_BF16(linkage, name, result) \
@@ -41,13 +49,12 @@ void onax_exp_bf16(ONAX_ARGUMENTS) {
 #define ONAX_BOTH1(name) \
     ONAX_MAP1(ONAX_CLONES, name##_f32, float, float, onax_##name((double)x)) \
     ONAX_MAP1(ONAX_CLONES, name##_f64, double, double, onax_##name(x))
-ONAX_BOTH1(atan) ONAX_BOTH1(asin) ONAX_BOTH1(acos) ONAX_BOTH1(asinh) ONAX_BOTH1(acosh) ONAX_BOTH1(atanh)
-ONAX_BOTH1(cosh)
+ONAX_BOTH1(asin) ONAX_BOTH1(acos)
 ONAX_MAP2(ONAX_CLONES, atan2_f32, float, float, onax_atan2((double)x, (double)y))
 ONAX_MAP2(ONAX_CLONES, atan2_f64, double, double, onax_atan2(x, y))
 #define ONAX_WIDE1(name) ONAX_MAP1(ONAX_CLONES, name##_f64, double, double, onax_##name(x))
 ONAX_WIDE1(exp) ONAX_WIDE1(exp2) ONAX_WIDE1(expm1) ONAX_WIDE1(log) ONAX_WIDE1(log1p) ONAX_WIDE1(tanh)
-ONAX_WIDE1(logistic) ONAX_WIDE1(sinh)
+ONAX_WIDE1(logistic) ONAX_WIDE1(sinh) ONAX_WIDE1(cosh) ONAX_WIDE1(asinh) ONAX_WIDE1(acosh) ONAX_WIDE1(atanh) ONAX_WIDE1(atan)
 
 /* exp(x - y), y an element each or one number: a difference feeds no product, so that nothing else is rounded together */
 #define ONAX_EXP_OF_DIFFERENCE(name, T, y_is, exp) \
@@ -100,39 +107,40 @@ const onax_variants onax_sums_of_exps[2][2] = {ONAX_SUM_ENTRIES(f32), ONAX_SUM_E
 
 /* ---- functions of float32 for which float64 leaves room for shorter forms */
 
-ONAX_INLINE double onax_sinh_of_float(double x) {
-    const double size = onax_size(x), e = onax_exp(size), z = x * x;
-    const double out = size < 0.01 ? size + size * z * (1.0 / 6.0 + z * (1.0 / 120.0)) : 0.5 * (e - 1.0 / e);
-    return x == x ? onax_signed_as(out, x) : x;
+/* log(x) and exp(x) to 2**-36 or so. */
+ONAX_INLINE double onax_short_log(double x) {
+    const uint64_t moved = onax_bits64(x) + (0x3FF0000000000000u - 0x3FE6A09E667F3BCDu);
+    const double e = onax_as_double((moved >> 52) | 0x4330000000000000u) - (4503599627370496.0 + 1023.0);
+    const double m = onax_as_double((moved & 0xFFFFFFFFFFFFFu) + 0x3FE6A09E667F3BCDu), s = (m - 1.0) / (m + 1.0), z = s * s;
+    double p = 2.0 / 11.0, out;
+    p = p * z + 2.0 / 9.0;
+    p = p * z + 2.0 / 7.0;
+    p = p * z + 2.0 / 5.0;
+    p = p * z + 2.0 / 3.0;
+    out = e * 0.693147180559945309417 + (p * z * s + 2.0 * s);
+    out = x > 1.7976931348623157e308 ? x : out;
+    return x == 0.0 ? -HUGE_VAL : x == x ? out : x;
 }
-
-/* erfc(x) for x >= 0: exp(-x**2) / (1 + 2x) times a polynomial in (x - 3) / (x + 3), fitted at Chebyshev points for x
-   up to 12. */
-ONAX_INLINE double onax_erfc_of_float(double size) {
-    const double y = size < 12.0 ? size : 12.0, u = (y - 3.0) / (y + 3.0);
-    double p = 0.000031994477813128225607;
-    p = p * u + 0.00012282610708665671106;
-    p = p * u - 0.00013084450327635378816;
-    p = p * u - 0.00078979472394326126065;
-    p = p * u + 0.0018971291906978472162;
-    p = p * u + 0.0025346160460941687941;
-    p = p * u - 0.023771618205459300507;
-    p = p * u + 0.068307031734796772382;
-    p = p * u - 0.11927362067335897546;
-    p = p * u + 0.12964523332121747108;
-    p = p * u - 0.047562293778011941748;
-    p = p * u - 0.13562110769264137203;
-    p = p * u + 1.2530080582563309907;
-    return onax_exp(-y * y) * p / (1.0 + 2.0 * y);
-}
-ONAX_INLINE double onax_erfc_of_sign(double x) {
-    const double far = onax_erfc_of_float(onax_size(x)), out = x < 0.0 ? 2.0 - far : far;
-    return x == x ? out : x;
+ONAX_INLINE double onax_short_exp(double x) {
+    double y = x > 200.0 ? 200.0 : x, t, r, p;
+    y = y < -200.0 ? -200.0 : y;
+    t = y * 1.44269504088896340736 + ONAX_WIDE_ROUNDING;
+    r = y - (t - ONAX_WIDE_ROUNDING) * 0.693147180559945309417;
+    p = 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = (p * r * r + r + 1.0) * onax_power_of_2(onax_bits64(t) - 0x4338000000000000u);
+    return x == x ? p : x;
 }
 
 /* exp(y log |x|), and where C's pow says otherwise. */
 ONAX_INLINE double onax_pow_of_float(double x, double y) {
-    const double size = onax_size(x), half = 0.5 * y, e = onax_exp(y * onax_log(size));
+    const double size = onax_size(x), half = 0.5 * y, e = onax_short_exp(y * onax_short_log(size));
     const int is_whole = floor(y) == y, is_odd = is_whole && floor(half) != half;
     double out = is_odd ? onax_signed_as(e, x) : e;
     out = x < 0.0 && size <= 3.5e38 && !is_whole ? ONAX_QUIET : out;
@@ -190,10 +198,12 @@ ONAX_INLINE double onax_lgamma_below_0(double x) {
     return x < 0.0 && size <= 3.5e38 ? (f == 0.0 ? HUGE_VAL : out) : of_size;
 }
 
-ONAX_MAP1(ONAX_CLONES, sinh_f32, float, float, onax_sinh_of_float((double)x))
-ONAX_MAP1(ONAX_CLONES, erfc_f32, float, float, onax_erfc_of_sign((double)x))
 ONAX_MAP1(ONAX_CLONES, cbrt_f32, float, float, onax_cbrt_of_float((double)x))
 ONAX_MAP2(ONAX_CLONES, pow_f32, float, float, onax_pow_of_float((double)x, (double)y))
+
+ONAX_MAP1(ONAX_CLONES, bessel_i0e_f32, float, float, onax_i0e((double)x))
+ONAX_MAP1(ONAX_CLONES, bessel_i1e_f32, float, float, onax_i1e((double)x))
+ONAX_MAP1(ONAX_CLONES, digamma_f32, float, float, onax_digamma((double)x))
 
 /* ---- sines, cosines and tangents: C's functions where the turns of an angle are too many to be counted */
 

@@ -136,7 +136,8 @@ ONAX_HALF2(bf16, le, uint8_t, x <= y)
     ONAX_WIDE1(t, asin, out) ONAX_WIDE1(t, acos, out) ONAX_WIDE1(t, atan, out) ONAX_WIDE1(t, sinh, out) \
     ONAX_WIDE1(t, cosh, out) ONAX_WIDE1(t, asinh, out) ONAX_WIDE1(t, acosh, out) ONAX_WIDE1(t, atanh, out) \
     ONAX_WIDE1(t, cbrt, out) ONAX_WIDE1(t, erfc, out) ONAX_WIDE1(t, erf_inv, out) \
-    ONAX_WIDE1(t, lgamma, out) ONAX_WIDE_FOLD(t, sum, sum_##t) ONAX_WIDE_FOLD(t, prod, prod_##t)
+    ONAX_WIDE1(t, lgamma, out) ONAX_WIDE1(t, bessel_i0e, out) ONAX_WIDE1(t, bessel_i1e, out) ONAX_WIDE1(t, digamma, out) \
+    ONAX_WIDE_FOLD(t, sum, sum_##t) ONAX_WIDE_FOLD(t, prod, prod_##t)
 #define ONAX_WIDE_FUNCTIONS(t, out) \
     ONAX_WIDE1(t, exp, out) ONAX_WIDE1(t, log, out) ONAX_WIDE1(t, tanh, out) ONAX_WIDE1(t, logistic, out) \
     ONAX_WIDE1(t, erf, out) ONAX_WIDE_FOLD(t, largest, largest_##t) ONAX_WIDE_FOLD(t, smallest, smallest_##t)
@@ -222,6 +223,7 @@ static void take_half(ONAX_ARGUMENTS) { onax_kernels_u16[ONAX_OP_take](to, first
     onax_kernel_row onax_kernels_##t = { \
         ONAX_REAL_ENTRIES(t), ONAX_CONVERSION_ENTRIES(t), K(erf_inv, erf_inv_##t), K(select, select_half), \
         K(move, move_half), K(take, take_half), K(sum, sum_##t), K(prod, prod_##t), K(largest, largest_##t), \
+        K(bessel_i0e, bessel_i0e_##t), K(bessel_i1e, bessel_i1e_##t), K(digamma, digamma_##t), \
         K(smallest, smallest_##t), K(to_c64, t##_to_c64), K(to_c128, t##_to_c128)};
 ONAX_ROW_OF(f16)
 ONAX_ROW_OF(bf16)

@@ -25,6 +25,12 @@ ONAX_INLINE float onax_with_sign(float size, float sign) {
     return onax_as_float((onax_bits(size) & 0x7fffffffu) | (onax_bits(sign) & 0x80000000u));
 }
 
+/* The larger and the smaller of two numbers, NaN if one of them is; y of equal ones. */
+#define ONAX_EXTREMES(t, T) \
+    ONAX_INLINE T onax_max_##t(T x, T y) { const T u = x <= y ? y : x; return y != y ? y : u; } \
+    ONAX_INLINE T onax_min_##t(T x, T y) { const T u = x >= y ? y : x; return y != y ? y : u; }
+ONAX_EXTREMES(f32, float) ONAX_EXTREMES(f64, double)
+
 #define ONAX_ROUNDING 12582912.0f  /* 1.5 * 2**23: adding it leaves the nearest integer in the low bits */
 
 /* p 2**k for k in -252 ... 254, with two factors: a product with both rounds once, into infinity or subnormals.  Of NaN k
@@ -42,17 +48,20 @@ ONAX_INLINE float onax_exp_rest(float r) {
     return p * r + 5.0000001201e-1f;
 }
 
-ONAX_INLINE float onax_expf(float x) {
-    float y = x > 89.0f ? 89.0f : x, t, n, r;
+/* exp(x - rest) / 2**halvings, where rest is small */
+ONAX_INLINE float onax_exp_of_partsf(float x, float rest, int32_t halvings) {
+    float y = x > 90.0f ? 90.0f : x, t, n, r;
     int32_t k;
     y = y < -104.0f ? -104.0f : y;
     t = y * 1.44269504088896341f + ONAX_ROUNDING;
-    k = (int32_t)(onax_bits(t) - 0x4B400000u);
+    k = (int32_t)(onax_bits(t) - 0x4B400000u) - halvings;
     n = t - ONAX_ROUNDING;
     r = y - n * 0.693359375f;
-    r = r + n * 2.12194440e-4f;
+    r = r + n * 2.12194440e-4f - rest;
     return ONAX_SCALED(onax_exp_rest(r) * r * r + r + 1.0f, k);
 }
+ONAX_INLINE float onax_halved_expf(float x, int32_t halvings) { return onax_exp_of_partsf(x, 0.0f, halvings); }
+ONAX_INLINE float onax_expf(float x) { return onax_exp_of_partsf(x, 0.0f, 0); }
 
 ONAX_INLINE float onax_exp2f(float x) {
     float y = x > 129.0f ? 129.0f : x, t, r;
@@ -122,6 +131,53 @@ ONAX_INLINE float onax_tanhf(float x) {
     return onax_with_sign(m / (m + 2.0f), x);
 }
 
+/* Below 1 a polynomial: x + x**3 p(x**2), fitted to sinh(x) / x. */
+ONAX_INLINE float onax_sinhf(float x) {
+    const float size = onax_sizef(x), half = onax_halved_expf(size, 1), z = x * x;
+    float p = 2.8176124716e-06f;
+    p = p * z + 1.9836030553e-04f;
+    p = p * z + 8.3333508279e-03f;
+    p = p * z + 1.6666666484e-01f;
+    return size < 1.0f ? p * z * x + x : onax_with_sign(half - 0.25f / half, x);
+}
+ONAX_INLINE float onax_coshf(float x) {
+    const float half = onax_halved_expf(onax_sizef(x), 1);
+    return half + 0.25f / half;
+}
+
+/* Far out all three are log(2x); nearer, log1p of what loses nothing near 0, or near 1. */
+ONAX_INLINE float onax_asinhf(float x) {
+    const float size = onax_sizef(x), y = size < 1e18f ? size : 1e18f, z = y * y;
+    const float out = onax_log1pf(size < 1e18f ? y + z / (1.0f + sqrtf(1.0f + z)) : size) + (size < 1e18f ? 0.0f : 0.693147180559945309f);
+    return x == x ? onax_with_sign(out, x) : x;
+}
+ONAX_INLINE float onax_acoshf(float x) {
+    const float y = x < 1e18f ? x : 1e18f, t = y - 1.0f;
+    const float out = onax_log1pf(x < 1e18f ? t + sqrtf(t * (y + 1.0f)) : x) + (x < 1e18f ? 0.0f : 0.693147180559945309f);
+    return x >= 1.0f ? out : x == x ? onax_as_float(0x7FC00000u) : x;
+}
+ONAX_INLINE float onax_atanhf(float x) {
+    const float size = onax_sizef(x), out = 0.5f * onax_log1pf(2.0f * size / (1.0f - size));
+    return x == x ? onax_with_sign(out, x) : x;
+}
+
+/* Above tan(pi/8) less pi/4, above 1 of the reciprocal; the polynomial was fitted to atan(t) / t. */
+ONAX_INLINE float onax_atanf(float x) {
+    const float size = onax_sizef(x), y = size < 1e30f ? size : 1e30f;
+    const int steep = y > 1.0f, wide = (steep ? 1.0f : y) > 0.41421356f * (steep ? y : 1.0f);
+    const float low = steep ? 1.0f : y, high = steep ? y : 1.0f;
+    const float t = (wide ? low - high : low) / (wide ? low + high : high), z = t * t;
+    float p = -6.0713041107e-02f, a;
+    p = p * z + 1.0590773287e-01f;
+    p = p * z - 1.4243064164e-01f;
+    p = p * z + 1.9998442085e-01f;
+    p = p * z - 3.3333314580e-01f;
+    a = p * z * t + t;
+    a = wide ? 0.785398163397448310f + (a - 2.18556941e-8f) : a;
+    a = steep ? 1.57079632679489662f - (a + 4.37113883e-8f) : a;
+    return x == x ? onax_with_sign(a, x) : x;
+}
+
 ONAX_INLINE float onax_logisticf(float x) { return 1.0f / (1.0f + onax_expf(-x)); }
 
 /* Below 1 a polynomial in x**2, fitted to erf(x) / x; up to 4, where the result is 1, 1 - q**4 with a polynomial in
@@ -147,6 +203,35 @@ ONAX_INLINE float onax_erff(float x) {
     q = q * q;
     out = size < 1.0f ? p * size : 1.0f - q * q;
     return x == x ? onax_with_sign(out, x) : x;
+}
+
+/* erfc(x): up to 13/16 one less a polynomial fitted to erf(x) / x; beyond, with y = |x|, exp(-y**2) / (1 + 2y) times a polynomial
+   in (y - 3) / (y + 3), fitted at Chebyshev points for y up to 10.5.  What the square lost goes into the exponential. */
+ONAX_INLINE float onax_erfcf(float x) {
+    const float size = onax_sizef(x), y = size < 10.5f ? size : 10.5f, u = (y - 3.0f) / (y + 3.0f), s = y * y, z = x * x;
+    const float high = onax_as_float(onax_bits(y) & 0xFFFFF000u), low = y - high, lost = (high * high - s) + (high + y) * low;
+    const float e = onax_exp_of_partsf(-s, lost, 0);
+    float p = 1.2179410551e-03f, q = 7.8758750627e-05f, far;
+    p = p * u - 5.9429596877e-04f;
+    p = p * u + 7.1770895738e-04f;
+    p = p * u + 2.4436693639e-03f;
+    p = p * u - 2.3392489180e-02f;
+    p = p * u + 6.8323776126e-02f;
+    p = p * u - 1.1932716519e-01f;
+    p = p * u + 1.2964405119e-01f;
+    p = p * u - 4.7559197992e-02f;
+    p = p * u - 1.3562108576e-01f;
+    p = p * u + 1.2530080080e+00f;
+    q = q * z - 8.0168642872e-04f;
+    q = q * z + 5.1890874234e-03f;
+    q = q * z - 2.6854212011e-02f;
+    q = q * z + 1.1283594715e-01f;
+    q = q * z - 3.7612626667e-01f;
+    q = q * z + 1.1283791658e+00f;
+    far = e * (p / (1.0f + 2.0f * y));
+    far = x < 0.0f ? 2.0f - far : far;
+    far = size < 0.8125f ? 1.0f - q * x : far;
+    return x == x ? far : x;
 }
 
 /* The largest |x| that onax_sin_cosf reduces: x - n pi/2 in float64, where n times the first 33 bits is exact. */

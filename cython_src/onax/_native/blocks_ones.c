@@ -1,10 +1,11 @@
 /* Operands that are one number for a whole block: constants, and what each row has one of (a mean, a maximum) where
    blocks are of one row.  Kernels read them where they are, so that no block is filled with copies. */
 #include "blocks_program.h"
+#include "blocks_maths.h"
 
 #define ONAX_EACH_ARITHMETIC(O, t, T) \
     O(add, t, T, x + y) O(sub, t, T, x - y) O(mul, t, T, x * y) O(div, t, T, x / y) \
-    O(max, t, T, x > y || x != x ? x : y) O(min, t, T, x < y || x != x ? x : y)
+    O(max, t, T, onax_max_##t(x, y)) O(min, t, T, onax_min_##t(x, y))
 
 #define ONAX_WITH_ONE(op, t, T, value) \
     ONAX_CLONES static void op##_second_##t(ONAX_ARGUMENTS) { \

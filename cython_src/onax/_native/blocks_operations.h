@@ -42,20 +42,23 @@
     O(tan, 'U', -1, 1.4f, 1.4f) \
     O(asin, 'U', -1, 1.7f, 1.7f) \
     O(acos, 'U', -1, 1.7f, 1.7f) \
-    O(atan, 'U', -1, 1.3f, 1.3f) \
-    O(sinh, 'U', -1, 1.5f, 3.3f) \
-    O(cosh, 'U', -1, 2.4f, 2.4f) \
-    O(asinh, 'U', -1, 4.8f, 4.8f) \
-    O(acosh, 'U', -1, 4.6f, 4.6f) \
-    O(atanh, 'U', -1, 2.3f, 2.3f) \
+    O(atan, 'U', -1, 0.5f, 1.3f) \
+    O(sinh, 'U', -1, 0.5f, 1.2f) \
+    O(cosh, 'U', -1, 0.5f, 1.1f) \
+    O(asinh, 'U', -1, 1.4f, 4.8f) \
+    O(acosh, 'U', -1, 1.3f, 4.6f) \
+    O(atanh, 'U', -1, 1.2f, 2.3f) \
     O(cbrt, 'U', -1, 3.1f, 9.5f) \
     O(erf, 'U', -1, 0.4f, 4.2f) \
-    O(erfc, 'U', -1, 2.1f, 10.3f) \
+    O(erfc, 'U', -1, 0.9f, 10.3f) \
     O(erf_inv, 'U', -1, 1.6f, 9.0f) \
     O(lgamma, 'U', -1, 7.0f, 20.0f) \
-    O(pow, 'B', -1, 3.6f, 11.5f) \
+    O(digamma, 'U', -1, 3.0f, 20.0f) \
+    O(bessel_i0e, 'U', -1, 1.8f, 20.0f) \
+    O(bessel_i1e, 'U', -1, 1.8f, 20.0f) \
+    O(pow, 'B', -1, 2.8f, 11.5f) \
     O(atan2, 'B', -1, 2.9f, 2.9f) \
-    O(nextafter, 'B', -1, 1.8f, 1.8f) \
+    O(nextafter, 'B', -1, 0.3f, 0.5f) \
     O(is_finite, 'P', -1, 0.12f, 0.25f) \
     O(not, 'U', -1, 0.12f, 0.25f) \
     O(and, 'B', -1, 0.12f, 0.25f) \

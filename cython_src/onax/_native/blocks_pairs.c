@@ -2,6 +2,7 @@
    register of the CPU: each operation is rounded by itself, so the bits are those of two kernels.  onax_join_steps finds
    the steps of a loop that they replace. */
 #include "blocks_program.h"
+#include "blocks_maths.h"
 
 #define FURTHEST 64            /* steps between two that are joined, at most */
 
@@ -10,7 +11,7 @@
 enum { LEFT, RIGHT, BOTH, FORMS };   /* which operands of the second operation u is */
 
 #define ONAX_EACH_FIRST(O, t, T) \
-    O(add, t, T, x + y) O(sub, t, T, x - y) O(mul, t, T, x * y) O(div, t, T, x / y) O(max, t, T, x > y || x != x ? x : y)
+    O(add, t, T, x + y) O(sub, t, T, x - y) O(mul, t, T, x * y) O(div, t, T, x / y) O(max, t, T, onax_max_##t(x, y))
 
 /* Y and Z say of what y and z are: an element each, or one number for all. */
 #define EACH(p) p[i]
@@ -37,8 +38,8 @@ enum { LEFT, RIGHT, BOTH, FORMS };   /* which operands of the second operation u
     ONAX_PAIR(first_name##_mul_##t, T, u_is, u * z) \
     ONAX_PAIR(first_name##_div_##t, T, u_is, u / z) \
     ONAX_PAIR(first_name##_over_##t, T, u_is, z / u) \
-    ONAX_PAIR(first_name##_max_##t, T, u_is, u > z || u != u ? u : z) \
-    ONAX_PAIR(first_name##_min_##t, T, u_is, u < z || u != u ? u : z) \
+    ONAX_PAIR(first_name##_max_##t, T, u_is, onax_max_##t(u, z)) \
+    ONAX_PAIR(first_name##_min_##t, T, u_is, onax_min_##t(u, z)) \
     ONAX_PAIR_OF_ONE(first_name##_square_##t, T, u_is, u * u) \
     ONAX_PAIR_OF_ONE(first_name##_neg_##t, T, u_is, -u)
 ONAX_EACH_FIRST(ONAX_PAIRS_WITH, f32, float)

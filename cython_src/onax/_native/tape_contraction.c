@@ -1,5 +1,6 @@
 /* Contractions of arrays with any strides: how each is computed is decided once, when it is planned.
 
+   vectors   of narrow numbers, a kernel reads two of them in place
    dots      vector kernels read both operands along the summed axis
    strips    vector kernels read b along its columns; operands that they cannot read in place are packed before
    pairs     of complex numbers: strips of b, as real numbers, with the real and with the imaginary parts of a
@@ -25,14 +26,16 @@
 #define MOST_PARTS 8
 #define MOST_PACKED_PARTS 4
 #define MOST_STACKED_ROWS 64
+#define SHORTEST_VECTOR 64      /* terms below which vectors are packed as matrices are */
 #define BATCH 32                /* matrices whose offsets are computed at a time */
 
-enum { ZEROS, DOTS, STRIPS, PAIRS, PACKED };
+enum { ZEROS, VECTORS, DOTS, STRIPS, PAIRS, PACKED };
 enum { NOT_QUICK, ONE_DOTS, ONE_STRIP };  /* a single call of a kernel */
 
 struct onax_product {
     onax_contraction c;
     const onax_gemm_kernels *g;
+    onax_vector_dot vector_dot; /* of VECTORS */
     onax_strip strip;           /* of STRIPS: the kernel for all columns, or NULL */
     onax_pack pack_a, pack_b;   /* of STRIPS: NULL where an operand is read in place */
     onax_unpack unpack;         /* NULL: c is written in place */
@@ -287,6 +290,9 @@ static const char *plan_mode(onax_product *p) {
         p->part_scratch = rounded(2 * p->m * p->n * p->size, 64);
         return NULL;
     }
+    if (p->m == 1 && p->n == 1 && p->k >= SHORTEST_VECTOR && is_unit(&p->c.inner[0]) && is_unit(&p->c.inner[1]))
+        p->vector_dot = onax_narrow_dot(p->c.types);
+    if (p->vector_dot) { p->mode = VECTORS; return NULL; }
     p->mode = p->n == 1 && p->k >= (p->batch > 1 ? 32 : 4) && can_use(p, DOTS) ? DOTS
             : can_use(p, STRIPS) ? STRIPS : can_use(p, DOTS) ? DOTS : PACKED;
     if (p->mode == STRIPS && is_scattered(p)) return plan_small(p);
@@ -512,6 +518,7 @@ static int run_packed(const onax_product *p, const job *t, const char *a, const 
 }
 
 static int run_matrix(const onax_product *p, const job *t, const char *a, const char *b, char *c) {
+    if (p->mode == VECTORS) { p->vector_dot(c, a, b, p->k); return ONAX_DONE; }
     return p->mode == STRIPS ? run_strips(p, t, a, b, c) : p->mode == PAIRS ? run_pairs(p, t, a, b, c) : p->mode == DOTS ? run_dots(p, t, a, b, c)
          : run_packed(p, t, a, b, c);
 }

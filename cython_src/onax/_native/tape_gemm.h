@@ -53,6 +53,11 @@ typedef void (*onax_unpack)(void *dst, const int64_t *io, int64_t ni, const int6
 onax_pack onax_packer(int64_t type, int work, int side);
 onax_unpack onax_unpacker(int64_t type, int work);
 
+/* c = the sum of the products of k adjacent elements of a and b. */
+typedef void (*onax_vector_dot)(void *c, const void *a, const void *b, int64_t k);
+/* That of narrow numbers of these types (left, right, result), or NULL. */
+onax_vector_dot onax_narrow_dot(const int64_t *types);
+
 /* An index as digits: the last varies fastest. */
 typedef struct { int n; int64_t count, dims[ONAX_MOST_RANK], strides[ONAX_MOST_RANK]; } onax_digits;
 

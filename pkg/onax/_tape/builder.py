@@ -316,6 +316,8 @@ class Builder:
                 return self._elementwise(eqn, reads)
         except (Unsupported, Unfit) as refusal:
             reason = str(refusal) or reason
+            if rule is not None and joins(eqn):
+                return self._elementwise(eqn, reads)
         return self.call_python(eqn, reads, reason)
 
     def _fold(self, eqn, reads, avals):

@@ -1,4 +1,7 @@
-"""Special functions on tapes: the instruction `special` (`tape_special.c`), for float32 and float64."""
+"""Special functions on tapes: the instruction `special` (`tape_special.c`), for float32 and float64.
+
+Digamma and the Bessel functions of narrower floats than float64 are operations over blocks instead.
+"""
 
 from functools import cache
 from math import prod
@@ -37,14 +40,25 @@ def _special(number):
     return rule
 
 
+def _of_float64(rule):
+    """The rule for float64 alone."""
+
+    def of_float64(b, out, *operands):
+        if out.dtype != "float64":
+            raise Unsupported(f"of {out.dtype} it is an operation over blocks")
+        return rule(b, out, *operands)
+
+    return of_float64
+
+
 _DIGAMMA, _IGAMMA, _IGAMMAC, _BETAINC, _I0E, _I1E, _ZETA, _POLYGAMMA, _IGAMMA_GRAD_A = map(_special, range(9))
 
-tape.set(special.digamma_p, _DIGAMMA)
+tape.set(special.digamma_p, _of_float64(_DIGAMMA))
 tape.set(special.igamma_p, _IGAMMA)
 tape.set(special.igammac_p, _IGAMMAC)
 tape.set(special.regularized_incomplete_beta_p, _BETAINC)
-tape.set(special.bessel_i0e_p, _I0E)
-tape.set(special.bessel_i1e_p, _I1E)
+tape.set(special.bessel_i0e_p, _of_float64(_I0E))
+tape.set(special.bessel_i1e_p, _of_float64(_I1E))
 tape.set(special.zeta_p, _ZETA)
 tape.set(special.polygamma_p, _POLYGAMMA)
 tape.set(special.igamma_grad_a_p, _IGAMMA_GRAD_A)
