@@ -40,3 +40,6 @@ def mistakes(w: Array) -> None:
     sparse.eye(3, sparse_format="coordinates")  # there is no such format
     sparse.bcoo_todense(w)  # an array is not sparse
     sparse.BCOO.fromdense(w).dense()  # there is no such method
+    jnp.zeros(3, 3)  # an integer is no dtype
+    jnp.zeros(3, out_sharding="x")  # text is no sharding
+    lax.dot(w, w, precision=3)  # an integer is no precision

@@ -307,3 +307,18 @@ def experiments(x: Array) -> None:
     assert_type(sparse.sparsify(jax.jit(lambda v: v))(matrix), Any)
     assert_type(core.jaxpr_as_fun(jax.make_jaxpr(loss)(x, x))(x, x), list[Any])
     assert_type(ad.add_jaxvals(x, x), Array)
+
+
+def arguments(x: Array, mesh: jax.sharding.Mesh) -> None:
+    # What is accepted as a dtype, a sharding, a device, a precision.
+    assert_type(jnp.float32(3.0), Array)
+    assert_type(jnp.zeros(3, jnp.bfloat16), Array)
+    assert_type(jnp.zeros(3, np.float32), Array)
+    assert_type(jnp.zeros(3, float), Array)
+    assert_type(jnp.zeros(3, x.dtype), Array)
+    assert_type(jnp.zeros(3, jnp.dtype("f4"), device=jax.devices()[0]), Array)
+    assert_type(jnp.zeros(3, device=jax.NamedSharding(mesh, jax.P("x"))), Array)
+    assert_type(jnp.zeros(3, out_sharding=jax.P("x")), Array)
+    assert_type(x.astype(jnp.int32), Array)
+    assert_type(lax.dot(x, x, precision="highest"), Array)
+    assert_type(lax.dot(x, x, precision=(lax.Precision.HIGH, lax.Precision.HIGH)), Array)

@@ -13,7 +13,7 @@ def test_the_layout(monkeypatch):
         package = Path(cwd) / "onax"
         seen.update(command=command, names={p.name for p in package.iterdir()}, path=env["MYPYPATH"], cwd=cwd)
         seen["resolved"] = [(package / name).resolve() for name in ("numpy/__init__.py", "export")]
-        seen["array_like"] = {p.name for p in (package / "_ground").glob("array_like.*")}
+        seen["argument_types"] = {p.name for p in (package / "_ground").glob("argument_types.*")}
         return SimpleNamespace(returncode=7)
 
     with script_modules.imported("", "typecheck") as modules:
@@ -23,5 +23,5 @@ def test_the_layout(monkeypatch):
     assert seen["resolved"] == [root / "pkg" / "onax" / "numpy" / "__init__.py", root / "export"]
     assert seen["path"] == seen["cwd"]
     assert {"__init__.py", "_native", "export"} <= seen["names"] and seen["command"][-2:] == ["-p", "onax"]
-    assert seen["array_like"] == {"array_like.py"}  # the package is checked without the stub for users
+    assert seen["argument_types"] == {"argument_types.py"}  # the package is checked without the stub for users
     assert not Path(seen["cwd"]).exists()

@@ -6,23 +6,23 @@ from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
-from onax._ground.array_like import ArrayLike as ArrayLike
+from onax._ground.argument_types import ArrayLike as ArrayLike
+from onax._ground.argument_types import DeviceLike as DeviceLike
+from onax._ground.argument_types import DTypeLike as DTypeLike
+from onax._ground.argument_types import PrecisionLike as PrecisionLike
+from onax._ground.argument_types import ShardingLike as ShardingLike
 from onax._ground.dims import SymbolicDim
 from onax._ground.dtypes import ExtendedDType
 
 DimSize: TypeAlias = int | SymbolicDim
 Shape: TypeAlias = tuple[DimSize, ...]
 DType: TypeAlias = np.dtype | ExtendedDType
-DTypeLike: TypeAlias = Any  # a dtype, a scalar type, a name
 PathLike: TypeAlias = str | os.PathLike[str]
 PyTree: TypeAlias = Any
 AnyFunction: TypeAlias = (
     Any  # a callable; where Callable[..., Any] is expected, mypy infers no type for jit(lambda ...)
 )
 Axis: TypeAlias = int | Sequence[int] | None
-DeviceLike: TypeAlias = Any  # a Device, a Sharding or a Format
-ShardingLike: TypeAlias = Any  # a NamedSharding, or a PartitionSpec over the mesh in context
-PrecisionLike: TypeAlias = Any  # None, a Precision or its name, a pair of them, or the name of an algorithm
 Index: TypeAlias = Any  # an integer, slice, None, Ellipsis, array or tuple of those
 
 Class = TypeVar("Class", bound=type)  # for decorators that keep a class

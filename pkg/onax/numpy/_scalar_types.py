@@ -29,14 +29,14 @@ class _ScalarMeta(type):
     def __ne__(self, other):
         return not self == other
 
-    def __call__(self, x):
+    def __call__(self, x: Any) -> Array:
         return asarray(x, dtype=self.dtype)
 
     def __instancecheck__(self, instance):
         return isinstance(instance, self.dtype.type)
 
 
-def _scalar_type(scalar):
+def _scalar_type(scalar: Any) -> _ScalarMeta:
     """The callable dtype for a NumPy scalar type."""
     name = np.dtype(scalar).name
     made = _ScalarMeta(name, (object,), {"dtype": np.dtype(scalar), "__doc__": f"The dtype {name}; called, an Array."})
