@@ -179,3 +179,25 @@ def test_symbolic_windows_are_refused():
     f = jax.jit(lambda x: lax.reduce_window(x, -INF, lax.max, (2,), (2,)))
     with pytest.raises(jax.errors.LoweringError, match="give those axes sizes in numbers"):
         jax.export.export(f)(jax.ShapeDtypeStruct((n,), np.float32))
+
+
+@pytest.mark.parametrize(
+    "shape, window, strides, is_repeated",
+    [
+        ((4, 6), (2, 3), (2, 3), True),
+        ((5, 6), (2, 3), (2, 3), False),  # the last row is in no window
+        ((4, 6), (2, 3), (2, 1), False),
+        ((4, 6), (1, 6), (1, 6), True),
+        ((0, 6), (2, 3), (2, 3), True),
+    ],
+)
+def test_cotangents_of_windows_side_by_side_are_repeated(shape, window, strides, is_repeated):
+    x = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+    total, backward = vjp(lambda x: lax.reduce_window(x, 0.0, lax.add, window, strides, "VALID"), x)
+    ct = np.arange(total.size, dtype=np.float32).reshape(total.shape)
+    want = np.zeros(shape, np.float32)
+    for i, j in np.ndindex(*ct.shape):
+        rows, columns = (slice(k * s, k * s + w) for k, s, w in zip((i, j), strides, window))
+        want[rows, columns] += ct[i, j]
+    np.testing.assert_array_equal(backward(ct)[0], want)
+    assert ("reduce_window_sum" not in str(jax.make_jaxpr(backward)(ct))) == is_repeated

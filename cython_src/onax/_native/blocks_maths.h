@@ -26,10 +26,10 @@ ONAX_INLINE float onax_with_sign(float size, float sign) {
 }
 
 /* The larger and the smaller of two numbers, NaN if one of them is; y of equal ones. */
-#define ONAX_EXTREMES(t, T) \
+#define ONAX_EXTREMES_OF_TWO(t, T) \
     ONAX_INLINE T onax_max_##t(T x, T y) { const T u = x <= y ? y : x; return y != y ? y : u; } \
     ONAX_INLINE T onax_min_##t(T x, T y) { const T u = x >= y ? y : x; return y != y ? y : u; }
-ONAX_EXTREMES(f32, float) ONAX_EXTREMES(f64, double)
+ONAX_EXTREMES_OF_TWO(f32, float) ONAX_EXTREMES_OF_TWO(f64, double)
 
 #define ONAX_ROUNDING 12582912.0f  /* 1.5 * 2**23: adding it leaves the nearest integer in the low bits */
 

@@ -14,7 +14,7 @@
 #include "tape_strides.h"
 
 #define HEAD 5
-#define TILE (1 << 16)         /* bytes, about, of rows that are copied before the program runs on them */
+#define TILE (1 << 17)         /* bytes, about, of rows that are copied before the program runs on them */
 #define SQUARE 16              /* rows are taken by multiples of it: the squares of a transposition */
 #define PART_WORK 100000.0     /* nanoseconds that are worth a part of their own */
 #define MOST_PARTS 8

@@ -34,7 +34,7 @@
         if ((uint32_t)at <= (uint32_t)largest) \
             COMBINE_ONE(T, C, from_, back, expression, to + at * (int64_t)sizeof(T), from + (i) * (int64_t)sizeof(T)); } while (0)
 
-#define DEFINE_COMBINE(...) DEFINE_COMBINE_BY(COMBINE_NUMBERS, __VA_ARGS__)
+#define DEFINE_COMBINE(name, T, C, from_, back, expression) DEFINE_COMBINE_BY(COMBINE_NUMBERS, name, T, C, from_, back, expression)
 #define DEFINE_COMBINE_BY(COMBINE_ONE, name, T, C, from_, back, expression) \
     static void elements_##name(char *to, int64_t step, const int64_t *at, const char *from, int64_t from_step, int64_t n) { \
         int64_t i = 0; \

@@ -76,7 +76,7 @@ static inline int takes_strips(int64_t n, int64_t to_row, int64_t from_step) {
         LAST_TWO_AXES \
         const int64_t above = until_line(to, to_row, sizeof(T), n), before = until_line(from, from_step, sizeof(T), m); \
         const int64_t line = LINE / sizeof(T) > side ? LINE / sizeof(T) : side; \
-        const int strips = takes_strips(n, to_row, from_step); \
+        const int strips = takes_strips(n, to_row, from_step), ahead = strips; \
         (void)from_row, (void)to_step; \
         for (int64_t i = 0, rows; i < m; i += rows) { \
             rows = length_##name(i, m, before, strips ? line : to_row % 1024 && from_step % 1024 ? BLOCK : LOW_BLOCK); \
@@ -84,7 +84,7 @@ static inline int takes_strips(int64_t n, int64_t to_row, int64_t from_step) {
                 columns = strips ? n : length_##name(j, n, above, 2 * BLOCK); \
                 transpose_block_##name(to + i * to_row + j * (int64_t)sizeof(T), to_row, \
                                        from + i * (int64_t)sizeof(T) + j * from_step, from_step, rows, columns, \
-                                       strips && i + rows < m); } } }
+                                       ahead); } } }
 
 #if defined(ONAX_HAS_SHUFFLES)
 #define transpose_square_1 onax_transpose_square_1

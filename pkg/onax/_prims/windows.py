@@ -22,7 +22,7 @@ from onax._prims.convert import cast, compute_dtype
 from onax._prims.elementwise import ge_p, le_p
 from onax._prims.padding import dilate_and_pad, pad
 from onax._prims.reductions import highest, lowest
-from onax._prims.shaping import bdim_at_front, shape_of
+from onax._prims.shaping import bdim_at_front, broadcast_in_dim_p, reshape, shape_of
 from onax._prims.slicing import slice_p, zero_scalar
 from onax._prims.windows_shapes import adjoint_padding, combine_windows, slice_bounds, window_offsets, windows_shape
 
@@ -133,9 +133,24 @@ def _sum_dtype(dtype):
         raise TypeError(f"operand to reduce_window_sum must have a number dtype, got {np.dtype(dtype).name}")
 
 
+def _repeated(ct, repeats):
+    """Each element as often along each axis as `repeats` says."""
+    pairs = tuple([d for pair in zip(ct.shape, repeats) for d in pair])
+    axes = tuple(range(0, len(pairs), 2))
+    spread = broadcast_in_dim_p.bind(ct, shape=pairs, broadcast_dimensions=axes, sharding=None)
+    return reshape(spread, tuple([d * n for d, n in zip(ct.shape, repeats)]))
+
+
 def _sum_transpose(ct, x, *, window_dimensions, window_strides, padding, base_dilation, window_dilation):
-    """Sums over the same windows of the cotangent, which is dilated by the strides."""
+    """Sums over the same windows of the cotangent, which is dilated by the strides.
+
+    Where windows lie side by side and cover the operand, each of its elements has the cotangent of its window.
+    """
     shape = x.aval.shape
+    covered = tuple([d * stride for d, stride in zip(ct.shape, window_strides)])
+    is_plain = not any(low or high for low, high in padding) and all(d == 1 for d in (*base_dilation, *window_dilation))
+    if is_plain and tuple(window_dimensions) == tuple(window_strides) and covered == shape:
+        return [_repeated(ct, window_strides)]
     pads = adjoint_padding(shape, window_dimensions, window_strides, ct.shape, padding, base_dilation, window_dilation)
     config = tuple((low, high, stride - 1) for (low, high), stride in zip(pads, window_strides))
     spread = pad(ct, zero_scalar(ct.dtype), config)
