@@ -113,8 +113,7 @@ def _evaluate_and_check(primitive, operands, params, evaluate):
         out = evaluate(primitive, operands, params)
         special = first_special_value(out if primitive.multiple_results else (out,))
         if special is not None:
-            # A scalar that is one already is a literal: whatever else makes one raises an error at once.
-            literal = any(not x.shape and first_special_value((x,)) for x in operands if isinstance(x, Array))
+            literal = any(_is_special_literal(x) for x in operands)
             raise floating_point_error("stage" if literal else primitive.name, special, operands)
         return out
     out = without_special_value_checks(evaluate, primitive, operands, params)
@@ -132,6 +131,13 @@ def _evaluate_and_check(primitive, operands, params, evaluate):
             _name_outer(error, primitive)
             raise
     raise floating_point_error(params.get("name", primitive.name), special, operands, VANISHED)
+
+
+def _is_special_literal(x):
+    """Whether an operand is what a Python number became, and is a NaN or infinity that the options forbid."""
+    if isinstance(x, Array):
+        return x.weak_type and not x.shape and special_value(x) is not None
+    return isinstance(x, np.inexact) and any(context.option_word() & option and test(x) for option, _, test in _TESTS)
 
 
 def _name_outer(error, primitive):

@@ -142,6 +142,8 @@ def _sort_jvp(primals, tangents, *, dimension, **params):
         out = sort_p.bind(*primals, dimension=dimension, **params)
         return out, tangent_zero(out)
     shape = shape_of(primals[0])
+    if type(shape[dimension]) is int and shape[dimension] == 0:
+        return sort_p.bind(*primals, dimension=dimension, **params), list(tangents)
     indices = broadcasted_iota(np.uint32, shape, dimension)
     *out, indices = sort_p.bind(*primals, indices, dimension=dimension, **params)
     indices = expand_dims(indices, (len(shape),))

@@ -9,7 +9,7 @@ from onax._control.jit_call import FEW, staged
 from onax._ground import dtypes
 from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array
-from onax.numpy._promotion import canonical_axis, ensure_arraylike, no_out
+from onax.numpy._promotion import canonical_axis, ensure_arraylike
 from onax.numpy._reductions import sum_dtype
 from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where
@@ -17,7 +17,8 @@ from onax.numpy._where import where
 
 def _cumulative_reduction(name, a, axis, dtype, out, op, fill=None, widen=False):
     """Flattens if there is no axis, replaces NaN by `fill`, and accumulates in the result's dtype."""
-    no_out(name, out)
+    if out is not None:
+        raise NotImplementedError(f"The 'out' argument to jnp.{name} is not supported")
     a = ensure_arraylike(name, a)
     if axis is None:
         a = lax.reshape(a, (a.size,))

@@ -260,8 +260,11 @@ def delete(
         before = lax.slice_in_dim(arr, 0, i, axis=axis)
         return lax.concatenate([before, lax.slice_in_dim(arr, i + 1, n, axis=axis)], axis)
     indices = _static_indices(obj, n, axis)
+    outside = indices[(indices < -n) | (indices >= n)]
+    if outside.size:
+        raise IndexError(f"index {outside[0]} is out of bounds for axis {axis} with size {n}")
     keep = np.ones(n, bool)
-    keep[indices[(indices >= -n) & (indices < n)]] = False
+    keep[indices] = False
     return take_in_bounds(arr, np.flatnonzero(keep).astype(np.int32), axis)
 
 

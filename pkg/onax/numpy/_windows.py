@@ -9,7 +9,7 @@ from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
 from onax._ground.typing import ArrayLike
 from onax._native.array import Array
-from onax.numpy._promotion import to_dtype
+from onax.numpy._promotion import promote_shapes, to_dtype
 from onax.numpy._special_functions import i0
 
 
@@ -128,4 +128,4 @@ def kaiser(M: int, beta: ArrayLike) -> Array:
     square = lax.integer_pow(lax.div(lax.sub(n, half), half), 2)
     beta = to_dtype(beta, dtype)
     root = lax.sqrt(lax.sub(dtype.type(1), square))
-    return lax.div(i0(lax.mul(beta, root)), i0(beta))
+    return lax.div(*promote_shapes("kaiser", i0(lax.mul(*promote_shapes("kaiser", beta, root))), i0(beta)))

@@ -90,7 +90,12 @@ def check_keys(name, key, single=True):
             )
         key, raw = _wrap_data(key, resolve_impl(None)), True
     else:
-        raise TypeError(f"unexpected PRNG key type {type(key)}")
+        if key is None:
+            raise TypeError(f"unexpected PRNG key type {type(key)}")
+        raise TypeError(
+            "JAX encountered invalid PRNG key data: expected key_data to have ndim, shape, and dtype attributes. Got "
+            f"{key}"
+        )
     if single and key.ndim:
         raise ValueError(
             f"{name} accepts a single key, but was given a key array of shape {key.shape} != (). "

@@ -14,7 +14,8 @@ def logpdf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: 
     x, a, b, loc, scale = promote_parameters("beta.logpdf", x, a, b, loc, scale)
     z = (x - loc) / scale
     value = special.xlogy(a - 1, z) + special.xlog1py(b - 1, -z) - special.betaln(a, b) - jnp.log(scale)
-    return mask_outside((z < 0) | (z > 1), value)
+    value = mask_outside((x < loc) | (x > loc + scale), value)
+    return mask_outside((a <= 0) | (b <= 0) | (scale <= 0), value, jnp.nan)
 
 
 def pdf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:

@@ -43,11 +43,16 @@ def logcdf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
     return gamma.logcdf(*_gamma_parameters("logcdf", x, df, loc, scale))
 
 
+def _sf(name, x, df, loc, scale):
+    x, half, loc, scale = _gamma_parameters(name, x, df, loc, scale)
+    return special.gammaincc(half, jnp.maximum((x - loc) / scale, 0))
+
+
 def sf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The probability of more than x."""
-    return gamma.sf(*_gamma_parameters("sf", x, df, loc, scale))
+    return _sf("sf", x, df, loc, scale)
 
 
 def logsf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of `sf`."""
-    return gamma.logsf(*_gamma_parameters("logsf", x, df, loc, scale))
+    return jnp.log(_sf("logsf", x, df, loc, scale))

@@ -28,8 +28,7 @@ def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
 def logcdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of `cdf`."""
     x, loc, scale = promote_parameters("expon.logcdf", x, loc, scale, keeps_weak_type=True)
-    z = jnp.maximum((x - loc) / scale, 0)
-    return jnp.log(-jnp.expm1(-z))
+    return jnp.log1p(-jnp.exp(mask_outside(x < loc, -(x - loc) / scale, 0)))
 
 
 def sf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:

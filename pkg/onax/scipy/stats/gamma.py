@@ -6,7 +6,7 @@ from onax import numpy as jnp
 from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax.scipy import special
-from onax.scipy.stats._common import keep_inside, promote_parameters
+from onax.scipy.stats._common import keep_inside, mask_outside, promote_parameters
 
 
 def logpdf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
@@ -39,13 +39,17 @@ def logcdf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1)
     return jnp.log(special.gammainc(a, z))
 
 
+def _sf(name, x, a, loc, scale):
+    x, a, loc, scale = promote_parameters(f"gamma.{name}", x, a, loc, scale, keeps_weak_type=True)
+    z = (x - loc) / scale
+    return mask_outside(z < 0, special.gammaincc(a, z), 1)
+
+
 def sf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The probability of more than x."""
-    a, z = _standardize("sf", x, a, loc, scale, keeps_weak_type=True)
-    return special.gammaincc(a, z)
+    return _sf("sf", x, a, loc, scale)
 
 
 def logsf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of `sf`."""
-    a, z = _standardize("logsf", x, a, loc, scale, keeps_weak_type=True)
-    return jnp.log(special.gammaincc(a, z))
+    return jnp.log(_sf("logsf", x, a, loc, scale))

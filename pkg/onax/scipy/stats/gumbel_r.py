@@ -12,7 +12,7 @@ def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of the density."""
     x, loc, scale = promote_parameters("gumbel_r.logpdf", x, loc, scale, keeps_weak_type=True)
     z = (x - loc) / scale
-    return -(z + jnp.exp(-z)) - jnp.log(scale)
+    return keep_inside(scale > 0, -(z + jnp.exp(-z)) - jnp.log(scale), jnp.nan)
 
 
 def pdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
@@ -24,28 +24,28 @@ def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The probability of at most x."""
     x, loc, scale = promote_parameters("gumbel_r.cdf", x, loc, scale, keeps_weak_type=True)
     z = (x - loc) / scale
-    return jnp.exp(-jnp.exp(-z))
+    return keep_inside(scale > 0, jnp.exp(-jnp.exp(-z)), jnp.nan)
 
 
 def logcdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of `cdf`."""
     x, loc, scale = promote_parameters("gumbel_r.logcdf", x, loc, scale, keeps_weak_type=True)
     z = (x - loc) / scale
-    return -jnp.exp(-z)
+    return keep_inside(scale > 0, -jnp.exp(-z), jnp.nan)
 
 
 def sf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The probability of more than x."""
     x, loc, scale = promote_parameters("gumbel_r.sf", x, loc, scale)
     z = (x - loc) / scale
-    return -jnp.expm1(-jnp.exp(-z))
+    return keep_inside(scale > 0, -jnp.expm1(-jnp.exp(-z)), jnp.nan)
 
 
 def logsf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The logarithm of `sf`."""
     x, loc, scale = promote_parameters("gumbel_r.logsf", x, loc, scale, keeps_weak_type=True)
     z = (x - loc) / scale
-    return jnp.log(-jnp.expm1(-jnp.exp(-z)))
+    return keep_inside(scale > 0, jnp.log(-jnp.expm1(-jnp.exp(-z))), jnp.nan)
 
 
 def ppf(p: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:

@@ -13,8 +13,8 @@ def logpmf(k: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Arra
     """The logarithm of the probability of k."""
     k, n, p, loc = promote_parameters("nbinom.logpmf", k, n, p, loc)
     x = k - loc
-    choices = special.gammaln(x + n) - special.gammaln(x + 1) - special.gammaln(n)
-    return mask_outside(x < 0, choices + n * jnp.log(p) + special.xlog1py(x, -p))
+    choices = special.gammaln(x + n) - special.gammaln(n) - special.gammaln(x + 1)
+    return mask_outside(x < 0, choices + (special.xlogy(n, p) + special.xlogy(x, 1 - p)))
 
 
 def pmf(k: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:

@@ -15,9 +15,7 @@ def logpdf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
     """The logarithm of the density."""
     x, df, loc, scale = promote_parameters("t.logpdf", x, df, loc, scale)
     z = (x - loc) / scale
-    size = (
-        jnp.log(scale) + (jnp.log(df) + math.log(math.pi)) / 2 + special.gammaln(df / 2) - special.gammaln((df + 1) / 2)
-    )
+    size = jnp.log(scale * scale * math.pi * df) / 2 + special.gammaln(df / 2) - special.gammaln((df + 1) / 2)
     return -size - (df + 1) / 2 * jnp.log1p(jnp.square(z) / df)
 
 

@@ -23,7 +23,7 @@ def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The probability of at most x."""
     x, loc, scale = promote_parameters("uniform.cdf", x, loc, scale)
     zero, one = x.dtype.type(0), x.dtype.type(1)
-    return jnp.clip((x - loc) / scale, zero, one)
+    return jnp.where(x < loc, zero, jnp.where(x > loc + scale, one, (x - loc) / scale))
 
 
 def ppf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
