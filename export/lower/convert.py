@@ -58,13 +58,17 @@ def _saturated_exactly(g, x, dtype):
 
 
 def _saturated(g, x, dtype):
-    """To 32 bits from float32, and to 64: no float of x's type is the upper limit, so a Where handles larger values."""
+    """To 32 bits from float32, and to 64: no float of x's type is the upper limit, so a Where handles larger values.
+
+    It chooses uint32 among int64, since the runtime for Node and WebAssembly has no Where of uint32.
+    """
     info = np.iinfo(dtype)
+    chosen = np.dtype(np.int64) if dtype == np.uint32 else dtype
     limit = x.dtype.type(float(info.max + 1))
     number = ops.where(g, ops.is_nan(g, x), ops.scalar(g, 0, x), x)
     bounds = ops.scalar(g, float(info.min), x), g.const(np.nextafter(limit, x.dtype.type(0)))
-    inside = ops.cast(g, g.node("Clip", number, *bounds), dtype)
-    return ops.where(g, ops.greater_equal(g, x, g.const(limit)), g.const(info.max, dtype), inside)
+    inside = ops.cast(g, g.node("Clip", number, *bounds), chosen)
+    return ops.cast(g, ops.where(g, ops.greater_equal(g, x, g.const(limit)), g.const(info.max, chosen), inside), dtype)
 
 
 def convert(g, x, dtype):

@@ -336,7 +336,7 @@ def test_what_a_higher_opset_would_save_is_told(project, capsys):
     assert "negative  (opset 21," in said and "nodes by 1 BitCast (--opset 26)\n" in said
     assert main(["net.py:negative", "--arg", "f32[3]", "--json"]) == 0
     (saving,) = json.loads(capsys.readouterr().out)["opset_savings"]
-    assert saving["opset"] == 26 and saving["added"] == {"BitCast": 1} and saving["removed"] > 10
+    assert saving["opset"] == 26 and saving["added"] == {"BitCast": 1} and saving["removed"] > 1
 
 
 def test_both_files_are_told_with_their_sizes(command_project, capsys):

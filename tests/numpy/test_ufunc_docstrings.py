@@ -10,6 +10,9 @@ Args:
 Returns:
   Inexact array (integers become floats) of the shape of `x`.
 
+Raises:
+  TypeError: `x` is no array or number.
+
 Examples:
   >>> jnp.round(jnp.sin(0), 2)
   Array(0., dtype=float32)"""
@@ -24,7 +27,8 @@ Returns:
   bool array; False for NaN.
 
 Raises:
-  TypeError: an operand is a list.
+  TypeError: an operand is a list, or an operand is no array or number.
+  ValueError: the shapes do not broadcast.
 
 Examples:
   >>> jnp.same(1, 2)

@@ -439,8 +439,11 @@ def signbit(x: ArrayLike, /) -> Array:
         return lax.lt(x, dtype.type(0))
     if dtypes.is_complex(dtype):
         raise ValueError(f"jax.numpy.signbit is not well defined for {dtype}")
-    word = np.dtype(f"int{dtypes.itemsize_bits(dtype)}")
-    return lax.lt(lax.bitcast_convert_type(x, word), word.type(0))
+    bits = dtypes.itemsize_bits(dtype)
+    word = np.dtype(f"int{bits}")
+    return lax.convert_element_type(
+        lax.shift_right_arithmetic(lax.bitcast_convert_type(x, word), word.type(bits - 1)), np.bool_
+    )
 
 
 @staged("heaviside", compiled_from=FEW)

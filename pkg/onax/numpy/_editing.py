@@ -239,6 +239,7 @@ def delete(
 
     Raises:
       ValueError: `obj` is neither a slice nor of integers or bools.
+      IndexError: an index is out of bounds.
 
     Examples:
       >>> jnp.delete(jnp.array([1, 2, 3, 4]), jnp.array([0, 2]))

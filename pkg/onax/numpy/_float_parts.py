@@ -84,7 +84,7 @@ def _frexp(x):
     scaled = where(small, lax.mul(x, constant_like(x, 2.0**mantissa_bits)), x)
     shift = where(small, np.int32(-mantissa_bits), np.int32(0))
     pattern = lax.bitcast_convert_type(scaled, word)
-    field = lax.bitwise_and(lax.shift_right_logical(pattern, word.type(mantissa_bits)), word.type(exponent_mask))
+    field = lax.bitwise_and(lax.shift_right_arithmetic(pattern, word.type(mantissa_bits)), word.type(exponent_mask))
     exponent = lax.add(lax.sub(field, word.type(bias)), word.type(1))
     exponent = lax.add(shift, exponent if word.itemsize == 4 else lax.convert_element_type(exponent, np.int32))
     keep = ~np.array(exponent_mask << mantissa_bits, word)
@@ -133,7 +133,7 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     # one factor of 2 goes to the mantissa, so that 2**total does not overflow before the product does
     mantissa = where(lax.gt(total, zero), lax.mul(mantissa, two), mantissa)
     total = where(lax.gt(total, zero), lax.sub(total, one), total)
-    out = lax.mul(mantissa, lax.exp2(total))
+    out = lax.mul(mantissa, lax.pow(two, total))
     return where(lax.bitwise_or(isinf(x1), lax.eq(x1, zero)), x1, out)
 
 

@@ -12,7 +12,7 @@ from onax._transforms import autodiff, jacobians
 from onax.experimental.sparse._base import JAXSparse
 
 
-def is_sparse(x):
+def is_sparse(x: Any) -> bool:
     """Returns whether a value is a sparse array.
 
     Args:
