@@ -1,10 +1,11 @@
 """The types of trees, for type checkers; the module itself is compiled."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, final
 
 from onax._ground.typing import AnyFunction, PyTree
 
+@final
 class PyTreeDef:
     @property
     def num_leaves(self) -> int: ...
