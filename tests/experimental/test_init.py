@@ -25,5 +25,11 @@ def test_the_stub_has_the_names_that_dir_names():
 
 
 def test_what_is_not_there():
-    with pytest.raises(AttributeError, match="has no attribute 'pallas'"):
-        experimental.pallas  # noqa: B018
+    with pytest.raises(AttributeError, match="has no attribute 'palace'"):
+        experimental.palace  # noqa: B018
+
+
+@pytest.mark.parametrize("name, reason", [("pallas", "kernels for TPUs"), ("jax2tf", "onax.export writes ONNX")])
+def test_what_has_no_meaning_here_says_why(name, reason):
+    with pytest.raises(NotImplementedError, match=f"onax.experimental.{name} is not available: .*{reason}"):
+        getattr(experimental, name)

@@ -18,6 +18,9 @@ _refuse = _unavailable(
     {
         "array_serialization": "its files are those of TensorStore; Orbax writes and reads them, jnp.save and jnp.load "
         "files of NumPy",
+        "pallas mosaic": "it writes kernels for TPUs and GPUs; onax compiles operations of jnp and lax by itself, "
+        "and onax.ffi calls kernels that were compiled elsewhere",
+        "jax2tf": "it makes TensorFlow graphs; onax.export writes ONNX models",
     },
 )
 
