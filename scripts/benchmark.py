@@ -28,6 +28,7 @@ import textwrap
 from pathlib import Path
 
 from benchmarks.groups import GROUPS
+from tqdm import tqdm
 
 SCRIPTS = Path(__file__).resolve().parent
 
@@ -51,8 +52,10 @@ def run_worker(python, module, groups, explain=()):
 
 def measured(libraries, groups, rounds):
     """[(name with version, {group: {case: microseconds}})] of (module, Python) pairs, which run in turn."""
-    answers = [[run_worker(python, module, groups) for module, python in libraries] for _ in range(rounds)]
-    for (module, _), *found in zip(libraries, *answers):
+    turns = tqdm([*libraries] * rounds, "processes of the libraries in turn", disable=None)
+    answers = [run_worker(python, module, groups) for module, python in turns]
+    for first, (module, _) in enumerate(libraries):
+        found = answers[first :: len(libraries)]
         medians = {
             group: {name: statistics.median(one["figures"][group][name] for one in found) for name in cases}
             for group, cases in found[0]["figures"].items()
