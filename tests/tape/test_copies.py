@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import onax as jax
+import onax.numpy as jnp
 from onax._native.avals import ShapedArray
 from onax._tape.builder import Builder
 from onax._tape.copies import MOST_AXES, copied, is_in_order, type_number
@@ -91,3 +93,15 @@ def test_unknown_types_are_unsupported():
     assert type_number(np.dtype(np.float32)) == 0
     with pytest.raises(Unsupported):
         type_number(np.dtype("V8"))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize("shift", [1, 5, 7, 15, 16, 33, 63, 64])
+def test_long_rows_a_little_behind_their_source(dtype, shift):
+    """Rolls of arrays on pages of their own: such copies are not left to the CPU's instruction for strings."""
+    x = (np.arange(40 * 5000) % 251).reshape(40, 5000).astype(dtype)
+    assert np.array_equal(jax.jit(lambda v: jnp.roll(v, shift, 1))(x), np.roll(x, shift, 1))
+    update = jax.jit(lambda a, v: jax.lax.dynamic_update_slice(a, v, (0, shift)))
+    want = np.zeros((40, 5100), dtype)
+    want[:, shift : shift + 5000] = x
+    assert np.array_equal(update(np.zeros((40, 5100), dtype), x), want)

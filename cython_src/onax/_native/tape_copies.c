@@ -59,7 +59,7 @@ static int run_copy(const onax_instruction *q, onax_frame *f) {
 
 static int run_whole_copy(const onax_instruction *q, onax_frame *f) {
     const moving_copy *m = q->state;
-    memmove(ONAX_BUFFER(q, f, 0) + m->to, ONAX_BUFFER(q, f, 1) + m->from, (size_t)m->grid.bytes);
+    onax_copy_bytes(ONAX_BUFFER(q, f, 0) + m->to, ONAX_BUFFER(q, f, 1) + m->from, m->grid.bytes);
     return ONAX_DONE;
 }
 
@@ -87,7 +87,7 @@ static int run_whole_copy_at(const onax_instruction *q, onax_frame *f) {
     const char *from = ONAX_BUFFER(q, f, 1) + m->from + at * index->from;
     if (m->grid.bytes == 4) memcpy(to, from, 4);
     else if (m->grid.bytes == 8) memcpy(to, from, 8);
-    else memmove(to, from, (size_t)m->grid.bytes);
+    else onax_copy_bytes(to, from, m->grid.bytes);
     return ONAX_DONE;
 }
 
@@ -148,7 +148,7 @@ static int run_join(const onax_instruction *q, onax_frame *f) {
         const char *from = ONAX_BUFFER(q, f, i);
         if (n == 4) memcpy(to, from, 4);
         else if (n == 8) memcpy(to, from, 8);
-        else memmove(to, from, (size_t)n);
+        else onax_copy_bytes(to, from, n);
         to += n;
     }
     return ONAX_DONE;

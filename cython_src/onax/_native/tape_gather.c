@@ -285,7 +285,7 @@ static void combine_elements(const windows *w, char *own, char *operand, const i
 }
 
 static void copy_row(char *to, const char *from, int64_t bytes) {
-    if (bytes < 8 || bytes > SHORT_ROW) memcpy(to, from, (size_t)bytes);
+    if (bytes < 8 || bytes > SHORT_ROW) onax_copy_bytes(to, from, bytes);
     else if (bytes < 32) copy_row_by_8(to, from, bytes);
     else copy_row_by_32(to, from, bytes);
 }

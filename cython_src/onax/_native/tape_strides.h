@@ -14,6 +14,9 @@
 #define ONAX_MOST_WIDTH 65536
 #define ONAX_FARTHEST ((int64_t)1 << 56)   /* bytes: sums of ONAX_MOST_RANK such distances do not overflow */
 
+/* memmove, whatever lies between the two modulo the size of a page (tape_strides.c). */
+void onax_copy_bytes(char *to, const char *from, int64_t bytes);
+
 typedef struct onax_strided_copy onax_strided_copy;
 struct onax_strided_copy {
     void (*run)(const onax_strided_copy *c, char *to, const char *from);
