@@ -97,8 +97,7 @@ static void erf_inv_f32(ONAX_ARGUMENTS) {
         for (; i + count <= n; i += count) \
             for (int k = 0; k < count; k++) { const T x = a[i + k]; lanes[k] = x is lanes[k] ? x : lanes[k]; odd[k] |= (I)(x != x); } \
         for (int k = 0; k < n - i; k++) { const T x = a[i + k]; lanes[k] = x is lanes[k] ? x : lanes[k]; odd[k] |= (I)(x != x); } \
-        for (int w = count / 2; w; w /= 2) \
-            for (int k = 0; k < w; k++) { lanes[k] = lanes[k + w] is lanes[k] ? lanes[k + w] : lanes[k]; odd[k] |= odd[k + w]; } \
+        ONAX_HALVES(count, lanes[k] = lanes[k + w] is lanes[k] ? lanes[k + w] : lanes[k]; odd[k] |= odd[k + w]) \
         return odd[0] ? (T)NAN : lanes[0]; \
     }
 #define ONAX_SHORT_FLOAT_ROWS(name, T) \
@@ -111,13 +110,13 @@ static void erf_inv_f32(ONAX_ARGUMENTS) {
 #define ONAX_FLOAT_FOLD(name, T, I, none, is) \
     ONAX_EXTREME_OF_ROW(name, T, I, none, is) \
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
-        double *total = to; const T *a = first; T lanes[ONAX_LANES]; I odd[ONAX_LANES], any = 0; int64_t i = 0; \
+        double *total = to; const T *a = first; T lanes[ONAX_LANES]; I odd[ONAX_LANES]; int64_t i = 0; \
         (void)third; \
         ONAX_SHORT_FLOAT_ROWS(name, T) \
         if (n == 0) { *total = none; return; } \
         if (n < 0) { const double x = *(const double *)first; if (x is *total || x != x) *total = x; return; } \
         if (n < ONAX_FEW_LANES) { \
-            double y = *total; \
+            double y = *total; I any = 0; \
             for (; i < n; i++) { const double x = a[i]; y = x is y ? x : y; any |= (I)(x != x); } \
             *total = any ? NAN : y; \
             return; } \
@@ -127,10 +126,8 @@ static void erf_inv_f32(ONAX_ARGUMENTS) {
                 const T x = a[i + k]; lanes[k] = x is lanes[k] ? x : lanes[k]; odd[k] |= (I)(x != x); } \
         for (int k = 0; k < n - i; k++) { \
             const T x = a[i + k]; lanes[k] = x is lanes[k] ? x : lanes[k]; odd[k] |= (I)(x != x); } \
-        for (int w = ONAX_LANES / 2; w; w /= 2) \
-            for (int k = 0; k < w; k++) lanes[k] = lanes[k + w] is lanes[k] ? lanes[k + w] : lanes[k]; \
-        for (int k = 0; k < ONAX_LANES; k++) any |= odd[k]; \
-        if (any) *total = NAN; \
+        ONAX_HALVES(ONAX_LANES, lanes[k] = lanes[k + w] is lanes[k] ? lanes[k + w] : lanes[k]; odd[k] |= odd[k + w]) \
+        if (odd[0]) *total = NAN; \
         else *total = lanes[0] is *total ? lanes[0] : *total; }
 
 ONAX_COUNTS(f32, float, double) ONAX_COUNTS(f64, double, double)

@@ -12,7 +12,27 @@ ONAX_MAP1(PLAIN, lgamma_f64, double, double, onax_lgamma(x))
 
 /* ---- functions of float32 with a form of their own */
 
-ONAX_MAP1(ONAX_CLONES, exp_in_steps_f32, float, float, onax_expf(x))
+/* A loop over n elements, of each of which `stored` makes something of u = exp(argument): as many as there are lanes at a
+   time, most of which have arguments that are near. */
+#define ONAX_SOME_EXPS(count, exp, argument, stored) \
+    _Pragma("GCC ivdep") \
+    for (int k = 0; k < (count); k++) { const int64_t i = o + k; const float v = argument, u = exp(v); stored; }
+#define ONAX_THROUGH_EXPS(argument, stored) \
+    { \
+        int64_t o = 0; \
+        for (; o + ONAX_LANES <= n; o += ONAX_LANES) { \
+            int32_t is_far = 0; \
+            for (int k = 0; k < ONAX_LANES; k++) { const int64_t i = o + k; is_far |= ONAX_IS_FAR_FOR_EXP(argument); } \
+            if (!is_far) ONAX_SOME_EXPS(ONAX_LANES, onax_near_expf, argument, stored) \
+            else ONAX_SOME_EXPS(ONAX_LANES, onax_expf, argument, stored) \
+        } \
+        ONAX_SOME_EXPS(n - o, onax_expf, argument, stored) \
+    }
+#define ONAX_MAP_OF_EXPS(linkage, name, T, argument, value) \
+    ONAX_CLONES linkage void name(ONAX_ARGUMENTS) { \
+        T *d = to; const T *a = first; ONAX_UNUSED(); \
+        ONAX_THROUGH_EXPS(argument, d[i] = value) }
+ONAX_MAP_OF_EXPS(static, exp_in_steps_f32, float, a[i], u)
 static void exp_f32(ONAX_ARGUMENTS) {
     if (ONAX_HAS_SIXTEENS()) exps_of_sixteens(to, first, n);
     else exp_in_steps_f32(to, first, second, third, n);
@@ -22,7 +42,7 @@ ONAX_MAP1(ONAX_CLONES, expm1_f32, float, float, onax_expm1f(x))
 ONAX_MAP1(ONAX_CLONES, log_f32, float, float, onax_logf(x))
 ONAX_MAP1(ONAX_CLONES, log1p_f32, float, float, onax_log1pf(x))
 ONAX_MAP1(ONAX_CLONES, tanh_f32, float, float, onax_tanhf(x))
-ONAX_MAP1(ONAX_CLONES, logistic_f32, float, float, onax_logisticf(x))
+ONAX_MAP_OF_EXPS(static, logistic_f32, float, -a[i], 1.0f / (1.0f + u))
 ONAX_MAP1(ONAX_CLONES, erf_f32, float, float, onax_erff(x))
 ONAX_MAP1(ONAX_CLONES, erfc_f32, float, float, onax_erfcf(x))
 ONAX_MAP1(ONAX_CLONES, sinh_f32, float, float, onax_sinhf(x))
@@ -37,8 +57,9 @@ ONAX_MAP1(ONAX_CLONES, atan_f32, float, float, onax_atanf(x))
     ONAX_CLONES linkage void result(ONAX_ARGUMENTS) { \
         uint16_t *d = to; const uint16_t *a = first; ONAX_UNUSED(); \
         ONAX_EACH d[i] = onax_to_bf16(onax_##name##f(onax_from_bf16(a[i]))); }
-ONAX_OF_BF16(extern, log, onax_log_bf16) ONAX_OF_BF16(extern, tanh, onax_tanh_bf16) ONAX_OF_BF16(extern, logistic, onax_logistic_bf16)
-ONAX_OF_BF16(extern, erf, onax_erf_bf16) ONAX_OF_BF16(static, exp, exp_in_steps_bf16)
+ONAX_OF_BF16(extern, log, onax_log_bf16) ONAX_OF_BF16(extern, tanh, onax_tanh_bf16) ONAX_OF_BF16(extern, erf, onax_erf_bf16)
+ONAX_MAP_OF_EXPS(static, exp_in_steps_bf16, uint16_t, onax_from_bf16(a[i]), onax_to_bf16(u))
+ONAX_MAP_OF_EXPS(extern, onax_logistic_bf16, uint16_t, -onax_from_bf16(a[i]), onax_to_bf16(1.0f / (1.0f + u)))
 void onax_exp_bf16(ONAX_ARGUMENTS) {
     if (ONAX_HAS_SIXTEENS()) exps_of_sixteen_bf16(to, first, n);
     else exp_in_steps_bf16(to, first, second, third, n);
@@ -57,14 +78,14 @@ ONAX_WIDE1(exp) ONAX_WIDE1(exp2) ONAX_WIDE1(expm1) ONAX_WIDE1(log) ONAX_WIDE1(lo
 ONAX_WIDE1(logistic) ONAX_WIDE1(sinh) ONAX_WIDE1(cosh) ONAX_WIDE1(asinh) ONAX_WIDE1(acosh) ONAX_WIDE1(atanh) ONAX_WIDE1(atan)
 
 /* exp(x - y), y an element each or one number: a difference feeds no product, so that nothing else is rounded together */
-#define ONAX_EXP_OF_DIFFERENCE(name, T, y_is, exp) \
+#define ONAX_EXP_OF_DIFFERENCE(name, T, loop) \
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
         T *d = to; const T *a = first, *b = second, y_0 = *b; (void)third, (void)y_0; \
-        ONAX_EACH { const T x = a[i], y = y_is, u = x - y; d[i] = exp(u); } }
-ONAX_EXP_OF_DIFFERENCE(exp_of_difference_in_steps, float, b[i], onax_expf)
-ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f64, double, b[i], onax_exp)
-ONAX_EXP_OF_DIFFERENCE(exp_of_difference_in_steps_y, float, y_0, onax_expf)
-ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f64_y, double, y_0, onax_exp)
+        loop }
+ONAX_EXP_OF_DIFFERENCE(exp_of_difference_in_steps, float, ONAX_THROUGH_EXPS(a[i] - b[i], d[i] = u))
+ONAX_EXP_OF_DIFFERENCE(exp_of_difference_in_steps_y, float, ONAX_THROUGH_EXPS(a[i] - y_0, d[i] = u))
+ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f64, double, ONAX_EACH { const double u = a[i] - b[i]; d[i] = onax_exp(u); })
+ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f64_y, double, ONAX_EACH { const double u = a[i] - y_0; d[i] = onax_exp(u); })
 #define ONAX_DIFFERENCE_OF_SIXTEENS(name, sixteens, in_steps) \
     static void name(ONAX_ARGUMENTS) { \
         if (ONAX_HAS_SIXTEENS()) sixteens(to, first, second, n); \
@@ -75,24 +96,29 @@ const onax_variants onax_exps_of_differences[2] = {
     {exp_of_difference_f32, NULL, exp_of_difference_f32_y}, {exp_of_difference_f64, NULL, exp_of_difference_f64_y}};
 
 /* The sum of exp(x - y), as ONAX_FOLD has it, where `third` is NULL or where the terms go. */
-#define ONAX_SUM_OF_EXPS_AT(name, T, y_is, exp, keeps) \
+#define ONAX_THROUGH_WIDE_EXPS(argument, stored) \
+    { \
+        int64_t o = 0; \
+        for (; o + ONAX_LANES <= n; o += ONAX_LANES) ONAX_SOME_WIDE_EXPS(ONAX_LANES, argument, stored) \
+        ONAX_SOME_WIDE_EXPS(n - o, argument, stored) \
+    }
+#define ONAX_SOME_WIDE_EXPS(count, argument, stored) \
+    _Pragma("GCC ivdep") \
+    for (int k = 0; k < (count); k++) { const int64_t i = o + k; const double v = argument, u = onax_exp(v); stored; }
+#define ONAX_SUM_OF_EXPS_AT(name, T, y_is, through_exps, keeps) \
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
         double *total = to; const T *a = first, *b = second, y_0 = *b; \
-        T *d = (T *)(uintptr_t)third, lanes[ONAX_LANES] = {0}; int64_t i = 0; \
+        T *d = (T *)(uintptr_t)third, lanes[ONAX_LANES] = {0}; \
         (void)y_0, (void)d; \
-        for (; i + ONAX_LANES <= n; i += ONAX_LANES) \
-            _Pragma("GCC ivdep") \
-            for (int k = 0; k < ONAX_LANES; k++) { const T x = a[i + k], y = y_is, u = x - y, e = exp(u); keeps; lanes[k] += e; } \
-        for (int k = 0; k < n - i; k++) { const T x = a[i + k], y = y_is, u = x - y, e = exp(u); keeps; lanes[k] += e; } \
-        for (int w = ONAX_LANES / 2; w; w /= 2) \
-            for (int k = 0; k < w; k++) lanes[k] += lanes[k + w]; \
+        through_exps(a[i] - y_is, keeps; lanes[k] += u) \
+        ONAX_HALVES(ONAX_LANES, lanes[k] += lanes[k + w]) \
         *total += lanes[0]; }
-#define ONAX_SUM_OF_EXPS(t, T, exp) \
-    ONAX_SUM_OF_EXPS_AT(sum_of_exps_##t, T, b[i + k], exp, (void)0) \
-    ONAX_SUM_OF_EXPS_AT(sum_of_exps_##t##_y, T, y_0, exp, (void)0) \
-    ONAX_SUM_OF_EXPS_AT(exps_and_sum_##t, T, b[i + k], exp, d[i + k] = e) \
-    ONAX_SUM_OF_EXPS_AT(exps_and_sum_##t##_y, T, y_0, exp, d[i + k] = e)
-ONAX_SUM_OF_EXPS(in_steps, float, onax_expf) ONAX_SUM_OF_EXPS(f64, double, onax_exp)
+#define ONAX_SUM_OF_EXPS(t, T, through_exps) \
+    ONAX_SUM_OF_EXPS_AT(sum_of_exps_##t, T, b[i], through_exps, (void)0) \
+    ONAX_SUM_OF_EXPS_AT(sum_of_exps_##t##_y, T, y_0, through_exps, (void)0) \
+    ONAX_SUM_OF_EXPS_AT(exps_and_sum_##t, T, b[i], through_exps, d[i] = u) \
+    ONAX_SUM_OF_EXPS_AT(exps_and_sum_##t##_y, T, y_0, through_exps, d[i] = u)
+ONAX_SUM_OF_EXPS(in_steps, float, ONAX_THROUGH_EXPS) ONAX_SUM_OF_EXPS(f64, double, ONAX_THROUGH_WIDE_EXPS)
 #define ONAX_SUM_OF_SIXTEENS(name, sixteens, in_steps, to_terms) \
     static void name(ONAX_ARGUMENTS) { \
         if (ONAX_HAS_SIXTEENS()) sixteens(to, to_terms, first, second, n); \

@@ -63,6 +63,15 @@ ONAX_INLINE float onax_exp_of_partsf(float x, float rest, int32_t halvings) {
 ONAX_INLINE float onax_halved_expf(float x, int32_t halvings) { return onax_exp_of_partsf(x, 0.0f, halvings); }
 ONAX_INLINE float onax_expf(float x) { return onax_exp_of_partsf(x, 0.0f, 0); }
 
+/* The same bits for |x| < 87, where no bound is met and the result is a normal number: k goes into the exponent. */
+#define ONAX_IS_FAR_FOR_EXP(x) (!(onax_sizef(x) < 87.0f))
+ONAX_INLINE float onax_near_expf(float x) {
+    const float t = x * 1.44269504088896341f + ONAX_ROUNDING, n = t - ONAX_ROUNDING;
+    float r = x - n * 0.693359375f;
+    r = r + n * 2.12194440e-4f;
+    return onax_as_float(onax_bits(onax_exp_rest(r) * r * r + r + 1.0f) + (onax_bits(t) << 23));
+}
+
 ONAX_INLINE float onax_exp2f(float x) {
     float y = x > 129.0f ? 129.0f : x, t, r;
     int32_t k;

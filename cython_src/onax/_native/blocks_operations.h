@@ -172,6 +172,13 @@ void onax_f32_to_f16(void *to, const void *first, const void *second, const void
 #define ONAX_LANES 32
 #define ONAX_SHORT 256
 #define ONAX_FEW_LANES 16
+/* The upper half of `count` lanes joins the lower one, until a single lane is left: the statement, for each lane k of w.  Each
+   loop has a constant length, so that lanes stay in vectors: one loop over all w goes through memory, in pieces. */
+#define ONAX_HALVE(count, half, ...) \
+    if ((count) > (half)) { enum { w = half }; for (int k = 0; k < w; k++) { __VA_ARGS__; } }
+#define ONAX_HALVES(count, ...) \
+    ONAX_HALVE(count, 16, __VA_ARGS__) ONAX_HALVE(count, 8, __VA_ARGS__) ONAX_HALVE(count, 4, __VA_ARGS__) \
+    ONAX_HALVE(count, 2, __VA_ARGS__) ONAX_HALVE(count, 1, __VA_ARGS__)
 /* The lanes of a row, of which there are fewer: `joined` joins x to y. */
 #define ONAX_SHORT_ROWS(T, W, none, joined, statement) \
     if (second) { \
@@ -184,8 +191,7 @@ void onax_f32_to_f16(void *to, const void *first, const void *second, const void
                 for (int v = 0; v < ONAX_FEW_LANES; v++) few[v] = a[v]; \
                 for (k = ONAX_FEW_LANES; k + ONAX_FEW_LANES <= length; k += ONAX_FEW_LANES) \
                     for (int v = 0; v < ONAX_FEW_LANES; v++) { const T x = a[k + v], y = few[v]; few[v] = (T)(joined); } \
-                for (int w = ONAX_FEW_LANES / 2; w; w /= 2) \
-                    for (int v = 0; v < w; v++) { const T x = few[v + w], y = few[v]; few[v] = (T)(joined); } \
+                ONAX_HALVES(ONAX_FEW_LANES, const T x = few[k + w], y = few[k]; few[k] = (T)(joined)) \
                 result = few[0]; \
             } \
             for (; k < length; k++) { const W x = a[k]; W y = result; statement; result = y; } \
@@ -207,8 +213,7 @@ void onax_f32_to_f16(void *to, const void *first, const void *second, const void
         for (; i + ONAX_LANES <= n; i += ONAX_LANES) \
             for (int k = 0; k < ONAX_LANES; k++) { const T x = a[i + k], y = lanes[k]; lanes[k] = (T)(value); } \
         for (int k = 0; k < n - i; k++) { const T x = a[i + k], y = lanes[k]; lanes[k] = (T)(value); } \
-        for (int w = ONAX_LANES / 2; w; w /= 2) \
-            for (int k = 0; k < w; k++) { const T x = lanes[k + w], y = lanes[k]; lanes[k] = (T)(value); } \
+        ONAX_HALVES(ONAX_LANES, const T x = lanes[k + w], y = lanes[k]; lanes[k] = (T)(value)) \
         { const W x = lanes[0], y = *total; *total = (W)(wide); } }
 #define ONAX_COUNTS(t, T, W) \
     ONAX_FOLD(fold_sum_##t, T, W, 0, x + y, x + y) \

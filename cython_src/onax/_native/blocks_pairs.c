@@ -85,8 +85,7 @@ static const onax_kernel choices[3][4] = {ONAX_CHOICE_ENTRIES(f32), ONAX_CHOICE_
         for (; i + ONAX_LANES <= n; i += ONAX_LANES) \
             for (int k = 0; k < ONAX_LANES; k++) { const T x = a[i + k], y = Y(b); lanes[k] += (value); } \
         for (int k = 0; k < n - i; k++) { const T x = a[i + k], y = Y(b); lanes[k] += (value); } \
-        for (int w = ONAX_LANES / 2; w; w /= 2) \
-            for (int k = 0; k < w; k++) lanes[k] += lanes[k + w]; \
+        ONAX_HALVES(ONAX_LANES, lanes[k] += lanes[k + w]) \
         *total += lanes[0]; }
 #define EACH_LANE(p) p[i + k]
 #define ONAX_SUM_OF(name, T, value) ONAX_SUM_AT(name, T, EACH_LANE, value) ONAX_SUM_AT(name##_y, T, ONE, value)

@@ -7,6 +7,7 @@ rule refuses, and when something fails, so that the user gets the rule's error.
 
 import numpy as np
 
+cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_SIZE
@@ -472,8 +473,25 @@ cdef object _abstract(Primitive p, Operands *ops, dict params):
 # `_evaluate_operator` and `_evaluate_arrays` are quick and give NotImplemented for what they do not foresee,
 # `_evaluate_general` takes everything.
 
+@cython.final
+cdef class SizedKernel:
+    """A kernel of two forms: `small` where the first operand has fewer than `fewest` elements, else `large`."""
+
+    cdef readonly object small, large
+    cdef readonly Py_ssize_t fewest
+
+    def __init__(self, small, large, Py_ssize_t fewest):
+        self.small, self.large, self.fewest = small, large, fewest
+
+    cdef object form(self, cnp.ndarray first):
+        return self.large if cnp.PyArray_SIZE(first) >= self.fewest else self.small
+
+    def __call__(self, cnp.ndarray first not None, *others, **params):
+        return self.form(first)(first, *others, **params)
+
+
 cdef inline object _kernel_for(object kernel, cnp.ndarray first):
-    """The function to call: a kernel may be a dictionary from the first operand's dtype.
+    """The function to call: a kernel may be a dictionary from the first operand's dtype, with two forms for each.
 
     Raises TypeError when that has no entry.
     """
@@ -482,7 +500,7 @@ cdef inline object _kernel_for(object kernel, cnp.ndarray first):
     function = (<dict>kernel).get(<object>cnp.PyArray_DESCR(first))
     if function is None:
         raise TypeError(f"there is no kernel for dtype {first.dtype}")
-    return function
+    return (<SizedKernel>function).form(first) if type(function) is SizedKernel else function
 
 
 cdef inline bint _result_weak(Primitive p, Operands *ops, dict params, Py_ssize_t i) except -1:

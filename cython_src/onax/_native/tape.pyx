@@ -3,6 +3,7 @@
 
     attach_lapack       hands the routines of LAPACK to the instructions that call them
     attach_special      the same of SciPy's special functions
+    BlockFunction       an elementwise operation of programs over blocks as a function of ndarrays
     BLOCK_OPERATIONS    what a program over blocks may say (blocks_kernels.h): its operations by name
     OPERATIONS, TYPES   what a tape may say: operations by name and dtypes, with their numbers
     PythonKernel        what an instruction `call` runs: a function of ndarrays
@@ -41,7 +42,8 @@ cdef extern from "blocks_kernels.h" nogil:
         int8_t target
     const onax_operation onax_operations[]
     const int onax_operation_count
-    void *onax_kernel_of(int, int)
+    ctypedef void (*block_kernel "onax_kernel")(void *, const void *, const void *, const void *, int64_t)
+    block_kernel onax_kernel_of(int, int)
     double onax_cost_of(int, int)
     const char *onax_program_read(const int64_t *, size_t, onax_program **)
     void onax_program_free(onax_program *)
@@ -156,6 +158,47 @@ cdef dict _read_block_operations():
 
 
 BLOCK_OPERATIONS = _read_block_operations()
+
+
+cdef enum:
+    ELEMENTS_AT_ONCE = 8192
+
+
+@cython.final
+cdef class BlockFunction:
+    """The kernel of a BlockOperation from one or two arrays of a dtype to an array of that dtype, as a function of
+    ndarrays; operands of two shapes or dtypes go to `otherwise`."""
+
+    cdef readonly object otherwise
+    cdef cnp.dtype dtype
+    cdef block_kernel kernel
+
+    def __init__(self, BlockOperation operation not None, dtype, otherwise):
+        if operation.signature not in "UB" or dtype not in operation.dtypes:
+            raise ValueError(f"{operation.name} is no function of arrays of {dtype}")
+        self.dtype, self.otherwise = dtype, otherwise
+        self.kernel = <block_kernel>onax_kernel_of(operation.number, TYPES[dtype])
+
+    def __call__(self, cnp.ndarray x not None, cnp.ndarray y=None):
+        cdef cnp.ndarray out
+        cdef char *to
+        cdef char *first
+        cdef char *second = NULL
+        cdef int64_t at = 0, size = self.dtype.itemsize, n = cnp.PyArray_SIZE(x)
+        if x.dtype != self.dtype or (y is not None and not (y.dtype == self.dtype and cnp.PyArray_SAMESHAPE(x, y))):
+            return self.otherwise(x, y) if y is not None else self.otherwise(x)
+        x = np.ascontiguousarray(x) if not cnp.PyArray_ISCARRAY_RO(x) else x
+        out = empty_array(self.dtype, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
+        to, first = cnp.PyArray_BYTES(out), cnp.PyArray_BYTES(x)
+        if y is not None:
+            y = np.ascontiguousarray(y) if not cnp.PyArray_ISCARRAY_RO(y) else y
+            second = cnp.PyArray_BYTES(y)
+        with nogil:
+            while at < n:
+                self.kernel(to + at * size, first + at * size, second + at * size if second != NULL else NULL, NULL,
+                            min(n - at, <int64_t>ELEMENTS_AT_ONCE))
+                at += ELEMENTS_AT_ONCE
+        return out
 
 
 def check_program(words):

@@ -159,7 +159,7 @@ def make_unary(name, kernel, tangent=None, *, result=_same_dtype, facts=frozense
     """
     p = Primitive(
         name,
-        kernel=kernel.simplest(),
+        kernel=kernel.simplest(name),
         abstract_eval=_unary_abstract(name, kernel, result),
         weak=ALL,
         facts=_facts(facts, tangent is not None if makes_nan is None else makes_nan),
@@ -198,7 +198,7 @@ def binary(
     """
     p = Primitive(
         name,
-        kernel=kernel.simplest(),
+        kernel=kernel.simplest(name),
         abstract_eval=_binary_abstract(name, kernel, result, numpy_name),
         weak=ALL,
         facts=_facts(facts, bool(tangents) if makes_nan is None else makes_nan),
