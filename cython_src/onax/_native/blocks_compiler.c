@@ -193,6 +193,32 @@ static void emit_unsigned_to_float(compiler *c, int d, int x) {
     free_vector(c, t);
 }
 
+/* A float32 rounded to bfloat16, as onax_to_bf16 does.  If it is NaN and made of bfloat16, its lower half is 0 already. */
+static void emit_round_to_bf16(compiler *c, int d, int is_of_bf16) {
+    const int t = new_vector(c), k = is_of_bf16 ? 0 : new_mask(c), nan = is_of_bf16 ? 0 : new_vector(c);
+    if (!is_of_bf16) {
+        emit(c, COMPARE_FLOATS, k, d, VECTOR(d), UNORDERED);
+        emit(c, AND, nan, d, literal(c, (int64_t)1 << 31), -1);
+        emit(c, OR, nan, nan, literal(c, 0x7fc00000), -1);
+    }
+    emit(c, SHIFT_32_BY, RIGHT_32, t, VECTOR(d), 16);
+    emit(c, AND, t, t, literal(c, 1), -1);
+    emit(c, ADD_I32, d, d, literal(c, 0x7fff), -1);
+    emit(c, ADD_I32, d, d, VECTOR(t), -1);
+    emit(c, AND, d, d, literal(c, 0xffff0000), -1);
+    free_vector(c, t);
+    if (is_of_bf16) return;
+    choose(c, d, d, VECTOR(nan), k);
+    free_mask(c, k);
+    free_vector(c, nan);
+}
+
+/* Whether a result that a step computes in float32 may have more places than bfloat16. */
+static int is_to_round(int operation, char signature) {
+    return signature == 'V' || operation == ONAX_OP_add || operation == ONAX_OP_sub || operation == ONAX_OP_mul
+           || operation == ONAX_OP_div || operation == ONAX_OP_sqrt;
+}
+
 /* Conversions between numbers of one width. */
 static int emit_conversion(compiler *c, int type, int target, int d, int x) {
     if (is_float(type) == is_float(target)) emit(c, OP_W(LOAD, w_of(c)), d, 0, VECTOR(x), -1);
@@ -241,22 +267,26 @@ static int type_of(const loop *l, const step *s) {
 
 /* Whether a type takes part in runs of this width. */
 static int fits(const compiler *c, int type) {
-    return type == ONAX_BOOL || (is_number(type) && onax_type_sizes[type] == c->width);
+    return type == ONAX_BOOL || computed_bytes(c, type) == c->width;
 }
 
 static int emit_step(compiler *c, int i) {
     const step *s = &c->l->steps[i];
     const use *u = &c->uses[i];
-    const int type = type_of(c->l, s), target = c->l->registers[s->target].type, n = s->operands;
+    const char signature = onax_operations[s->operation].signature;
+    const int of = type_of(c->l, s), to = c->l->registers[s->target].type, n = s->operands;
+    const int type = computed_type(of), target = computed_type(to);
     const int32_t read[3] = {s->first, s->second, s->third};
     place *result;
     int d;
-    if (s->fold >= 0 || strchr("GTRXY", onax_operations[s->operation].signature) || !fits(c, type) || !fits(c, target)) return 0;
+    if (s->fold >= 0 || strchr("GTRXY", signature) || !fits(c, of) || !fits(c, to)) return 0;
+    if (to == ONAX_BF16 && type != ONAX_F32 && type != ONAX_BOOL) return 0;   /* integers are not rounded twice */
     c->step = i;
     c->busy[0] = NOWHERE;
     for (int k = 0; k < 3; k++) c->busy[1 + k] = k < n ? read[k] : NOWHERE;
     d = target == ONAX_BOOL ? new_mask(c) : new_vector(c);
     if (!emit_result(c, s, type, target, d) || c->failed) return 0;
+    if (to == ONAX_BF16 && type == ONAX_F32 && is_to_round(s->operation, signature)) emit_round_to_bf16(c, d, of == ONAX_BF16);
     for (int k = 0; k < n; k++) {
         place *p = place_of(c, read[k]);
         if (read[k] == s->target || u->after[1 + k] < 0 || (u->after[1 + k] >= c->past && !p->is_written)) forget(c, p);
@@ -314,12 +344,13 @@ static int emit_run(compiler *c) {
 }
 
 /* The width of the first step that has one, within which bools alone may come before it. */
-static int width_at(const loop *l, int i) {
+static int width_at(const compiler *c, int i) {
+    const loop *l = c->l;
     for (; i < l->n_steps; i++) {
         const step *s = &l->steps[i];
         const int types[] = {type_of(l, s), l->registers[s->target].type};
         for (int k = 0; k < 2; k++)
-            if (types[k] != ONAX_BOOL) return is_number(types[k]) ? onax_type_sizes[types[k]] : 0;
+            if (types[k] != ONAX_BOOL) return computed_bytes(c, types[k]);
     }
     return 0;
 }
@@ -424,7 +455,7 @@ static int reads_repeated(const loop *l, const step *s) {
 /* The longest run that begins at a step; 0 steps if there is none of use. */
 static int compile_run(compiler *c, int first) {
     c->first = first;
-    c->width = width_at(c->l, first);
+    c->width = width_at(c, first);
     c->past = first + LONGEST_RUN < c->l->n_steps ? first + LONGEST_RUN : c->l->n_steps;
     if (c->width != 4 && c->width != 8) return 0;
     for (;;) {
@@ -471,7 +502,7 @@ static int known_vectors(void) {
 static void find_singles(loop *l) {
     for (int i = 0; i < l->n_registers; i++) {
         reg *g = &l->registers[i];
-        g->is_single = (g->is_repeated || g->uniform) && is_number(g->type);
+        g->is_single = (g->is_repeated || g->uniform) && (is_number(g->type) || g->type == ONAX_BF16);
     }
     for (int i = 0; i < l->n_steps; i++) {
         const step *s = &l->steps[i];

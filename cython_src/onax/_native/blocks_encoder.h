@@ -164,7 +164,7 @@ enum opcodes {
     F64_TO_U32 = OPCODE(1, 0, 1, 0x78), MUL_HALVES_SIGNED = OPCODE(2, 1, 1, 0x28), MUL_HALVES_UNSIGNED = OPCODE(1, 1, 1, 0xF4),
     THREE_BITS = OPCODE(3, 1, 1, 0x25),   /* any function of the bits of three operands, the target's first */
     /* shifts by an immediate: `to` is one of the kinds below, `first` the target */
-    SHIFT_32_BY = OPCODE(1, 1, 0, 0x72), SHIFT_64_BY = OPCODE(1, 1, 1, 0x73), RIGHT_32 = 2, SIGNED_32 = 4, RIGHT_64 = 2, LEFT_64 = 6,
+    SHIFT_32_BY = OPCODE(1, 1, 0, 0x72), SHIFT_64_BY = OPCODE(1, 1, 1, 0x73), RIGHT_32 = 2, SIGNED_32 = 4, LEFT_32 = 6, RIGHT_64 = 2, LEFT_64 = 6,
     FIRST_OR_BOTH_OTHERS = 0xF8,
     /* with VEX prefixes alone */
     BLEND_32 = OPCODE(3, 1, 0, 0x4A), BLEND_64 = OPCODE(3, 1, 0, 0x4B), EQUAL_I32 = OPCODE(1, 1, 0, 0x76),
@@ -173,6 +173,8 @@ enum opcodes {
     PACK_16 = OPCODE(1, 1, 0, 0x63), LOAD_F32 = OPCODE(1, 2, 0, 0x10), LOAD_F64 = OPCODE(1, 3, 0, 0x10),
     STORE_F32 = OPCODE(1, 2, 0, 0x11), STORE_F64 = OPCODE(1, 3, 0, 0x11), FROM_GENERAL = OPCODE(1, 1, 0, 0x6E),
     TO_GENERAL = OPCODE(1, 1, 0, 0x7E), STORE_LOW_64 = OPCODE(1, 1, 0, 0xD6),
+    WORDS_TO_32 = OPCODE(2, 1, 0, 0x33), PACK_32_UNSIGNED = OPCODE(2, 1, 0, 0x2B), INSERT_WORD = OPCODE(1, 1, 0, 0xC4),
+    EXTRACT_WORD = OPCODE(3, 1, 0, 0x15),
 
     MASK_AND = 0x41, MASK_OR = 0x45, MASK_XNOR = 0x46, MASK_XOR = 0x47, MASK_NOT = 0x44,   /* bytes, with VEX prefixes */
 };

@@ -8,6 +8,7 @@
 
 #define ONAX_HAS_SIXTEENS() (__builtin_cpu_supports("x86-64-v4") != 0)
 #define ONAX_SIXTEEN __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma")))
+#define ONAX_SIXTEEN_LOOP __attribute__((target("arch=x86-64-v4")))
 #define ONAX_SIXTEEN_INLINE ONAX_SIXTEEN static inline __attribute__((always_inline))
 
 /* onax_expf of each; the bounds keep NaN, which is the second operand. */
@@ -95,6 +96,7 @@ ONAX_SIXTEEN static void exps_of_sixteen_bf16(uint16_t *d, const uint16_t *a, in
 
 #else
 #define ONAX_HAS_SIXTEENS() 0
+#define ONAX_SIXTEEN_LOOP
 #define exps_of_sixteens(d, a, n) ((void)0)
 #define exps_of_differences_of_sixteens(d, a, b, n) ((void)0)
 #define exps_of_sixteens_less_one(d, a, b, n) ((void)0)

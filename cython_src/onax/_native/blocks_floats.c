@@ -45,7 +45,6 @@ ONAX_FLOAT(f64, double, )
 ONAX_TO_NARROW_INTEGERS(f32, float) ONAX_TO_NARROW_INTEGERS(f64, double)
 ONAX_MAP1(ONAX_CLONES, to_f64_f32, double, float, x)
 ONAX_MAP1(ONAX_CLONES, to_f32_f64, float, double, x)
-ONAX_MAP1(ONAX_CLONES, f32_to_bf16, uint16_t, float, onax_to_bf16(x))
 ONAX_MAP1(ONAX_TWO_CLONES, f64_to_f16, uint16_t, double, onax_to_f16(onax_round_to_odd(x)))
 ONAX_MAP1(ONAX_TWO_CLONES, f64_to_bf16, uint16_t, double, onax_to_bf16((float)x))
 
@@ -142,8 +141,8 @@ ONAX_FLOAT_FOLD(fold_max_f64, double, int64_t, -HUGE_VAL, >) ONAX_FLOAT_FOLD(fol
         K(sum, fold_sum_##t), K(prod, fold_prod_##t), K(largest, fold_max_##t), K(smallest, fold_min_##t), \
         K(to_bool, to_bool_##t), K(to_i8, to_i8_##t), K(to_u8, to_u8_##t), K(to_i16, to_i16_##t), \
         K(to_u16, to_u16_##t), K(to_i32, to_i32_##t), K(to_u32, to_u32_##t), K(to_i64, to_i64_##t), \
-        K(to_u64, to_u64_##t), K(to_##t, move_##t), K(to_bf16, t##_to_bf16), \
+        K(to_u64, to_u64_##t), K(to_##t, move_##t), \
         K(to_c64, t##_to_c64), K(to_c128, t##_to_c128), __VA_ARGS__};
-ONAX_ROW_OF(f32, K(to_f64, to_f64_f32), K(to_f16, onax_f32_to_f16), K(erf_inv, erf_inv_f32),
+ONAX_ROW_OF(f32, K(to_f64, to_f64_f32), K(to_f16, onax_f32_to_f16), K(to_bf16, onax_f32_to_bf16), K(erf_inv, erf_inv_f32),
             K(bessel_i0e, bessel_i0e_f32), K(bessel_i1e, bessel_i1e_f32), K(digamma, digamma_f32))
-ONAX_ROW_OF(f64, K(to_f32, to_f32_f64), K(to_f16, f64_to_f16), K(erf_inv, erf_inv_f64))
+ONAX_ROW_OF(f64, K(to_f32, to_f32_f64), K(to_f16, f64_to_f16), K(to_bf16, f64_to_bf16), K(erf_inv, erf_inv_f64))

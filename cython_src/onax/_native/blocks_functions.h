@@ -28,11 +28,11 @@ ONAX_MAP1(PLAIN, lgamma_f64, double, double, onax_lgamma(x))
         } \
         ONAX_SOME_EXPS(n - o, onax_expf, argument, stored) \
     }
-#define ONAX_MAP_OF_EXPS(linkage, name, T, argument, value) \
-    ONAX_CLONES linkage void name(ONAX_ARGUMENTS) { \
-        T *d = to; const T *a = first; ONAX_UNUSED(); \
+#define ONAX_MAP_OF_EXPS(name, argument, value) \
+    ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
+        float *d = to; const float *a = first; ONAX_UNUSED(); \
         ONAX_THROUGH_EXPS(argument, d[i] = value) }
-ONAX_MAP_OF_EXPS(static, exp_in_steps_f32, float, a[i], u)
+ONAX_MAP_OF_EXPS(exp_in_steps_f32, a[i], u)
 static void exp_f32(ONAX_ARGUMENTS) {
     if (ONAX_HAS_SIXTEENS()) exps_of_sixteens(to, first, n);
     else exp_in_steps_f32(to, first, second, third, n);
@@ -42,7 +42,7 @@ ONAX_MAP1(ONAX_CLONES, expm1_f32, float, float, onax_expm1f(x))
 ONAX_MAP1(ONAX_CLONES, log_f32, float, float, onax_logf(x))
 ONAX_MAP1(ONAX_CLONES, log1p_f32, float, float, onax_log1pf(x))
 ONAX_MAP1(ONAX_CLONES, tanh_f32, float, float, onax_tanhf(x))
-ONAX_MAP_OF_EXPS(static, logistic_f32, float, -a[i], 1.0f / (1.0f + u))
+ONAX_MAP_OF_EXPS(logistic_f32, -a[i], 1.0f / (1.0f + u))
 ONAX_MAP1(ONAX_CLONES, erf_f32, float, float, onax_erff(x))
 ONAX_MAP1(ONAX_CLONES, erfc_f32, float, float, onax_erfcf(x))
 ONAX_MAP1(ONAX_CLONES, sinh_f32, float, float, onax_sinhf(x))
@@ -52,18 +52,14 @@ ONAX_MAP1(ONAX_CLONES, acosh_f32, float, float, onax_acoshf(x))
 ONAX_MAP1(ONAX_CLONES, atanh_f32, float, float, onax_atanhf(x))
 ONAX_MAP1(ONAX_CLONES, atan_f32, float, float, onax_atanf(x))
 
-/* the same of bfloat16, in one pass (blocks_halves.c has the others) */
-#define ONAX_OF_BF16(linkage, name, result) \
-    ONAX_CLONES linkage void result(ONAX_ARGUMENTS) { \
+/* the same of bfloat16, in one pass, for CPUs with AVX-512 (blocks_halves.c has those of others) */
+#define ONAX_OF_BF16(name) \
+    ONAX_SIXTEEN_LOOP void onax_##name##_bf16(ONAX_ARGUMENTS) { \
         uint16_t *d = to; const uint16_t *a = first; ONAX_UNUSED(); \
         ONAX_EACH d[i] = onax_to_bf16(onax_##name##f(onax_from_bf16(a[i]))); }
-ONAX_OF_BF16(extern, log, onax_log_bf16) ONAX_OF_BF16(extern, tanh, onax_tanh_bf16) ONAX_OF_BF16(extern, erf, onax_erf_bf16)
-ONAX_MAP_OF_EXPS(static, exp_in_steps_bf16, uint16_t, onax_from_bf16(a[i]), onax_to_bf16(u))
-ONAX_MAP_OF_EXPS(extern, onax_logistic_bf16, uint16_t, -onax_from_bf16(a[i]), onax_to_bf16(1.0f / (1.0f + u)))
-void onax_exp_bf16(ONAX_ARGUMENTS) {
-    if (ONAX_HAS_SIXTEENS()) exps_of_sixteen_bf16(to, first, n);
-    else exp_in_steps_bf16(to, first, second, third, n);
-}
+ONAX_OF_BF16(log) ONAX_OF_BF16(tanh) ONAX_OF_BF16(logistic) ONAX_OF_BF16(erf)
+void onax_exp_bf16(ONAX_ARGUMENTS) { ONAX_UNUSED(); exps_of_sixteen_bf16(to, first, n); }
+int onax_has_sixteens(void) { return ONAX_HAS_SIXTEENS(); }
 
 /* ---- functions that both have, where float32 is computed in float64 */
 

@@ -29,14 +29,16 @@ ONAX_NEXT(bf16, 0x7F80)
     ONAX_MAP2(PLAIN, nextafter_##t, uint16_t, uint16_t, onax_next_##t(x, y))
 ONAX_HALF(f16)
 ONAX_HALF(bf16)
-ONAX_MAP1(ONAX_CLONES, bf16_to_f32, float, uint16_t, onax_from_bf16(x))
 ONAX_MAP1(ONAX_CLONES, f16_to_f32_in_steps, float, uint16_t, onax_from_f16(x))
 ONAX_MAP1(ONAX_CLONES, f32_to_f16_in_steps, uint16_t, float, onax_to_f16(x))
+ONAX_MAP1(ONAX_CLONES, bf16_to_f32_in_steps, float, uint16_t, onax_from_bf16(x))
+ONAX_MAP1(ONAX_CLONES, f32_to_bf16_in_steps, uint16_t, float, onax_to_bf16(x))
 
 /* CPUs of x86-64 with F16C, which are those with AVX2 and some more, convert eight numbers in one instruction. */
 #if defined(__GNUC__) && defined(__x86_64__)
 #include <immintrin.h>
 #define ONAX_F16C __attribute__((target("avx,f16c")))
+#define ONAX_F16C_AND_AVX2 __attribute__((target("avx2,f16c")))
 
 ONAX_F16C static void widen_eights(float *d, const uint16_t *a, int64_t n) {
     uint16_t few[8] = {0};
@@ -60,6 +62,31 @@ ONAX_F16C static void narrow_eights(uint16_t *d, const float *a, int64_t n) {
     memcpy(d + i, few, (size_t)(n - i) * sizeof *d);
 }
 
+ONAX_F16C_AND_AVX2 static void widen_bf16_eights(float *d, const uint16_t *a, int64_t n) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_si256((__m256i *)(d + i), _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(a + i))), 16));
+    for (; i < n; i++) d[i] = onax_from_bf16(a[i]);
+}
+
+/* onax_to_bf16 of eight, each in four bytes */
+ONAX_F16C_AND_AVX2 static inline __m256i narrowed_eight(const float *a) {
+    const __m256 x = _mm256_loadu_ps(a);
+    const __m256i bits = _mm256_castps_si256(x), upper = _mm256_srli_epi32(bits, 16);
+    const __m256i carry = _mm256_add_epi32(_mm256_and_si256(upper, _mm256_set1_epi32(1)), _mm256_set1_epi32(0x7fff));
+    const __m256i quiet = _mm256_or_si256(_mm256_and_si256(upper, _mm256_set1_epi32(0x8000)), _mm256_set1_epi32(0x7fc0));
+    const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+    return _mm256_blendv_epi8(_mm256_srli_epi32(_mm256_add_epi32(bits, carry), 16), quiet, nan);
+}
+ONAX_F16C_AND_AVX2 static void narrow_bf16_eights(uint16_t *d, const float *a, int64_t n) {
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        const __m256i both = _mm256_packus_epi32(narrowed_eight(a + i), narrowed_eight(a + i + 8));
+        _mm256_storeu_si256((__m256i *)(d + i), _mm256_permute4x64_epi64(both, 0xD8));
+    }
+    for (; i < n; i++) d[i] = onax_to_bf16(a[i]);
+}
+
 #define ONAX_F16_EIGHTS(op, instruction) \
     ONAX_F16C static void op##_eights(uint16_t *d, const uint16_t *a, const uint16_t *b, int64_t n) { \
         for (int64_t i = 0; i < n; i += 8) { \
@@ -80,9 +107,19 @@ void onax_f32_to_f16(ONAX_ARGUMENTS) {
     if (__builtin_cpu_supports("avx2")) narrow_eights(to, first, n);
     else f32_to_f16_in_steps(to, first, second, third, n);
 }
+static void bf16_to_f32(ONAX_ARGUMENTS) {
+    if (__builtin_cpu_supports("avx2")) widen_bf16_eights(to, first, n);
+    else bf16_to_f32_in_steps(to, first, second, third, n);
+}
+void onax_f32_to_bf16(ONAX_ARGUMENTS) {
+    if (__builtin_cpu_supports("avx2")) narrow_bf16_eights(to, first, n);
+    else f32_to_bf16_in_steps(to, first, second, third, n);
+}
 #else
 static void f16_to_f32(ONAX_ARGUMENTS) { f16_to_f32_in_steps(to, first, second, third, n); }
 void onax_f32_to_f16(ONAX_ARGUMENTS) { f32_to_f16_in_steps(to, first, second, third, n); }
+static void bf16_to_f32(ONAX_ARGUMENTS) { bf16_to_f32_in_steps(to, first, second, third, n); }
+void onax_f32_to_bf16(ONAX_ARGUMENTS) { f32_to_bf16_in_steps(to, first, second, third, n); }
 #endif
 
 ONAX_HALF2(bf16, add, uint16_t, onax_to_bf16(x + y))
@@ -98,8 +135,9 @@ ONAX_HALF2(bf16, le, uint8_t, x <= y)
 
 /* ---- what the kernels of float32 do, a chunk at a time */
 
-#define ONAX_WIDE1(t, op, out) \
-    static void op##_##t(ONAX_ARGUMENTS) { \
+#define ONAX_WIDE1(t, op, out) ONAX_WIDE1_AS(op##_##t, t, op, out)
+#define ONAX_WIDE1_AS(name, t, op, out) \
+    static void name(ONAX_ARGUMENTS) { \
         float x[ONAX_CHUNK]; \
         ONAX_UNUSED(); \
         for (int64_t i = 0; i < n; i += ONAX_CHUNK) { \
@@ -185,11 +223,13 @@ ONAX_WIDE(bf16, to_bf16)
         onax_kernels_f32[ONAX_OP_##name](to, &value, NULL, NULL, 1); }
 ONAX_BF16_EXTREME(largest, INT16_MIN, >)
 ONAX_BF16_EXTREME(smallest, INT16_MAX, <)
-#define exp_bf16 onax_exp_bf16
-#define log_bf16 onax_log_bf16
-#define tanh_bf16 onax_tanh_bf16
-#define logistic_bf16 onax_logistic_bf16
-#define erf_bf16 onax_erf_bf16
+/* Vectors of 16 go from bfloat16 to it in one pass. */
+#define ONAX_IN_SIXTEENS(op) \
+    ONAX_WIDE1_AS(op##_in_chunks, bf16, op, to_bf16) \
+    static void op##_bf16(ONAX_ARGUMENTS) { \
+        if (onax_has_sixteens()) onax_##op##_bf16(to, first, second, third, n); \
+        else op##_in_chunks(to, first, second, third, n); }
+ONAX_IN_SIXTEENS(exp) ONAX_IN_SIXTEENS(log) ONAX_IN_SIXTEENS(tanh) ONAX_IN_SIXTEENS(logistic) ONAX_IN_SIXTEENS(erf)
 
 static void is_finite_f16(ONAX_ARGUMENTS) {
     uint8_t *d = to; const uint16_t *a = first; ONAX_UNUSED();

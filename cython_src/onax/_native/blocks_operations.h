@@ -112,14 +112,16 @@ extern onax_kernel_row onax_kernels_f32, onax_kernels_f64, onax_kernels_i32, ona
     onax_kernels_u64, onax_kernels_bool, onax_kernels_i8, onax_kernels_u8, onax_kernels_i16, onax_kernels_u16,
     onax_kernels_f16, onax_kernels_bf16, onax_kernels_c64, onax_kernels_c128;
 
-/* functions of bfloat16 */
+/* functions of bfloat16 for CPUs with vectors of 16 float32 */
+int onax_has_sixteens(void);
 void onax_exp_bf16(void *to, const void *first, const void *second, const void *third, int64_t n);
 void onax_log_bf16(void *to, const void *first, const void *second, const void *third, int64_t n);
 void onax_tanh_bf16(void *to, const void *first, const void *second, const void *third, int64_t n);
 void onax_logistic_bf16(void *to, const void *first, const void *second, const void *third, int64_t n);
 void onax_erf_bf16(void *to, const void *first, const void *second, const void *third, int64_t n);
-/* float32 rounded to float16 */
+/* float32 rounded to float16 and to bfloat16 */
 void onax_f32_to_f16(void *to, const void *first, const void *second, const void *third, int64_t n);
+void onax_f32_to_bf16(void *to, const void *first, const void *second, const void *third, int64_t n);
 
 /* ---- loops over n elements */
 

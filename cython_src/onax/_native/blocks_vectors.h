@@ -57,6 +57,14 @@ static int is_float(int type) { return type == ONAX_F32 || type == ONAX_F64; }
 static int is_signed(int type) { return type == ONAX_I32 || type == ONAX_I64; }
 static int is_number(int type) { return type <= ONAX_U64; }
 
+/* In the registers of the CPU bfloat16 is float32 whose lower half is 0. */
+static int computed_type(int type) { return type == ONAX_BF16 ? ONAX_F32 : type; }
+
+/* The bytes of an element while it is computed with, or 0: there is no code for the type. */
+static int computed_bytes(const compiler *c, int type) {
+    return is_number(type) ? onax_type_sizes[type] : type == ONAX_BF16 && c->is_narrow ? 4 : 0;
+}
+
 /* ---- registers */
 
 static void spare_a_vector(compiler *c) {
@@ -222,7 +230,7 @@ static void emit_number_of_bool(compiler *c, int type, int d, int mask) {
 /* The elements of a register of the loop, in memory. */
 static operand memory_of(compiler *c, int32_t r) {
     const int size = c->l->registers[r].size;
-    operand o = {IN_MEMORY, R11, size == 8 ? 3 : size == 4 ? 2 : 0};
+    operand o = {IN_MEMORY, R11, size == 8 ? 3 : size / 2};
     for (int i = 0; i < c->n_pointers; i++)
         if (c->pointers[i] == r) { o.number = pointer_registers[i]; return o; }
     if (c->n_pointers < POINTERS - c->is_narrow && !c->is_last_pass) {
@@ -236,7 +244,10 @@ static operand memory_of(compiler *c, int32_t r) {
 /* What is the same everywhere, in all lanes of a vector. */
 static void repeat(compiler *c, code *part, int to, int32_t r) {
     load_pointer(part, R11, r);
-    if (c->is_narrow) vex_broadcast_at_r11(part, w_of(c) ? 0x59 : 0x58, to);
+    if (c->l->registers[r].type == ONAX_BF16) {
+        vex_broadcast_at_r11(part, 0x79, to);
+        emit_to(c, part, SHIFT_32_BY, LEFT_32, to, VECTOR(to), 16);
+    } else if (c->is_narrow) vex_broadcast_at_r11(part, w_of(c) ? 0x59 : 0x58, to);
     else broadcast_at_r11(part, OP_W(BROADCAST, w_of(c)) + w_of(c), to);
 }
 
@@ -245,25 +256,47 @@ static void pin(compiler *c, int32_t r) {
     const reg *g = &c->l->registers[r];
     const int most = c->is_narrow ? MOST_PINNED_NARROW : MOST_PINNED;
     place *p;
-    if (!(g->uniform || g->is_repeated) || g->size != c->width || c->n_pinned == most || (p = place_of(c, r))->vector >= 0) return;
+    if (!(g->uniform || g->is_repeated) || computed_bytes(c, g->type) != c->width || c->n_pinned == most || (p = place_of(c, r))->vector >= 0) return;
     p->vector = (int16_t)new_vector(c);
     p->is_pinned = 1;
     c->n_pinned++;
     repeat(c, &c->head, p->vector, r);
 }
 
+/* bfloat16 from memory, and to it. */
+static void load_bf16(compiler *c, int to, operand from) {
+    if (c->is_last_pass) {
+        emit_short(c, XOR, to, to, VECTOR(to), -1);
+        emit_short(c, INSERT_WORD, to, to, from, 1);
+        return;
+    }
+    emit(c, WORDS_TO_32, to, 0, from, -1);
+    emit(c, SHIFT_32_BY, LEFT_32, to, VECTOR(to), 16);
+}
+static void store_bf16(compiler *c, operand to, int from) {
+    if (c->is_last_pass) { emit_short(c, EXTRACT_WORD, from, 0, to, 1); return; }
+    const int low = new_vector(c), high = new_vector(c);
+    emit(c, SHIFT_32_BY, RIGHT_32, low, VECTOR(from), 16);
+    emit(c, UPPER_128, low, 0, VECTOR(high), 1);
+    emit_short(c, PACK_32_UNSIGNED, low, low, VECTOR(high), -1);
+    emit_short(c, STORE, low, 0, to, -1);
+    free_vector(c, low);
+    free_vector(c, high);
+}
+
 /* The vector that holds a register's value.  With AVX2 the last pass is one over single elements. */
 static int value_of(compiler *c, int32_t r) {
     place *p = place_of(c, r);
     if (p->vector >= 0) return p->vector;
-    if (c->l->registers[r].size != c->width) { c->failed = 1; return 0; }
+    if (computed_bytes(c, c->l->registers[r].type) != c->width) { c->failed = 1; return 0; }
     p->vector = (int16_t)new_vector(c);
     if (c->l->registers[r].is_repeated || c->l->registers[r].uniform) {
         repeat(c, &c->body, p->vector, r);
         return p->vector;
     }
     const operand from = memory_of(c, r);
-    if (!c->is_narrow) evex(&c->body, OP_W(LOAD, w_of(c)), p->vector, 0, from, c->is_last_pass ? LAST_LANES : 0, c->is_last_pass, -1);
+    if (c->l->registers[r].type == ONAX_BF16) load_bf16(c, p->vector, from);
+    else if (!c->is_narrow) evex(&c->body, OP_W(LOAD, w_of(c)), p->vector, 0, from, c->is_last_pass ? LAST_LANES : 0, c->is_last_pass, -1);
     else if (c->is_last_pass) emit_short(c, w_of(c) ? LOAD_F64 : LOAD_F32, p->vector, 0, from, -1);
     else emit(c, LOAD, p->vector, 0, from, -1);
     return p->vector;
@@ -313,6 +346,7 @@ static void store(compiler *c, int32_t r, const place *p) {
     if (c->is_narrow) {
         const operand to = memory_of(c, r);
         if (is_mask) store_bools_narrow(c, to, p->mask);
+        else if (c->l->registers[r].type == ONAX_BF16) store_bf16(c, to, p->vector);
         else if (c->is_last_pass) emit_short(c, w ? STORE_F64 : STORE_F32, p->vector, 0, to, -1);
         else emit(c, STORE, p->vector, 0, to, -1);
         return;
