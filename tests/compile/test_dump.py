@@ -32,6 +32,7 @@ def test_dumped_passes(call, tmp_path, monkeypatch):
         "unroll_scans",
         "eliminate_dead_code",
         "simplify",
+        "expand_products",
         "hoist_invariants",
         "form_tapes",
     ]

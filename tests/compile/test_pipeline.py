@@ -44,6 +44,7 @@ def test_the_order():
         "unroll_scans",
         "eliminate_dead_code",
         "simplify",
+        "expand_products",
         "hoist_invariants",
         "form_tapes",
     ]
@@ -90,6 +91,7 @@ def test_each_pass_runs_once_on_a_first_call(monkeypatch):
         "unroll_scans",
         "eliminate_dead_code",
         "simplify",
+        "expand_products",
         "hoist_invariants",
         "form_tapes",
     ]

@@ -18,7 +18,14 @@
 
 /* -1, 0 or 1 (of floats NaN and zeros stay). */
 static int emit_sign(compiler *c, int type, int d, int x) {
-    const int k = new_mask(c), floats = is_float(type);
+    const int floats = is_float(type);
+    int k;
+    if (c->is_narrow && type == ONAX_I32) {          /* 1 with the sign of each, or 0 */
+        emit(c, LOAD, d, 0, literal(c, 1), -1);
+        emit(c, WITH_SIGNS_32, d, d, VECTOR(x), -1);
+        return 1;
+    }
+    k = new_mask(c);
     compare(c, type, k, x, literal(c, 0), floats ? GREATER : INTEGER_GT);
     choose(c, d, x, floats ? float_literal(c, 1) : literal(c, 1), k);
     compare(c, type, k, x, literal(c, 0), floats ? FLOAT_LT : INTEGER_LT);

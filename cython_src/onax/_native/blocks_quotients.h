@@ -18,10 +18,8 @@ static void emit_upper_products(compiler *c, int type, int d, int x, uint32_t fa
     emit(c, product, odd, odd, literal_of_8_bytes(c, factor), -1);
     emit(c, product, d, x, literal_of_8_bytes(c, factor), -1);
     emit(c, SHIFT_64_BY, RIGHT_64, d, VECTOR(d), 32);
-    if (c->is_narrow) {
-        emit(c, AND, odd, odd, literal_of_8_bytes(c, INT64_MIN >> 31), -1);
-        emit(c, OR, d, d, VECTOR(odd), -1);
-    } else emit(c, THREE_BITS, d, odd, literal_of_8_bytes(c, INT64_MIN >> 31), FIRST_OR_BOTH_OTHERS);
+    if (c->is_narrow) emit(c, BLEND_32_BY, d, d, VECTOR(odd), 0xAA);
+    else emit(c, THREE_BITS, d, odd, literal_of_8_bytes(c, INT64_MIN >> 31), FIRST_OR_BOTH_OTHERS);
     free_vector(c, odd);
 }
 

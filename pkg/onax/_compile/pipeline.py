@@ -21,6 +21,7 @@ from onax._compile.dump import open_dump
 from onax._compile.lazy_import import multi_device, persistent_cache
 from onax._compile.memory import order_nodes
 from onax._compile.memory_limit import check_sizes
+from onax._compile.passes.expand_products import expand_products
 from onax._compile.passes.form_tapes import form_tapes
 from onax._compile.passes.hoist_invariants import hoist_invariants
 from onax._compile.passes.inline_calls import inline_calls
@@ -46,6 +47,7 @@ PASSES = (
     simplify,
 )
 NATIVE_PASSES = (
+    expand_products,
     hoist_invariants,
     form_tapes,
 )

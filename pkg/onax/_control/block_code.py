@@ -30,7 +30,7 @@ from onax._prims.elementwise_total import eq_to_p, le_to_p, lt_to_p
 from onax._prims.slicing import slice_p
 
 BOOL, F32, F64 = np.dtype(bool), np.dtype(np.float32), np.dtype(np.float64)
-I32, I64 = np.dtype(np.int32), np.dtype(np.int64)
+I32, I64, U32 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint32)
 
 codes = Slot(
     "block_code",
@@ -60,20 +60,22 @@ class Unfit(Exception):
 
 
 class Code:
-    """Instructions under construction.  Registers are numbered as they come; each is written once.
+    """Instructions under construction.  Registers are numbered as they come; each is written once, and what an
+    instruction has computed is not computed again.
 
-    `dtypes` of the registers, `steps` (operation, target, operands), `constants`: bits and dtype -> register, `folded`
-    registers, which have one element for each row.
+    `dtypes` of the registers, `steps` (operation, target, operands), `computed`: name, operands and dtype asked for ->
+    register, `constants`: bits and dtype -> register, `folded` registers, which have one element for each row.
 
     `parts`: complex register -> the registers of its real and its imaginary part, of numbers that are computed part by
     part because an operand was real.  Those in `unwritten` exist as parts alone until `whole` is asked for.
     """
 
-    __slots__ = ("constants", "dtypes", "folded", "parts", "steps", "unwritten")
+    __slots__ = ("computed", "constants", "dtypes", "folded", "parts", "steps", "unwritten")
 
     def __init__(self):
         self.dtypes = []
         self.steps = []
+        self.computed = {}
         self.constants = {}
         self.folded = set()
         self.parts = {}
@@ -110,6 +112,12 @@ class Code:
         return self._step(name, [self.whole(r) for r in registers], out)
 
     def _step(self, name, registers, out):
+        key = name, *registers, out
+        if key not in self.computed:
+            self.computed[key] = self._new_step(name, registers, out)
+        return self.computed[key]
+
+    def _new_step(self, name, registers, out):
         operation, dtypes = BLOCK_OPERATIONS[name], [self.dtypes[r] for r in registers]
         signature = operation.signature
         if signature == "G":
@@ -273,14 +281,12 @@ row(e.add_p)
 row(add_any_p, "add")
 row(e.sub_p)
 row(e.div_p)
-row(e.rem_p)
 row(e.max_p)
 row(e.min_p)
 row(e.atan2_p)
 row(e.nextafter_p)
 row(mulhi_p, "mulhi")
 row(e.eq_p)
-row(e.ne_p)
 row(e.lt_p)
 row(e.le_p)
 row(special.erf_p)
@@ -318,6 +324,21 @@ def _bitcast(code, out, x, **_):
 @codes.rule(e.mul_p)
 def _mul(code, out, x, y, **_):
     return code.emit("mul", code.convert(x, out), code.convert(y, out))
+
+
+@codes.rule(e.rem_p)
+def _rem(code, out, x, y):
+    """By a known integer it is made of the quotient, which floor division computes, too."""
+    if code.number(y) is None or out not in (I32, U32):
+        return code.emit("rem", x, y)
+    return code.emit("sub", x, code.emit("mul", code.emit("div", x, y), y))
+
+
+@codes.rule(e.ne_p)
+def _ne(code, out, x, y):
+    """What differs from False is itself."""
+    is_itself = code.dtypes[y] == BOOL and code.number(y) is not None and not code.number(y)
+    return x if is_itself else code.emit("ne", x, y)
 
 
 @codes.rule(e.square_p)
