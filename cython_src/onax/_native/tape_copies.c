@@ -140,6 +140,9 @@ static const char *verify_copy(onax_instruction *q, const int64_t *bytes) {
    operands:    the result, the sources
    attributes:  the number of rows, and for each source the bytes of one of its rows */
 
+#define JOINED_BYTES (1 << 16)   /* of a part: some of the second cache */
+#define JOINED_ROWS 64           /* at least, of a part */
+
 static int run_join(const onax_instruction *q, onax_frame *f) {
     const int64_t *bytes = q->attributes + 1;
     char *to = ONAX_BUFFER(q, f, 0);
@@ -154,25 +157,80 @@ static int run_join(const onax_instruction *q, onax_frame *f) {
     return ONAX_DONE;
 }
 
+typedef struct {
+    int n;
+    int64_t parts;
+    void (*interleave)(char *to, const char *const *from, int64_t n);   /* NULL: rows are copied */
+    onax_strided_copy grids[];
+} joining;
+
+/* Single elements of 2 to 4 sources side by side. */
+#define DEFINE_INTERLEAVING(w, T) \
+    typedef T __attribute__((may_alias, aligned(1))) element_##w; \
+    ONAX_CLONES static void interleave_2_##w(char *to, const char *const *from, int64_t n) { \
+        element_##w *d = (element_##w *)to; \
+        const element_##w *a = (const element_##w *)from[0], *b = (const element_##w *)from[1]; \
+        ONAX_EACH { d[2 * i] = a[i]; d[2 * i + 1] = b[i]; } } \
+    ONAX_CLONES static void interleave_3_##w(char *to, const char *const *from, int64_t n) { \
+        element_##w *d = (element_##w *)to; \
+        const element_##w *a = (const element_##w *)from[0], *b = (const element_##w *)from[1], *c = (const element_##w *)from[2]; \
+        ONAX_EACH { d[3 * i] = a[i]; d[3 * i + 1] = b[i]; d[3 * i + 2] = c[i]; } } \
+    ONAX_CLONES static void interleave_4_##w(char *to, const char *const *from, int64_t n) { \
+        element_##w *d = (element_##w *)to; \
+        const element_##w *a = (const element_##w *)from[0], *b = (const element_##w *)from[1], *c = (const element_##w *)from[2]; \
+        const element_##w *e = (const element_##w *)from[3]; \
+        ONAX_EACH { d[4 * i] = a[i]; d[4 * i + 1] = b[i]; d[4 * i + 2] = c[i]; d[4 * i + 3] = e[i]; } }
+DEFINE_INTERLEAVING(4, uint32_t)
+DEFINE_INTERLEAVING(8, uint64_t)
+
+static void choose_interleaving(joining *j, const int64_t *widths) {
+    const int n = j->n;
+    for (int i = 1; i < n; i++)
+        if (widths[i] != widths[0]) return;
+    if (widths[0] == 4) j->interleave = n == 2 ? interleave_2_4 : n == 3 ? interleave_3_4 : n == 4 ? interleave_4_4 : NULL;
+    if (widths[0] == 8) j->interleave = n == 2 ? interleave_2_8 : n == 3 ? interleave_3_8 : n == 4 ? interleave_4_8 : NULL;
+}
+
+typedef struct { const joining *j; const onax_instruction *q; onax_frame *f; } joining_job;
+
+/* Some rows of every source, so that a line of the result that holds several is in a cache until it is complete. */
+static void run_part_of_joining(void *user, size_t part) {
+    const joining_job *job = user;
+    const joining *j = job->j;
+    const int64_t rows = job->q->attributes[0], *widths = job->q->attributes + 1;
+    const int64_t share = (rows + j->parts - 1) / j->parts, start = (int64_t)part * share < rows ? (int64_t)part * share : rows;
+    const int64_t count = rows - start < share ? rows - start : share;
+    char *to = ONAX_BUFFER(job->q, job->f, 0);
+    if (j->interleave) {
+        const char *from[4];
+        for (int i = 0; i < j->n; i++) from[i] = (const char *)ONAX_BUFFER(job->q, job->f, 1 + i) + start * widths[0];
+        j->interleave(to + start * j->n * widths[0], from, count);
+        return;
+    }
+    for (int i = 0; i < j->n; i++) {
+        onax_strided_copy_run_part(&j->grids[i], to, ONAX_BUFFER(job->q, job->f, 1 + i), (int64_t)part, j->parts);
+        to += widths[i];
+    }
+}
+
 static int run_concatenate(const onax_instruction *q, onax_frame *f) {
-    const onax_strided_copy *grids = q->state;
-    char *to = ONAX_BUFFER(q, f, 0);
-    for (int i = 1; i < q->n_operands; i++) {
-        const onax_strided_copy *grid = &grids[i - 1];
-        const char *from = ONAX_BUFFER(q, f, i);
-        const int64_t parts = onax_strided_copy_parts(grid);
-        if (parts > 1) {
-            const int status = run_large_copy(grid, to, from, parts, f);
-            if (status) return status;
-        } else grid->run(grid, to, from);
-        to += q->attributes[i];
+    joining_job job = {q->state, q, f};
+    const int64_t parts = job.j->parts;
+    if (f->parallel && parts > 1) {
+        f->parallel(f->where, run_part_of_joining, (size_t)parts, &job);
+        return ONAX_DONE;
+    }
+    for (int64_t i = 0; i < parts; i++) {
+        const int status = parts > 1 ? onax_poll(f) : ONAX_DONE;
+        if (status) return status;
+        run_part_of_joining(&job, (size_t)i);
     }
     return ONAX_DONE;
 }
 
 static const char *verify_concatenate(onax_instruction *q, const int64_t *bytes) {
     const int64_t *a = q->attributes, n = q->n_operands - 1, rows = q->n_attributes ? a[0] : 0;
-    onax_strided_copy *grids;
+    joining *j;
     const char *fault;
     int64_t total = 0;
     if (n < 1 || q->n_attributes != n + 1) return "a concatenation lacks operands or attributes";
@@ -188,12 +246,16 @@ static const char *verify_concatenate(onax_instruction *q, const int64_t *bytes)
         q->run = run_join;
         return NULL;
     }
-    q->state = grids = calloc((size_t)n, sizeof *grids);
-    if (!grids) return "no memory";
+    q->state = j = calloc(1, sizeof *j + (size_t)n * sizeof *j->grids);
+    if (!j) return "no memory";
+    j->n = (int)n;
     for (int64_t i = 0; i < n; i++) {
         const int64_t axes[] = {rows, total, a[1 + i], a[1 + i], 1, 1};
-        if ((fault = onax_strided_copy_make(&grids[i], 1, 2, axes))) return fault;
+        if ((fault = onax_strided_copy_make(&j->grids[i], 1, 2, axes))) return fault;
     }
+    j->parts = bytes[0] / JOINED_BYTES < rows / JOINED_ROWS ? bytes[0] / JOINED_BYTES : rows / JOINED_ROWS;
+    j->parts = j->parts < 1 ? 1 : j->parts;
+    choose_interleaving(j, a + 1);
     return NULL;
 }
 
