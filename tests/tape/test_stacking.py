@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import onax as jax
 from onax._ground.dtypes import ALL_DTYPES
 from onax._prims.stacking import stack, tile, unstack
 from tape.harness import check_bits
