@@ -41,7 +41,7 @@ def _axes(eqn):
 
 
 def _is_multiplied(dtype):
-    """Whether programs over blocks multiply numbers of a dtype as products do; parts of complex ones are added apart."""
+    """Whether programs over blocks multiply numbers of a dtype as products do; complex ones have parts."""
     return dtype in BLOCK_OPERATIONS["mul"].dtypes and dtype.kind not in "bc"
 
 
