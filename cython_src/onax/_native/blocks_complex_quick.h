@@ -10,16 +10,23 @@
 
 #define ONAX_QUICK_COUNT 64
 
-#define ONAX_QUICK_LOOP(name, parameters, reads, steps, is_usual) \
+/* The parts in arrays of their own: else the compiler computes both side by side, each quotient twice. */
+#define ONAX_QUICK_PARTS(x, re_, im_) \
+    double re_[ONAX_QUICK_COUNT], im_[ONAX_QUICK_COUNT]; \
+    ONAX_EACH { re_[i] = (x)[i].re; im_[i] = (x)[i].im; }
+#define ONAX_QUICK_LOOP(name, parameters, parts, reads, steps, is_usual) \
     ONAX_CLONES static int name##_quickly(pair_c64 *d, parameters int64_t n) { \
-        int odd = 0; \
+        float re[ONAX_QUICK_COUNT], im[ONAX_QUICK_COUNT]; \
+        int64_t odd = 0; \
+        parts \
         ONAX_EACH { \
             double p, q; \
             reads \
             steps \
-            d[i].re = (float)p; \
-            d[i].im = (float)q; \
+            re[i] = (float)p; \
+            im[i] = (float)q; \
             odd |= !(is_usual); } \
+        ONAX_EACH { d[i].re = re[i]; d[i].im = im[i]; } \
         return !odd; }
 
 /* `to` may be where an operand is, which is then needed again. */
@@ -34,12 +41,15 @@
 
 #define ONAX_QUICK(name, steps, is_usual) \
     ONAX_FUNCTION1(name##_one_by_one, c64, float, name##_of) \
-    ONAX_QUICK_LOOP(name, const pair_c64 *x ONAX_COMMA, const double a = x[i].re; const double b = x[i].im;, steps, is_usual) \
+    ONAX_QUICK_LOOP(name, const pair_c64 *x ONAX_COMMA, ONAX_QUICK_PARTS(x, first, second), \
+                    const double a = first[i]; const double b = second[i];, steps, is_usual) \
     ONAX_QUICK_BLOCKS(name, name##_quickly(few, x + i, m), 0)
 #define ONAX_QUICK2(name, function, steps, is_usual) \
     ONAX_FUNCTION2(name##_one_by_one, c64, float, function) \
-    ONAX_QUICK_LOOP(name, const pair_c64 *x ONAX_COMMA const pair_c64 *y ONAX_COMMA, const double a = x[i].re; \
-                    const double b = x[i].im; const double c = y[i].re; const double e = y[i].im;, steps, is_usual) \
+    ONAX_QUICK_LOOP(name, const pair_c64 *x ONAX_COMMA const pair_c64 *y ONAX_COMMA, \
+                    ONAX_QUICK_PARTS(x, first, second) ONAX_QUICK_PARTS(y, third, fourth), \
+                    const double a = first[i]; const double b = second[i]; const double c = third[i]; const double e = fourth[i];, \
+                    steps, is_usual) \
     ONAX_QUICK_BLOCKS(name, name##_quickly(few, x + i, y + i, m), 1)
 #define ONAX_COMMA ,
 
