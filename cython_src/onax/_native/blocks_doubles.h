@@ -53,6 +53,14 @@ ONAX_INLINE double onax_halved_exp(double x, uint64_t halvings) {
 }
 ONAX_INLINE double onax_exp(double x) { return onax_halved_exp(x, 0); }
 
+/* The same bits for |x| < 708, where no bound is met and the result is a normal number: k goes into the exponent. */
+#define ONAX_IS_FAR_FOR_WIDE_EXP(x) (!(onax_size(x) < 708.0))
+ONAX_INLINE double onax_near_exp(double x) {
+    const double t = x * 1.44269504088896340736 + ONAX_WIDE_ROUNDING, n = t - ONAX_WIDE_ROUNDING;
+    const double r = (x - n * ONAX_LN2_HIGH) - n * ONAX_LN2_LOW;
+    return onax_as_double(onax_bits64(onax_exp_series(r) * r * r + r + 1.0) + (onax_bits64(t) << 52));
+}
+
 ONAX_INLINE double onax_exp2(double x) {
     double y = x > 1025.0 ? 1025.0 : x, t, r;
     y = y < -1080.0 ? -1080.0 : y;
@@ -117,8 +125,6 @@ ONAX_INLINE double onax_tanh(double x) {
     const double m = s * (onax_exp_series(r) * r * r + r) + (s - 1.0);
     return x == x ? onax_signed_as(m / (m + 2.0), x) : x;
 }
-
-ONAX_INLINE double onax_logistic(double x) { return 1.0 / (1.0 + onax_exp(-x)); }
 
 /* Below 1 sinh is a Taylor series. */
 ONAX_INLINE double onax_sinh(double x) {

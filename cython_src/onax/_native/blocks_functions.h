@@ -14,25 +14,30 @@ ONAX_MAP1(PLAIN, lgamma_f64, double, double, onax_lgamma(x))
 
 /* A loop over n elements, of each of which `stored` makes something of u = exp(argument): as many as there are lanes at a
    time, most of which have arguments that are near. */
-#define ONAX_SOME_EXPS(count, exp, argument, stored) \
+#define ONAX_SOME_EXPS(count, T, exp, argument, stored) \
     _Pragma("GCC ivdep") \
-    for (int k = 0; k < (count); k++) { const int64_t i = o + k; const float v = argument, u = exp(v); stored; }
-#define ONAX_THROUGH_EXPS(argument, stored) \
+    for (int k = 0; k < (count); k++) { const int64_t i = o + k; const T v = argument, u = exp(v); stored; }
+#define ONAX_THROUGH(T, is_far_for, near_exp, exp, argument, stored) \
     { \
         int64_t o = 0; \
         for (; o + ONAX_LANES <= n; o += ONAX_LANES) { \
             int32_t is_far = 0; \
-            for (int k = 0; k < ONAX_LANES; k++) { const int64_t i = o + k; is_far |= ONAX_IS_FAR_FOR_EXP(argument); } \
-            if (!is_far) ONAX_SOME_EXPS(ONAX_LANES, onax_near_expf, argument, stored) \
-            else ONAX_SOME_EXPS(ONAX_LANES, onax_expf, argument, stored) \
+            for (int k = 0; k < ONAX_LANES; k++) { const int64_t i = o + k; is_far |= is_far_for(argument); } \
+            if (!is_far) ONAX_SOME_EXPS(ONAX_LANES, T, near_exp, argument, stored) \
+            else ONAX_SOME_EXPS(ONAX_LANES, T, exp, argument, stored) \
         } \
-        ONAX_SOME_EXPS(n - o, onax_expf, argument, stored) \
+        ONAX_SOME_EXPS(n - o, T, exp, argument, stored) \
     }
-#define ONAX_MAP_OF_EXPS(name, argument, value) \
+#define ONAX_THROUGH_EXPS(argument, stored) ONAX_THROUGH(float, ONAX_IS_FAR_FOR_EXP, onax_near_expf, onax_expf, argument, stored)
+#define ONAX_THROUGH_WIDE_EXPS(argument, stored) \
+    ONAX_THROUGH(double, ONAX_IS_FAR_FOR_WIDE_EXP, onax_near_exp, onax_exp, argument, stored)
+#define ONAX_MAP_OF_EXPS(name, T, through_exps, argument, value) \
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
-        float *d = to; const float *a = first; ONAX_UNUSED(); \
-        ONAX_THROUGH_EXPS(argument, d[i] = value) }
-ONAX_MAP_OF_EXPS(exp_in_steps_f32, a[i], u)
+        T *d = to; const T *a = first; ONAX_UNUSED(); \
+        through_exps(argument, d[i] = value) }
+ONAX_MAP_OF_EXPS(exp_f64, double, ONAX_THROUGH_WIDE_EXPS, a[i], u)
+ONAX_MAP_OF_EXPS(logistic_f64, double, ONAX_THROUGH_WIDE_EXPS, -a[i], 1.0 / (1.0 + u))
+ONAX_MAP_OF_EXPS(exp_in_steps_f32, float, ONAX_THROUGH_EXPS, a[i], u)
 static void exp_f32(ONAX_ARGUMENTS) {
     if (ONAX_HAS_SIXTEENS()) exps_of_sixteens(to, first, n);
     else exp_in_steps_f32(to, first, second, third, n);
@@ -42,7 +47,7 @@ ONAX_MAP1(ONAX_CLONES, expm1_f32, float, float, onax_expm1f(x))
 ONAX_MAP1(ONAX_CLONES, log_f32, float, float, onax_logf(x))
 ONAX_MAP1(ONAX_CLONES, log1p_f32, float, float, onax_log1pf(x))
 ONAX_MAP1(ONAX_CLONES, tanh_f32, float, float, onax_tanhf(x))
-ONAX_MAP_OF_EXPS(logistic_f32, -a[i], 1.0f / (1.0f + u))
+ONAX_MAP_OF_EXPS(logistic_f32, float, ONAX_THROUGH_EXPS, -a[i], 1.0f / (1.0f + u))
 ONAX_MAP1(ONAX_CLONES, erf_f32, float, float, onax_erff(x))
 ONAX_MAP1(ONAX_CLONES, erfc_f32, float, float, onax_erfcf(x))
 ONAX_MAP1(ONAX_CLONES, sinh_f32, float, float, onax_sinhf(x))
@@ -70,8 +75,8 @@ ONAX_BOTH1(asin) ONAX_BOTH1(acos)
 ONAX_MAP2(ONAX_CLONES, atan2_f32, float, float, onax_atan2((double)x, (double)y))
 ONAX_MAP2(ONAX_CLONES, atan2_f64, double, double, onax_atan2(x, y))
 #define ONAX_WIDE1(name) ONAX_MAP1(ONAX_CLONES, name##_f64, double, double, onax_##name(x))
-ONAX_WIDE1(exp) ONAX_WIDE1(exp2) ONAX_WIDE1(expm1) ONAX_WIDE1(log) ONAX_WIDE1(log1p) ONAX_WIDE1(tanh)
-ONAX_WIDE1(logistic) ONAX_WIDE1(sinh) ONAX_WIDE1(cosh) ONAX_WIDE1(asinh) ONAX_WIDE1(acosh) ONAX_WIDE1(atanh) ONAX_WIDE1(atan)
+ONAX_WIDE1(exp2) ONAX_WIDE1(expm1) ONAX_WIDE1(log) ONAX_WIDE1(log1p) ONAX_WIDE1(tanh)
+ONAX_WIDE1(sinh) ONAX_WIDE1(cosh) ONAX_WIDE1(asinh) ONAX_WIDE1(acosh) ONAX_WIDE1(atanh) ONAX_WIDE1(atan)
 
 /* exp(x - y), y an element each or one number: a difference feeds no product, so that nothing else is rounded together */
 #define ONAX_EXP_OF_DIFFERENCE(name, T, loop) \
@@ -80,8 +85,8 @@ ONAX_WIDE1(logistic) ONAX_WIDE1(sinh) ONAX_WIDE1(cosh) ONAX_WIDE1(asinh) ONAX_WI
         loop }
 ONAX_EXP_OF_DIFFERENCE(exp_of_difference_in_steps, float, ONAX_THROUGH_EXPS(a[i] - b[i], d[i] = u))
 ONAX_EXP_OF_DIFFERENCE(exp_of_difference_in_steps_y, float, ONAX_THROUGH_EXPS(a[i] - y_0, d[i] = u))
-ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f64, double, ONAX_EACH { const double u = a[i] - b[i]; d[i] = onax_exp(u); })
-ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f64_y, double, ONAX_EACH { const double u = a[i] - y_0; d[i] = onax_exp(u); })
+ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f64, double, ONAX_THROUGH_WIDE_EXPS(a[i] - b[i], d[i] = u))
+ONAX_EXP_OF_DIFFERENCE(exp_of_difference_f64_y, double, ONAX_THROUGH_WIDE_EXPS(a[i] - y_0, d[i] = u))
 #define ONAX_DIFFERENCE_OF_SIXTEENS(name, sixteens, in_steps) \
     static void name(ONAX_ARGUMENTS) { \
         if (ONAX_HAS_SIXTEENS()) sixteens(to, first, second, n); \
@@ -92,15 +97,6 @@ const onax_variants onax_exps_of_differences[2] = {
     {exp_of_difference_f32, NULL, exp_of_difference_f32_y}, {exp_of_difference_f64, NULL, exp_of_difference_f64_y}};
 
 /* The sum of exp(x - y), as ONAX_FOLD has it, where `third` is NULL or where the terms go. */
-#define ONAX_THROUGH_WIDE_EXPS(argument, stored) \
-    { \
-        int64_t o = 0; \
-        for (; o + ONAX_LANES <= n; o += ONAX_LANES) ONAX_SOME_WIDE_EXPS(ONAX_LANES, argument, stored) \
-        ONAX_SOME_WIDE_EXPS(n - o, argument, stored) \
-    }
-#define ONAX_SOME_WIDE_EXPS(count, argument, stored) \
-    _Pragma("GCC ivdep") \
-    for (int k = 0; k < (count); k++) { const int64_t i = o + k; const double v = argument, u = onax_exp(v); stored; }
 #define ONAX_SUM_OF_EXPS_AT(name, T, y_is, through_exps, keeps) \
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
         double *total = to; const T *a = first, *b = second, y_0 = *b; \
