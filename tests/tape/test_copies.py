@@ -105,3 +105,15 @@ def test_long_rows_a_little_behind_their_source(dtype, shift):
     want = np.zeros((40, 5100), dtype)
     want[:, shift : shift + 5000] = x
     assert np.array_equal(update(np.zeros((40, 5100), dtype), x), want)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+def test_rows_side_by_side_become_columns(count, dtype):
+    """Few rows are interleaved; the inverse reads every second to fifth element."""
+    for shape in ((count, 1000), (2, count, 37), (count, 8)):
+        x = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+        with jax.enable_x64(True):
+            turned = jax.jit(lambda x: jnp.swapaxes(x, -1, -2))(x)
+            assert np.array_equal(np.asarray(turned), np.swapaxes(x, -1, -2))
+            assert np.array_equal(np.asarray(jax.jit(lambda x: jnp.swapaxes(x, -1, -2) + 0)(np.asarray(turned))), x)

@@ -16,17 +16,17 @@
 #define ONAX_NEXT(t, infinity) \
     ONAX_INLINE uint16_t onax_next_##t(uint16_t a, uint16_t b) { \
         const int32_t x = a & 0x8000 ? -(a & 0x7FFF) : a, y = b & 0x8000 ? -(b & 0x7FFF) : b; \
-        const int32_t next = x < y ? x + 1 : x - 1; \
-        if ((a & 0x7FFF) > infinity) return a; \
-        if ((b & 0x7FFF) > infinity || x == y) return b; \
-        return (uint16_t)(next < 0 || (next == 0 && x < 0) ? 0x8000 | -next : next); }
+        const int32_t next = x < y ? x + 1 : x - 1, size = next < 0 ? -next : next; \
+        const int32_t found = size | ((next < 0) | ((next == 0) & (x < 0)) ? 0x8000 : 0); \
+        const int32_t out = ((b & 0x7FFF) > infinity) | (x == y) ? b : found; \
+        return (uint16_t)((a & 0x7FFF) > infinity ? a : out); }
 ONAX_NEXT(f16, 0x7C00)
 ONAX_NEXT(bf16, 0x7F80)
 
 #define ONAX_HALF(t) \
     ONAX_HALF1(t, neg, uint16_t, x ^ 0x8000) \
     ONAX_HALF1(t, abs, uint16_t, x & 0x7FFF) \
-    ONAX_MAP2(PLAIN, nextafter_##t, uint16_t, uint16_t, onax_next_##t(x, y))
+    ONAX_MAP2(ONAX_CLONES, nextafter_##t, uint16_t, uint16_t, onax_next_##t(x, y))
 ONAX_HALF(f16)
 ONAX_HALF(bf16)
 ONAX_MAP1(ONAX_CLONES, f16_to_f32_in_steps, float, uint16_t, onax_from_f16(x))

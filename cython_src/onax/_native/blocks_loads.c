@@ -21,16 +21,21 @@ static void fill(char *to, const char *one, int size, int64_t n) {
     }
 }
 
-/* Every second element: a loop that vector instructions can run. */
-#define SECOND(T) \
-    ONAX_CLONES static void second_##T(T *to, const T *from, int64_t n) { for (int64_t i = 0; i < n; i++) to[i] = from[2 * i]; }
-SECOND(uint32_t) SECOND(uint64_t)
+/* Every second, third or fourth element: loops that vector instructions can run. */
+#define EVERY(k, T) \
+    ONAX_CLONES static void every_##k##_##T(char *to, const char *from, int64_t n) { \
+        T *restrict d = (T *)to; const T *restrict a = (const T *)from; \
+        for (int64_t i = 0; i < n; i++) d[i] = a[k * i]; }
+#define EVERY_OF(k) EVERY(k, uint8_t) EVERY(k, uint16_t) EVERY(k, uint32_t) EVERY(k, uint64_t)
+EVERY_OF(2) EVERY_OF(3) EVERY_OF(4)
+#define EVERY_ENTRIES(k) {every_##k##_uint8_t, every_##k##_uint16_t, [3] = every_##k##_uint32_t, [7] = every_##k##_uint64_t}
+/* By the stride less 2 and the size less 1. */
+static void (*const every[3][8])(char *, const char *, int64_t) = {EVERY_ENTRIES(2), EVERY_ENTRIES(3), EVERY_ENTRIES(4)};
 
 #define STRIDED(T) for (i = 0; i < n; i++) ((T *)to)[i] = ((const T *)from)[i * stride]; break;
 static void strided(char *to, const char *from, int size, int64_t stride, int64_t n) {
     int64_t i;
-    if (stride == 2 && size == 4) { second_uint32_t((uint32_t *)to, (const uint32_t *)from, n); return; }
-    if (stride == 2 && size == 8) { second_uint64_t((uint64_t *)to, (const uint64_t *)from, n); return; }
+    if (stride >= 2 && stride <= 4 && size <= 8) { every[stride - 2][size - 1](to, from, n); return; }
     switch (size) {
         case 1: STRIDED(uint8_t)
         case 2: STRIDED(uint16_t)
@@ -73,7 +78,6 @@ static void move_run(const reg *g, const char *from, char *to, int64_t at, int64
 #define BOX(T) \
     static void box_##T(T *to, const T *from, int64_t run, int64_t stride, int64_t rows, int64_t step) { \
         switch (run) { \
-            case 1: ROWS_OF(1); break; \
             case 2: ROWS_OF(2); break; \
             case 3: ROWS_OF(3); break; \
             case 4: ROWS_OF(4); break; \
@@ -96,6 +100,10 @@ static void load_box(const reg *g, const char *from, char *to, int64_t run, int6
     if (step == 0 && run >= 8) {
         move_run(g, from, to, 0, stride, run);
         repeat(to, run * g->size, rows * run * g->size);
+        return;
+    }
+    if (run == 1) {
+        strided(to, from, g->size, step, rows);
         return;
     }
     if (run > FEW) {

@@ -172,20 +172,21 @@ ONAX_INLINE float onax_atanhf(float x) {
     return x == x ? onax_with_sign(out, x) : x;
 }
 
-/* Above tan(pi/8) less pi/4, above 1 of the reciprocal; the polynomial was fitted to atan(t) / t. */
+/* Above 1 pi/2 less that of the reciprocal; the polynomial was fitted to atan(t) / t. */
 ONAX_INLINE float onax_atanf(float x) {
-    const float size = onax_sizef(x), y = size < 1e30f ? size : 1e30f;
-    const int steep = y > 1.0f, wide = (steep ? 1.0f : y) > 0.41421356f * (steep ? y : 1.0f);
-    const float low = steep ? 1.0f : y, high = steep ? y : 1.0f;
-    const float t = (wide ? low - high : low) / (wide ? low + high : high), z = t * t;
-    float p = -6.0713041107e-02f, a;
-    p = p * z + 1.0590773287e-01f;
-    p = p * z - 1.4243064164e-01f;
-    p = p * z + 1.9998442085e-01f;
-    p = p * z - 3.3333314580e-01f;
+    const float size = onax_sizef(x), y = size < 1e30f ? size : 1e30f, low = y < 1.0f ? y : 1.0f, high = y > 1.0f ? y : 1.0f;
+    const float t = low / high, z = t * t;
+    float p = -1.7389731947e-03f, a;
+    p = p * z + 1.0666740127e-02f;
+    p = p * z - 3.0709004030e-02f;
+    p = p * z + 5.7478941977e-02f;
+    p = p * z - 8.3749510348e-02f;
+    p = p * z + 1.0942219943e-01f;
+    p = p * z - 1.4262290299e-01f;
+    p = p * z + 1.9998359680e-01f;
+    p = p * z - 3.3333292603e-01f;
     a = p * z * t + t;
-    a = wide ? 0.785398163397448310f + (a - 2.18556941e-8f) : a;
-    a = steep ? 1.57079632679489662f - (a + 4.37113883e-8f) : a;
+    a = y > 1.0f ? 1.57079632679489662f - (a + 4.37113883e-8f) : a;
     return x == x ? onax_with_sign(a, x) : x;
 }
 

@@ -160,36 +160,9 @@ static int run_join(const onax_instruction *q, onax_frame *f) {
 typedef struct {
     int n;
     int64_t parts;
-    void (*interleave)(char *to, const char *const *from, int64_t n);   /* NULL: rows are copied */
+    onax_interleaving interleave;          /* NULL: rows are copied */
     onax_strided_copy grids[];
 } joining;
-
-/* Single elements of 2 to 4 sources side by side. */
-#define DEFINE_INTERLEAVING(w, T) \
-    typedef T __attribute__((may_alias, aligned(1))) element_##w; \
-    ONAX_CLONES static void interleave_2_##w(char *to, const char *const *from, int64_t n) { \
-        element_##w *d = (element_##w *)to; \
-        const element_##w *a = (const element_##w *)from[0], *b = (const element_##w *)from[1]; \
-        ONAX_EACH { d[2 * i] = a[i]; d[2 * i + 1] = b[i]; } } \
-    ONAX_CLONES static void interleave_3_##w(char *to, const char *const *from, int64_t n) { \
-        element_##w *d = (element_##w *)to; \
-        const element_##w *a = (const element_##w *)from[0], *b = (const element_##w *)from[1], *c = (const element_##w *)from[2]; \
-        ONAX_EACH { d[3 * i] = a[i]; d[3 * i + 1] = b[i]; d[3 * i + 2] = c[i]; } } \
-    ONAX_CLONES static void interleave_4_##w(char *to, const char *const *from, int64_t n) { \
-        element_##w *d = (element_##w *)to; \
-        const element_##w *a = (const element_##w *)from[0], *b = (const element_##w *)from[1], *c = (const element_##w *)from[2]; \
-        const element_##w *e = (const element_##w *)from[3]; \
-        ONAX_EACH { d[4 * i] = a[i]; d[4 * i + 1] = b[i]; d[4 * i + 2] = c[i]; d[4 * i + 3] = e[i]; } }
-DEFINE_INTERLEAVING(4, uint32_t)
-DEFINE_INTERLEAVING(8, uint64_t)
-
-static void choose_interleaving(joining *j, const int64_t *widths) {
-    const int n = j->n;
-    for (int i = 1; i < n; i++)
-        if (widths[i] != widths[0]) return;
-    if (widths[0] == 4) j->interleave = n == 2 ? interleave_2_4 : n == 3 ? interleave_3_4 : n == 4 ? interleave_4_4 : NULL;
-    if (widths[0] == 8) j->interleave = n == 2 ? interleave_2_8 : n == 3 ? interleave_3_8 : n == 4 ? interleave_4_8 : NULL;
-}
 
 typedef struct { const joining *j; const onax_instruction *q; onax_frame *f; } joining_job;
 
@@ -255,7 +228,9 @@ static const char *verify_concatenate(onax_instruction *q, const int64_t *bytes)
     }
     j->parts = bytes[0] / JOINED_BYTES < rows / JOINED_ROWS ? bytes[0] / JOINED_BYTES : rows / JOINED_ROWS;
     j->parts = j->parts < 1 ? 1 : j->parts;
-    choose_interleaving(j, a + 1);
+    j->interleave = onax_interleaving_of(a[1], n);
+    for (int64_t i = 1; i < n; i++)
+        if (a[1 + i] != a[1]) j->interleave = NULL;
     return NULL;
 }
 

@@ -181,6 +181,48 @@ static void (*row_loop(int64_t width))(const copy *c, char *to, const char *from
     return width < 8 || width > SHORT_ROW ? copy_any_rows : width < 32 ? copy_rows_by_8 : copy_rows_by_32;
 }
 
+/* ---- single elements of 2 to 4 sources side by side */
+
+#define DEFINE_INTERLEAVING(w, T) \
+    typedef T __attribute__((may_alias, aligned(1))) element_##w; \
+    ONAX_CLONES static void interleave_2_##w(char *to, const char *const *from, int64_t n) { \
+        element_##w *d = (element_##w *)to; \
+        const element_##w *a = (const element_##w *)from[0], *b = (const element_##w *)from[1]; \
+        ONAX_EACH { d[2 * i] = a[i]; d[2 * i + 1] = b[i]; } } \
+    ONAX_CLONES static void interleave_3_##w(char *to, const char *const *from, int64_t n) { \
+        element_##w *d = (element_##w *)to; \
+        const element_##w *a = (const element_##w *)from[0], *b = (const element_##w *)from[1], *c = (const element_##w *)from[2]; \
+        ONAX_EACH { d[3 * i] = a[i]; d[3 * i + 1] = b[i]; d[3 * i + 2] = c[i]; } } \
+    ONAX_CLONES static void interleave_4_##w(char *to, const char *const *from, int64_t n) { \
+        element_##w *d = (element_##w *)to; \
+        const element_##w *a = (const element_##w *)from[0], *b = (const element_##w *)from[1], *c = (const element_##w *)from[2]; \
+        const element_##w *e = (const element_##w *)from[3]; \
+        ONAX_EACH { d[4 * i] = a[i]; d[4 * i + 1] = b[i]; d[4 * i + 2] = c[i]; d[4 * i + 3] = e[i]; } }
+DEFINE_INTERLEAVING(4, uint32_t)
+DEFINE_INTERLEAVING(8, uint64_t)
+
+
+onax_interleaving onax_interleaving_of(int64_t width, int64_t count) {
+    static const onax_interleaving of_4[] = {interleave_2_4, interleave_3_4, interleave_4_4};
+    static const onax_interleaving of_8[] = {interleave_2_8, interleave_3_8, interleave_4_8};
+    return count < 2 || count > 4 ? NULL : width == 4 ? of_4[count - 2] : width == 8 ? of_8[count - 2] : NULL;
+}
+
+/* The second last axis lies side by side in the source, the last one in the result. */
+static void copy_interleaved(const copy *c, char *to, const char *from) {
+    LAST_TWO_AXES
+    const char *rows[4];
+    (void)to_row, (void)from_row, (void)to_step;
+    for (int64_t i = 0; i < n; i++) rows[i] = from + i * from_step;
+    onax_interleaving_of(c->width, n)(to, rows, m);
+}
+
+static int is_interleaved(const copy *c) {
+    const int last = c->rank - 1;
+    return onax_interleaving_of(c->width, c->dims[last]) && c->to[last] == c->width && c->to[last - 1] == c->width * c->dims[last]
+           && c->from[last - 1] == c->width && c->dims[last - 1] >= 8;
+}
+
 /* ---- whole copies */
 
 static void copy_nothing(const copy *c, char *to, const char *from) { (void)c, (void)to, (void)from; }
@@ -332,6 +374,7 @@ static void choose_loop(copy *c) {
     last = c->rank - 1;
     if (!HAS_LOOPS(c->width)) c->inner = row_loop(c->width);
     else if (c->to[last] == c->width && c->from[last] == 0) c->inner = BY_WIDTH(copy_repeated);
+    else if (is_interleaved(c)) c->inner = copy_interleaved;
     else if (find_transposition(c)) c->inner = BY_WIDTH(transpose);
     else if (c->to[last] == c->width && c->from[last] == -c->width) c->inner = BY_WIDTH(copy_reversed);
     else if (c->to[last] == c->width) c->inner = BY_WIDTH(copy_packed);

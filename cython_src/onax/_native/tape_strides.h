@@ -28,6 +28,10 @@ struct onax_strided_copy {
     int64_t to_low, to_high, from_low, from_high;   /* bytes that are touched, from the start on: low <= ... < high */
 };
 
+/* Writes n elements of each of 2 to 4 sources side by side, in turn; NULL if there is no loop for so many of this width. */
+typedef void (*onax_interleaving)(char *to, const char *const *from, int64_t n);
+onax_interleaving onax_interleaving_of(int64_t width, int64_t count);
+
 /* Makes a copy from words: for each axis its length, and the strides of where it goes to and comes from.  Gives NULL, or
    what is wrong with them. */
 const char *onax_strided_copy_make(onax_strided_copy *c, int64_t width, int64_t rank, const int64_t *axes);

@@ -492,7 +492,10 @@ def _integer_pow(code, out, x, *, y):
 
 @codes.rule(pow_p)
 def _pow(code, out, x, y):
-    """An integer exponent is exact in float64.  Of -inf the root is inf, as a power."""
+    """An integer exponent is exact in float64, powers of 2 have a function.  Of -inf the root is inf, as a power."""
+    if code.number(x) == 2 and out.kind != "c":
+        wide = F64 if code.dtypes[x] != code.dtypes[y] else max(out, F32, key=lambda dtype: dtype.itemsize)
+        return code.convert(code.emit("exp2", code.convert(y, wide)), out)
     if code.dtypes[x] != code.dtypes[y]:
         return code.convert(code.emit("pow", code.convert(x, F64), code.convert(y, F64)), out)
     number = code.number(y)
