@@ -254,6 +254,7 @@ class Builder:
             place.root.start = min(place.root.start, root.start)
             place.root.is_divided |= root.is_divided
             root.place = place.root
+            place.root.writer = root.writer
             self._touch(place)
         elif root is not place.root:
             self.emit("move", [place], [buffer])

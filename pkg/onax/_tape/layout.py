@@ -6,6 +6,7 @@ from itertools import chain
 import numpy as np
 
 from onax._native.tape import ARENA, CONSTANT, MAGIC, OUTPUT, PART, Tape
+from onax._tape.in_place import compute_in_place
 
 ALIGNMENT = 64
 MOST_BYTES = 1 << 56  # of a buffer, beyond which numbers of the machine would overflow
@@ -16,6 +17,7 @@ WASTE = 2  # a free block may be so many times as large as what is put into it
 
 def make_tape(builder, name="tape"):
     """The Tape of what a Builder has emitted."""
+    compute_in_place(builder)
     inputs, outputs = builder.ports
     buffers = [*inputs, *outputs, *_numbered_after(builder, inputs, outputs)]
     for i, b in enumerate(buffers):

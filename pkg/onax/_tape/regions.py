@@ -9,8 +9,9 @@ Equations over many elements join those of the same shape that they exchange val
 smaller than operands, so what is cut between a small region and a large one always points from small to large.
 *Folds* (reductions of trailing axes) run over their operand's elements, and what they give is *narrow*: who reads it is
 in the same region, over the same rows, or one level on.
-*Does it pay?*  A region of one equation stays as it is, unless it reads slices, which need no copies then.  Large
-regions share no node, so none keeps another's values alive; a value between two equations of a region is never stored.
+*Does it pay?*  A region of one equation stays as it is, unless it reads slices or broadcasts, which need no copies
+then.  Large regions share no node, so none keeps another's values alive; a value between two equations of a region is
+never stored.
 *Later.*  A large region whose results one region of a higher level alone reads joins that one, unless this keeps more
 memory in use.
 *Order.*  A region stands where its last equation stood, or earlier where somebody waits for it.
@@ -32,6 +33,7 @@ from onax._ground import dims
 from onax._native.tape import TYPES
 from onax._prims.creation import iota_p
 from onax._prims.elementwise_pow import pow_p
+from onax._prims.shaping import broadcast_in_dim_p
 from onax._prims.slicing import slice_p
 from onax._tape.half_reductions import reduce_halves
 from onax._tape.index_expressions import absorb_index_arithmetic
@@ -354,7 +356,7 @@ class _Regions:
         self.region_of = {}
         self.fused = {}
         while pieces:
-            pieces = [r for r in pieces if len(r.eqns) > 1 or self._reads_slices(r)]
+            pieces = [r for r in pieces if len(r.eqns) > 1 or self._saves_copies(r)]
             self.region_of.update([(place, r) for r in pieces for place, _ in r.eqns])
             read, halves = self._read_outside(), []
             for region in pieces:
@@ -367,12 +369,12 @@ class _Regions:
                     self.fused.update(dict.fromkeys([place for place, _ in region.eqns], (region.last, eqn)))
             pieces = halves
 
-    def _reads_slices(self, region):
-        """Whether equations over many elements read parts of other values."""
+    def _saves_copies(self, region):
+        """Whether equations over many elements read parts of other values, or values that are repeated."""
         if region.key is None:
             return False
         operands = [x for _, eqn in region.eqns for x in eqn.invars if type(x) is not Literal]
-        return any(x in self.views and self.views[x].primitive is slice_p for x in operands)
+        return any(x in self.views and self.views[x].primitive in (slice_p, broadcast_in_dim_p) for x in operands)
 
     def _read_outside(self):
         """The variables that somebody other than their own region's equations reads, views looked through."""
