@@ -122,3 +122,36 @@ def test_weak_types_are_dropped():
     assert not lax.convert_element_type(1, float).weak_type
     assert lax.reduce_precision(1.0, 5, 3).weak_type
     assert not lax.bitcast_convert_type(1.0, np.float32).weak_type
+
+
+FLOATS = ["float64", "float32", "float16", "bfloat16"]
+
+
+@pytest.mark.parametrize("have", FLOATS)
+@pytest.mark.parametrize("dtype", [*FLOATS, "bool", "int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"])
+def test_many_numbers_are_converted_as_few(have, dtype):
+    """Operations over blocks convert many of them."""
+    special = [
+        0.0,
+        -0.0,
+        0.5,
+        -0.5,
+        1.5,
+        254.7,
+        -129.0,
+        3e4,
+        7e4,
+        -7e4,
+        3e9,
+        -3e9,
+        2e19,
+        -2e19,
+        np.inf,
+        -np.inf,
+        np.nan,
+    ]
+    with np.errstate(all="ignore"):
+        few = np.array(special).astype(have)
+        want = cast(few, np.dtype(dtype))
+        got = cast(np.tile(few, 100), np.dtype(dtype))
+    assert_same_bits(got, np.tile(want, 100))

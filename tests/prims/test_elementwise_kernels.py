@@ -8,8 +8,12 @@ import pytest
 
 from onax import lax
 from onax._ground.config import enable_x64
+from onax._native.dispatch import Primitive, SizedKernel
+from onax._native.tape import BLOCK_OPERATIONS, BlockFunction
+from onax._prims import elementwise, special
 from onax._prims.elementwise_kernels import accept_keys, by_kind, integer_pow
-from tolerance import assert_same_bits
+from onax._prims.elementwise_pow import pow_p
+from tolerance import assert_same_bits, assert_ulps
 
 INF, NAN = np.inf, np.nan
 BF16 = ml_dtypes.bfloat16
@@ -106,3 +110,71 @@ def test_powers_by_squaring(dtype, y):
     x = np.array([1, 2, 3, -2], dtype)
     want = x.astype(complex) ** y if dtype != "int8" else np.array([int(v) ** y for v in x]).astype(np.int8)
     np.testing.assert_allclose(integer_pow(x, y=y), want, rtol=1e-6)
+
+
+# ---- large arrays, which operations over blocks compute
+
+SIZED = {
+    (p.name, dtype): kernel
+    for p in [*vars(elementwise).values(), *vars(special).values(), pow_p]
+    if isinstance(p, Primitive) and type(p.kernel) is dict
+    for dtype, kernel in p.kernel.items()
+    if type(kernel) is SizedKernel
+}
+AWKWARD = [0.0, -0.0, 0.5, -1.5, 2.5, 1e-3, 88.0, -104.0, 710.0, np.inf, -np.inf, np.nan, 1.0, -1.0]
+EXACT = ["add", "sub", "mul", "div", "rem", "max", "min", "neg", "abs", "sign", "floor", "ceil", "sqrt", "nextafter"]
+# SciPy's are less exact, or nearer to a double's last places
+ULPS = {"lgamma": 4096, "digamma": 64, "bessel_i0e": 8, "bessel_i1e": 8, "erf_inv": 16, "erfc": 64}
+
+
+def awkward(dtype, n=6000):
+    x = np.random.default_rng(n).normal(size=n) * 3
+    x[: len(AWKWARD)] = AWKWARD
+    with np.errstate(all="ignore"):
+        return x.astype(dtype)
+
+
+@pytest.mark.parametrize("name, dtype", sorted(SIZED, key=str), ids=str)
+def test_large_arrays_are_computed_as_small_ones(name, dtype):
+    kernel = SIZED[name, dtype]
+    x, is_binary = awkward(dtype), BLOCK_OPERATIONS[name].signature == "B"
+    others = [awkward(dtype, 6001)[:6000], np.asarray(2.5, dtype)] if is_binary else [None]
+    for y in others:
+        pairs = [(x, y), (y, x)] if is_binary else [(x,)]
+        for operands in pairs:
+            with np.errstate(all="ignore"):
+                large, small = kernel.large(*operands), kernel.small(*operands)
+            assert large.dtype == small.dtype == dtype and large.shape == small.shape
+            if name in EXACT:
+                assert_same_bits(large, small, what=name)
+            else:
+                assert_ulps(large, small, ULPS.get(name, 5), what=name)
+
+
+@pytest.mark.parametrize("turn", [lambda x: x.T, lambda x: x[::2, ::-1], lambda x: np.broadcast_to(x[0], x.shape)])
+def test_large_arrays_lie_in_any_order(turn):
+    x = np.linspace(-3, 3, 120 * 120, dtype=np.float32).reshape(120, 120)
+    turned = turn(x)
+    kernel = SIZED["add", np.dtype(np.float32)]
+    y = np.ascontiguousarray(turned) * 2
+    assert np.array_equal(kernel.large(turned, y), turned + y)
+    assert np.array_equal(kernel.large(y, turned), y + turned)
+
+
+def test_the_form_follows_from_the_size():
+    kernel = SIZED["exp", np.dtype(np.float32)]
+    few, many = np.ones(kernel.fewest - 1, np.float32), np.ones(kernel.fewest, np.float32)
+    calls = SizedKernel(lambda x: "small", lambda x: "large", kernel.fewest)
+    assert (calls(few), calls(many)) == ("small", "large")
+    assert kernel(few).shape == few.shape and kernel(many).shape == many.shape
+
+
+def test_operands_of_two_shapes_go_to_numpy():
+    kernel = SIZED["mul", np.dtype(np.float32)]
+    x, y = np.ones((90, 90), np.float32), np.arange(90, dtype=np.float32)
+    assert np.array_equal(kernel.large(x, y), x * y)
+
+
+def test_only_functions_of_arrays_have_that_form():
+    with pytest.raises(ValueError, match="select is no function"):
+        BlockFunction(BLOCK_OPERATIONS["select"], np.dtype(np.float32), np.where)

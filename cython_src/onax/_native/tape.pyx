@@ -48,6 +48,13 @@ cdef extern from "blocks_kernels.h" nogil:
     const char *onax_program_read(const int64_t *, size_t, onax_program **)
     void onax_program_free(onax_program *)
 
+cdef extern from "tape_strides.h" nogil:
+    enum:
+        ONAX_MOST_RANK
+    ctypedef struct onax_strided_copy:
+        void (*run)(const onax_strided_copy *, char *, const char *) noexcept nogil
+    const char *onax_strided_copy_make(onax_strided_copy *, int64_t, int64_t, const int64_t *)
+
 cdef extern from "tape_gemm.h" nogil:
     int onax_cpu_level()
 
@@ -166,39 +173,80 @@ cdef enum:
 
 @cython.final
 cdef class BlockFunction:
-    """The kernel of a BlockOperation from one or two arrays of a dtype to an array of that dtype, as a function of
-    ndarrays; operands of two shapes or dtypes go to `otherwise`."""
+    """The kernel of a BlockOperation from one or two arrays of a dtype to another array, as a function of ndarrays.
+
+    One of two operands may be a single number; others that differ in shape or dtype go to `otherwise`.
+    """
 
     cdef readonly object otherwise
-    cdef cnp.dtype dtype
+    cdef cnp.dtype dtype, target
     cdef block_kernel kernel
 
     def __init__(self, BlockOperation operation not None, dtype, otherwise):
-        if operation.signature not in "UB" or dtype not in operation.dtypes:
+        if operation.signature not in "UBV" or dtype not in operation.dtypes:
             raise ValueError(f"{operation.name} is no function of arrays of {dtype}")
         self.dtype, self.otherwise = dtype, otherwise
+        self.target = operation.target or dtype
         self.kernel = <block_kernel>onax_kernel_of(operation.number, TYPES[dtype])
 
     def __call__(self, cnp.ndarray x not None, cnp.ndarray y=None):
-        cdef cnp.ndarray out
-        cdef char *to
-        cdef char *first
-        cdef char *second = NULL
-        cdef int64_t at = 0, size = self.dtype.itemsize, n = cnp.PyArray_SIZE(x)
-        if x.dtype != self.dtype or (y is not None and not (y.dtype == self.dtype and cnp.PyArray_SAMESHAPE(x, y))):
+        if x.dtype != self.dtype or (y is not None and y.dtype != self.dtype):
             return self.otherwise(x, y) if y is not None else self.otherwise(x)
-        x = np.ascontiguousarray(x) if not cnp.PyArray_ISCARRAY_RO(x) else x
-        out = empty_array(self.dtype, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
-        to, first = cnp.PyArray_BYTES(out), cnp.PyArray_BYTES(x)
-        if y is not None:
-            y = np.ascontiguousarray(y) if not cnp.PyArray_ISCARRAY_RO(y) else y
-            second = cnp.PyArray_BYTES(y)
+        if y is None:
+            return self.run(x, x, x)
+        if cnp.PyArray_SAMESHAPE(x, y):
+            return self.run(x, y, x)
+        if cnp.PyArray_NDIM(y) == 0:
+            return self.run(x, repeated(y, x), x)
+        if cnp.PyArray_NDIM(x) == 0:
+            return self.run(repeated(x, y), y, y)
+        return self.otherwise(x, y)
+
+    cdef cnp.ndarray run(self, cnp.ndarray x, cnp.ndarray y, cnp.ndarray shaped):
+        """The result of the shape of an operand; another one of ELEMENTS_AT_ONCE elements is read over and over."""
+        cdef cnp.ndarray out = empty_array(self.target, cnp.PyArray_NDIM(shaped), cnp.PyArray_DIMS(shaped))
+        cdef int64_t at = 0, size = self.dtype.itemsize, n = cnp.PyArray_SIZE(shaped)
+        cdef int64_t x_step = size if shaped is x or cnp.PyArray_SIZE(x) == n else 0
+        cdef int64_t y_step = size if shaped is y or cnp.PyArray_SIZE(y) == n else 0
+        cdef int64_t to_step = self.target.itemsize
+        cdef char *to = cnp.PyArray_BYTES(out)
+        x, y = in_order(x), in_order(y)
+        cdef char *first = cnp.PyArray_BYTES(x)
+        cdef char *second = cnp.PyArray_BYTES(y)
         with nogil:
             while at < n:
-                self.kernel(to + at * size, first + at * size, second + at * size if second != NULL else NULL, NULL,
+                self.kernel(to + at * to_step, first + at * x_step, second + at * y_step, NULL,
                             min(n - at, <int64_t>ELEMENTS_AT_ONCE))
                 at += ELEMENTS_AT_ONCE
         return out
+
+
+cdef cnp.ndarray repeated(cnp.ndarray x, cnp.ndarray other):
+    """A single number in every element of a block of another array."""
+    return np.full(min(<int64_t>ELEMENTS_AT_ONCE, <int64_t>cnp.PyArray_SIZE(other)), x)
+
+
+cdef cnp.ndarray in_order(cnp.ndarray x):
+    """The array itself or a copy, row by row."""
+    cdef int64_t axes[3 * ONAX_MOST_RANK]
+    cdef onax_strided_copy grid
+    cdef int i, rank = cnp.PyArray_NDIM(x)
+    cdef int64_t size = x.itemsize, stride = 1
+    if cnp.PyArray_ISCARRAY_RO(x):
+        return x
+    if rank > ONAX_MOST_RANK or not size or not cnp.PyArray_ISALIGNED(x):
+        return np.ascontiguousarray(x)
+    for i in range(rank - 1, -1, -1):
+        axes[3 * i], axes[3 * i + 1], axes[3 * i + 2] = x.shape[i], stride, x.strides[i] // size
+        stride *= x.shape[i]
+        if x.strides[i] % size:
+            return np.ascontiguousarray(x)
+    if onax_strided_copy_make(&grid, size, rank, axes) != NULL:
+        return np.ascontiguousarray(x)
+    cdef cnp.ndarray out = empty_array(<cnp.dtype>x.dtype, rank, cnp.PyArray_DIMS(x))
+    with nogil:
+        grid.run(&grid, cnp.PyArray_BYTES(out), cnp.PyArray_BYTES(x))
+    return out
 
 
 def check_program(words):

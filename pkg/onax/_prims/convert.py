@@ -19,6 +19,7 @@ from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array, make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
+from onax._native.tape import BLOCK_OPERATIONS, BlockFunction
 
 # ---- the conversion itself ----
 
@@ -56,7 +57,7 @@ def cast(x, dtype):
         return x
     steps = _casts.get((have, dtype))
     if steps is None:
-        steps = _casts[have, dtype] = _cast_between(have, dtype)
+        steps = _casts[have, dtype] = _in_blocks(have, dtype, _cast_between(have, dtype))
     return steps(x, dtype)
 
 
@@ -68,6 +69,21 @@ def compute_dtype(dtype):
     if dtype.kind in "biuc" or dtype.itemsize >= 4:
         return dtype
     return _INT32 if dtypes.is_integer(dtype) else _FLOAT32
+
+
+_CONVERSIONS = {operation.target: operation for operation in BLOCK_OPERATIONS.values() if operation.signature == "V"}
+_FEWEST_IN_BLOCKS = 256  # elements from which on it is quicker than NumPy, with the call
+
+
+def _in_blocks(have, dtype, small):
+    """The function that converts, which leaves many floats to an operation over blocks if NumPy has no quick way."""
+    operation = _CONVERSIONS.get(dtype)
+    if operation is None or have not in operation.dtypes or not dtypes.is_float(have) or dtype.kind == "c":
+        return small
+    if have.itemsize > 2 and dtype.kind not in "iu" and dtype.itemsize > 2:
+        return small
+    large = BlockFunction(operation, have, small)
+    return lambda x, dtype: large(x) if x.size >= _FEWEST_IN_BLOCKS else small(x, dtype)
 
 
 def _cast_between(have, dtype):

@@ -37,10 +37,11 @@ _KINDS = {  # kind -> (dtypes in which functions of several steps compute, dtype
     "float64": (FLOATS[1:2], ()),
 }
 
-# An operation over blocks is quicker than NumPy's function from so many elements on, with the call, and if it takes so
-# many nanoseconds for an element of float32.
-_FEWEST_OF_BLOCKS = 256
-_CHEAPEST_OF_BLOCKS = 0.2
+# With the call, an operation over blocks is quicker than NumPy's function from so many elements on if it is dear: if it
+# takes so many nanoseconds for an element of float32, or computes narrow floats.  Cheap ones are as quick, and quicker
+# if an operand is a single number.
+_FEWEST_OF_DEAR, _FEWEST_OF_CHEAP = 256, 4096
+_DEAR = 0.2
 
 
 class Kernel(dict):
@@ -48,16 +49,21 @@ class Kernel(dict):
 
     __slots__ = ("kinds",)
 
-    def simplest(self, name=None):
-        """The form that the Primitive of a name takes: the function itself if it is the same for all dtypes, else a
-        plain dictionary.
+    def with_blocks(self, name):
+        """The same table, in which an operation over blocks computes large arrays of floats, if there is one of a name
+        that takes arrays alone."""
+        operation, kernel = BLOCK_OPERATIONS.get(name), Kernel(self)
+        kernel.kinds = self.kinds
+        if operation and operation.signature in "UB":
+            for dtype in operation.dtypes.keys() & self.keys() & set(FLOATS):
+                is_dear = dtype.itemsize == 2 or operation.dtypes[dtype] >= _DEAR
+                fewest = _FEWEST_OF_DEAR if is_dear else _FEWEST_OF_CHEAP
+                kernel[dtype] = SizedKernel(self[dtype], BlockFunction(operation, dtype, self[dtype]), fewest)
+        return kernel
 
-        Large arrays of floats are computed by the operation over blocks of that name, if it is a dear one.
-        """
-        operation = BLOCK_OPERATIONS.get(name)
-        if operation and operation.signature in "UB" and operation.dtypes.get(FLOATS[0], 0) >= _CHEAPEST_OF_BLOCKS:
-            for dtype in operation.dtypes.keys() & FLOATS:
-                self[dtype] = SizedKernel(self[dtype], BlockFunction(operation, dtype, self[dtype]), _FEWEST_OF_BLOCKS)
+    def simplest(self):
+        """The form that a Primitive takes: the function itself if it is the same for all dtypes, else a plain
+        dictionary."""
         functions = list(self.values())
         return functions[0] if all(f is functions[0] for f in functions) else dict(self)
 

@@ -54,7 +54,10 @@ def _pow_tangent_y(g, z, x, y):
 
 
 pow_p = Primitive(
-    "pow", kernel=_pow_kernel.simplest("pow"), abstract_eval=_pow_abstract, facts=frozenset({ELEMENTWISE, MAKES_NAN})
+    "pow",
+    kernel=_pow_kernel.with_blocks("pow").simplest(),
+    abstract_eval=_pow_abstract,
+    facts=frozenset({ELEMENTWISE, MAKES_NAN}),
 )
 defjvp(pow_p, _pow_tangent_x, _pow_tangent_y)
 defvectorized(pow_p)

@@ -159,7 +159,7 @@ def make_unary(name, kernel, tangent=None, *, result=_same_dtype, facts=frozense
     """
     p = Primitive(
         name,
-        kernel=kernel.simplest(name),
+        kernel=kernel.simplest(),
         abstract_eval=_unary_abstract(name, kernel, result),
         weak=ALL,
         facts=_facts(facts, tangent is not None if makes_nan is None else makes_nan),
@@ -170,7 +170,7 @@ def make_unary(name, kernel, tangent=None, *, result=_same_dtype, facts=frozense
 
 def unary(name, kernel, tangent=None, *, doc, public=None, accuracy=False, **options) -> tuple[Unary, Primitive]:
     """Defines an elementwise primitive of one operand; returns (public function, primitive)."""
-    p = make_unary(name, kernel, tangent, **options)
+    p = make_unary(name, kernel.with_blocks(name), tangent, **options)
     bind = p.bind
 
     def function(x: ArrayLike) -> Array:
@@ -198,7 +198,7 @@ def binary(
     """
     p = Primitive(
         name,
-        kernel=kernel.simplest(name),
+        kernel=kernel.with_blocks(name).simplest(),
         abstract_eval=_binary_abstract(name, kernel, result, numpy_name),
         weak=ALL,
         facts=_facts(facts, bool(tangents) if makes_nan is None else makes_nan),
