@@ -4,10 +4,14 @@ A *description*, `describe(*operands, **params) -> Instruction or None`, reads t
 alone, so that the rule of the slot `tape` and the kernel of a primitive share it.
 """
 
+from itertools import chain
 from typing import NamedTuple
 
 from onax._core.lists import insert_bounded
-from onax._native.tape import instruction_tape
+from onax._native.tape import TYPES, instruction_tape
+
+SUM, PROD, MAX, MIN, AND, OR, XOR = range(7)  # `onax_reduction`
+MOST_AXES = 16  # of an operand
 
 
 class Instruction(NamedTuple):
@@ -16,6 +20,11 @@ class Instruction(NamedTuple):
     name: str
     attributes: tuple
     results: tuple
+
+
+def reduction(number, x, axes):
+    """The numbers of the instruction `reduce`: one of the above, the type, for each axis its size and whether it goes."""
+    return number, TYPES[x.dtype], *chain(*[(size, axis in axes) for axis, size in enumerate(x.shape)])
 
 
 def instruction_kernel(describe, otherwise, multiple_results=False):
