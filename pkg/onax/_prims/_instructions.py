@@ -23,7 +23,7 @@ class Instruction(NamedTuple):
 
 
 def reduction(number, x, axes):
-    """The numbers of the instruction `reduce`: one of the above, the type, for each axis its size and whether it goes."""
+    """The numbers of the instruction `reduce`: one of the above, the type, each axis with its size."""
     return number, TYPES[x.dtype], *chain(*[(size, axis in axes) for axis, size in enumerate(x.shape)])
 
 
