@@ -8,7 +8,7 @@ import pytest
 import onax as jax
 import onax.numpy as jnp
 from native_passes import runner_of
-from onax._control.block_code import Unfit, codes, folds, views
+from onax._control.block_code import Code, Unfit, codes, folds, views
 from onax._control.fused import assemble, fused_p
 from onax._ground.config import enable_x64
 from tolerance import assert_same_bits, assert_ulps
@@ -106,3 +106,28 @@ def test_complex_numbers_part_by_part_are_those_of_the_kernels(name, dtype):
                 zeros = (p == 0) & (q == 0)
                 assert np.array_equal(np.signbit(p)[zeros], np.signbit(q)[zeros]), name
             assert np.all(np.abs(a - b)[usual] <= 4 * np.finfo(a.dtype).eps * np.abs(b)[usual]), name
+
+
+def test_nothing_is_computed_twice_or_in_vain():
+    code = Code()
+    x = code.register(np.dtype(np.int32))
+    five = code.constant(5, np.dtype(np.int32))
+    quotient = code.emit("div", x, five)
+    assert code.emit("div", x, five) == quotient != code.emit("div", five, x)
+    kept = code.emit("neg", quotient)
+    code.drop_unread([kept])
+    assert [operation.name for operation, *_ in code.steps] == ["div", "neg"]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint32"])
+def test_floor_division_and_remainder_by_numbers(dtype):
+    """Their quotient is computed once, and whether a number is not positive by one comparison."""
+    info = np.iinfo(dtype)
+    x = np.random.default_rng(0).integers(info.min, info.max, 3000, dtype, endpoint=True)
+    x[:5] = info.min, info.max, 0, 1, info.max - 1
+    for divisor in [1, 2, 7, 11] + [-1, -3] * (info.min < 0):
+        divisor = np.dtype(dtype).type(divisor)
+        with enable_x64(True), np.errstate(all="ignore"):
+            quotient, rest = jax.jit(lambda x, divisor=divisor: (x // divisor, x % divisor))(x)
+            assert_same_bits(np.asarray(quotient), np.floor_divide(x, divisor), what=divisor)
+            assert_same_bits(np.asarray(rest), np.remainder(x, divisor), what=divisor)

@@ -104,6 +104,13 @@ class Code:
                 return np.frombuffer(bits, dtype)[0]
         return None
 
+    def operand_of(self, name, register):
+        """The operand of which an operation of one operand gave a register, or None if another one did."""
+        for operation, target, operands in reversed(self.steps):
+            if target == register:
+                return operands[0] if operation.name == name else None
+        return None
+
     def emit(self, name, *registers, out=None):
         """The result of an operation; Unfit if it has no form for these dtypes."""
         by_parts = getattr(ByParts, name, None)
@@ -149,6 +156,15 @@ class Code:
         self.parts[result] = real, imag
         self.unwritten.add(result)
         return result
+
+    def drop_unread(self, kept):
+        """Drops the steps that nothing follows from that is kept."""
+        read, steps = set(kept), []
+        for operation, target, operands in reversed(self.steps):
+            if target in read:
+                steps.append((operation, target, operands))
+                read.update(operands)
+        self.steps = steps[::-1]
 
     def parts_of(self, x):
         """The registers of the parts of a complex number."""
@@ -336,9 +352,14 @@ def _rem(code, out, x, y):
 
 @codes.rule(e.ne_p)
 def _ne(code, out, x, y):
-    """What differs from False is itself."""
-    is_itself = code.dtypes[y] == BOOL and code.number(y) is not None and not code.number(y)
-    return x if is_itself else code.emit("ne", x, y)
+    """What differs from False is itself.  An integer whose sign is not 1, as floor division asks, is below 1."""
+    number = code.number(y)
+    if number is not None and code.dtypes[y] == BOOL and not number:
+        return x
+    signed = code.operand_of("sign", x)
+    if number == 1 and signed is not None and code.dtypes[x].kind == "i":
+        return code.emit("lt", signed, y)
+    return code.emit("ne", x, y)
 
 
 @codes.rule(e.square_p)

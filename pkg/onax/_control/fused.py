@@ -222,6 +222,7 @@ class Assembler:
             words += (prod(members[0].dims[:axes]), len(members))
             for loop in members:
                 self._code(loop)
+                loop.code.drop_unread(loop.homes)
                 words += self._loop_words(loop, axes)
         return Words(struct.pack(f"<{len(words)}q", *words))
 
