@@ -601,6 +601,8 @@ def _eq(g, out, x, y):
 def _ne(g, out, x, y):
     if x.dtype == BOOL:
         return binary(g, "Xor", x, y, out)
+    if x is y and x.dtype.kind == "f":
+        return ops.is_nan(g, x)
     return g.node("Not", binary(g, "Equal", x, y, out))
 
 

@@ -13,6 +13,7 @@ from onax.export.recognize import (
     batch_norm,
     bits,
     constants,
+    finishing,
     indexing,
     instance_norm,
     layout,
@@ -49,6 +50,7 @@ def recognize_operators(graph):
     """Rewrites a graph without dead nodes, in place: each rule makes one operator of several nodes."""
     share_equal_constants(graph)
     rewrite(graph, [row for family in FAMILIES for row in family])
+    rewrite(graph, finishing.RULES)
     share_equal_constants(graph)
     share_equal_nodes(graph)
     drop_dead_nodes(graph)
