@@ -18,7 +18,7 @@ from onax._prims.elementwise_high import mulhi_p, multiply_high
 from onax._prims.elementwise_pow import pow_p
 from onax._prims.elementwise_total import eq_to_p, le_to_p, lt_to_p, ordered_bits
 from onax.export.graph import ops
-from onax.export.graph.bounds import integer_range, known_elements
+from onax.export.graph.bounds import integer_range, known_elements, known_order
 from onax.export.graph.formula import Formula
 from onax.export.lower.convert import (
     F32,
@@ -606,10 +606,19 @@ def _ne(g, out, x, y):
     return g.node("Not", binary(g, "Equal", x, y, out))
 
 
+def _known_comparison(op_type, x, y):
+    """What a comparison of integers always gives, by their ranges, or None."""
+    less = op_type in ("Less", "GreaterOrEqual")
+    order = known_order(x, y) if less else known_order(y, x)
+    return None if order == 0 else (order < 0) == (op_type in ("Less", "Greater"))
+
+
 def _comparison(primitive, op_type, of_bool, negated):
     """A comparison; for bools it is `of_bool` with the operand number `negated` inverted."""
 
     def rule(g, out, x, y):
+        if x.dtype.kind in "iu" and (known := _known_comparison(op_type, x, y)) is not None:
+            return ops.full(g, out.shape, known, BOOL)
         if x.dtype != BOOL:
             return binary(g, op_type, x, y, out)
         x, y = (g.node("Not", x), y) if negated == 0 else (x, g.node("Not", y))
@@ -663,6 +672,8 @@ def select(g, which, yes, no, out):
     which = skip_expand(which, (yes, no), out.shape)
     yes = skip_expand(yes, (which, no), out.shape)
     no = skip_expand(no, (which, yes), out.shape)
+    if (value := _uniform_bool(which)) is not None and (chosen := yes if value else no).shape == out.shape:
+        return chosen
     if out.dtype == BOOL:
         return _select_bools(g, out, which, no, yes)
     return g.node("Where", which, yes, no, out=out)

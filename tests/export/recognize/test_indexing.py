@@ -5,6 +5,7 @@ import pytest
 
 import onax
 import onax.numpy as jnp
+from onax import lax
 from recognition import model_of
 
 TABLE = np.random.default_rng(0).normal(size=(10, 40)).astype(np.float32)
@@ -76,3 +77,23 @@ def test_fill_values_of_other_tables(dtype):
     for fun in (lambda i: jnp.take(table, i, axis=0), lambda i: jnp.asarray(table)[:, :10].at[i, i].get(mode="fill")):
         _, exported = model_of(fun, INDICES)
         np.testing.assert_array_equal(exported.call(INDICES), fun(INDICES))
+
+
+def test_positions_of_top_k_are_in_bounds():
+    fun = lambda x: jnp.take(TABLE, lax.top_k(x, 3)[1], axis=0)
+    x = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5, 3], np.int32)
+    found, exported = model_of(fun, x)
+    assert sorted(found) == sorted("TopK Cast Gather".split())
+    np.testing.assert_array_equal(exported.call(x), fun(x))
+
+
+@pytest.mark.parametrize("fun", [
+    lambda i, n: i < n, lambda i, n: i <= n, lambda i, n: i > n, lambda i, n: i >= n,
+    lambda i, n: jnp.where(i < n, i, -i), lambda i, n: jnp.where(i >= n, i > 2, i < 3),
+])  # fmt: skip
+@pytest.mark.parametrize("n", [-1, 0, 1, 3, 4, 5])
+def test_comparisons_of_positions_with_numbers(fun, n):
+    x = np.array([3, 1, 4, 1, 5], np.int32)
+    function = lambda x: fun(lax.top_k(x, 5)[1], n)
+    _, exported = model_of(function, x)
+    np.testing.assert_array_equal(exported.call(x), function(x))
