@@ -1,6 +1,6 @@
 """Rules of a second turn, after which no rule looks at the nodes: operators that say what two or three others say.
 
-Norms and sums of squares, repetitions, maxima and minima of more than two values.
+Norms and sums of squares, repetitions, maxima and minima of more than two values; products that attention did not take.
 """
 
 import math
@@ -8,6 +8,7 @@ import math
 from onax._ground import dims as dim_rules
 from onax.export.recognize.layout import is_plain, one_reshape, reshaped
 from onax.export.recognize.match import axes_of, producer
+from onax.export.recognize.products import turned_merged_product
 from onax.export.recognize.rewriting import Rewrite
 
 # Kernels of sums of squares and sizes take 0.9 us for 1,000 elements where Mul and ReduceSum take 0.3, a node 0.7.
@@ -113,6 +114,7 @@ def reshaped_operands(m, node):
 
 RULES = (
     ("Reshape", one_reshape),
+    ("Transpose", turned_merged_product),
     ("Add Sub Mul Div Max Min", reshaped_operands),
     ("Max Min", variadic_extreme),
     ("ReduceSum", sum_of_squares),

@@ -159,17 +159,6 @@ def one_reshape(m, node):
     return None if source is node.inputs[0] else reshaped(m, source, shape)
 
 
-def one_transpose(m, node):
-    """A transpose of a transpose: one, or none."""
-    inner = producer(node.inputs[0], "Transpose")
-    if inner is None:
-        return None
-    perm = tuple(inner.attributes["perm"][i] for i in node.attributes["perm"])
-    if perm == tuple(range(len(perm))):
-        return Rewrite("Identity", inner.inputs)
-    return Rewrite("Transpose", inner.inputs, {"perm": perm})
-
-
 def _long(shape):
     """The positions of the axes that are not of length one."""
     return [i for i, d in enumerate(shape) if not dim_rules.equal(d, 1)]
@@ -266,7 +255,6 @@ RULES = (
     ("Concat", parts_together),
     ("Add Mul Div Where Softmax", unit_axes_behind),
     ("Reshape", unit_axes_first),
-    ("Transpose", one_transpose),
     ("Transpose", unit_axes_last),
     ("Reshape Unsqueeze", keep_axes),
     ("ReduceSum ReduceMean ReduceProd", unit_reduction),

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from onax._ground import dims as dim_rules
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, F64, HALVES
 from onax.export.recognize.match import orders, producer, same_type, without_unit_axes
@@ -91,6 +92,53 @@ def turned_product(m, node):
         return Rewrite("MatMul", (left, right), interior=(value,), saves=-1)
     turned = m.g.node("MatMul", left, right, out=(shape, value.dtype))
     return Rewrite("Transpose", (turned,), {"perm": perm}, interior=(value,), saves=-1)
+
+
+def _end_of_group(shape, start, size):
+    """The number of the axis behind those, from `start` on, whose product is `size`; None if there is none."""
+    total = 1
+    for i in range(start, len(shape)):
+        total = total * shape[i]
+        if dim_rules.equal(total, size):
+            return i + 1
+    return None
+
+
+def _swapped_groups(m, value):
+    """A stack of matrices, of axes merged behind a Transpose, with rows and columns swapped, by another Transpose."""
+    merged = producer(value, "Reshape")
+    turned = producer(merged.inputs[0] if merged is not None else value, "Transpose")
+    if turned is None:
+        return None
+    shape, rank = turned.outputs[0].shape, value.ndim - 2
+    middle = _end_of_group(shape, rank, value.shape[-2])
+    if shape[:rank] != value.shape[:-2] or middle is None or len(m.readers(value)) != 1:
+        return None
+    perm = turned.attributes["perm"]
+    moved = ops.transpose(m.g, turned.inputs[0], (*perm[:rank], *perm[middle:], *perm[rank:middle]))
+    return ops.reshape(m.g, moved, [value.shape[i] for i in _swapped(value.ndim)])
+
+
+def turned_merged_product(m, node):
+    """A product of stacks whose rows become its last axis: (A @ B)^T = B^T @ A^T, so that Transpose moves whole rows"""
+    split = producer(node.inputs[0], "Reshape")
+    value = split.inputs[0] if split is not None else None
+    product = producer(value, "MatMul") if value is not None and value.ndim > 2 else None
+    if product is None or any(v.shape[:-2] != value.shape[:-2] for v in product.inputs):
+        return None
+    shape, rank, perm = node.inputs[0].shape, value.ndim - 2, tuple(node.attributes["perm"])
+    middle = _end_of_group(shape, rank, value.shape[-2])
+    if shape[:rank] != value.shape[:-2] or middle is None or not rank <= perm[-1] < middle:
+        return None
+    left, right = (_swapped_groups(m, v) for v in reversed(product.inputs))
+    if left is None or right is None:
+        return None
+    turned = m.g.node("MatMul", left, right, out=(tuple(value.shape[i] for i in _swapped(value.ndim)), value.dtype))
+    order = (*range(rank), *range(middle, len(shape)), *range(rank, middle))
+    apart = ops.reshape(m.g, turned, [shape[i] for i in order])
+    return Rewrite(
+        "Transpose", (apart,), {"perm": tuple(order.index(i) for i in perm)}, interior=(node.inputs[0], value)
+    )
 
 
 # ---- convolutions

@@ -124,3 +124,19 @@ def test_a_constant_matrix_comes_behind_a_vector():
     assert_close(exported, fun, (x,))
     for other in (lambda x: (matrix @ x, matrix + 1), lambda x: matrix @ jnp.stack([x, x], 1)):
         assert_close(model_of(other, x)[1], other, (x,))
+
+
+@pytest.mark.parametrize("formula, shapes, most", [
+    ("btkgh,bskh->bkgts", ((2, 5, 3, 2, 4), (2, 6, 3, 4)), 7),
+    ("bkgts,bskh->btkgh", ((2, 3, 2, 5, 6), (2, 6, 3, 4)), 7),
+])  # fmt: skip
+def test_products_whose_rows_become_the_last_axis(formula, shapes, most):
+    rng = np.random.default_rng(0)
+    operands = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    fun = lambda *xs: jnp.einsum(formula, *xs)
+    operators, exported = model_of(fun, *operands)
+    assert len(operators) <= most
+    assert_close(exported, fun, operands, scale=8.0)
+    last = [n for n in exported.onnx_model.graph.node if n.op_type == "Transpose"][-1]
+    perm = list(last.attribute[0].ints)
+    assert perm[-1] == len(perm) - 1  # whole rows are moved
