@@ -201,7 +201,7 @@ def _small_tridiagonal_solve(lower, middle, upper, b):
 
 def _tridiagonal_solve_of_any_size(dl, d, du, b, *, perturb_singular):
     if dim_rules.is_constant(d.shape[-1]) and 2 <= d.shape[-1] <= MOST_UNROLLED:
-        if not perturb_singular and not dtypes.is_complex(d.dtype):
+        if not (perturb_singular or dtypes.is_complex(d.dtype) or dim_rules.definitely_empty(b.shape)):
             return _small_tridiagonal_solve(dl, d, du, b)
     return _tridiagonal_solve(dl, d, du, b, perturb_singular=perturb_singular)
 
@@ -224,7 +224,7 @@ def _small_triangular_solve(a, b, lower, unit_diagonal):
 
 
 def _triangular_solve_of_any_size(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_diagonal):
-    if not _is_small(a) or b.dtype.itemsize == 2:
+    if not _is_small(a) or b.dtype.itemsize == 2 or dim_rules.definitely_empty(b.shape):
         how = {"transpose_a": transpose_a, "conjugate_a": conjugate_a, "unit_diagonal": unit_diagonal}
         return _triangular_solve(a, b, left_side=left_side, lower=lower, **how)
     if not left_side:

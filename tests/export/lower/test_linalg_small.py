@@ -227,3 +227,14 @@ def test_tridiagonal_form_of_two_rows(lower):
 )
 def test_node_counts(function, shape, most):
     assert node_count(function, matrices(*shape)) <= most
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3, 2), (2, 3, 0)])
+def test_no_right_hand_sides(shape):
+    a, b = np.zeros((*shape[:-1], 3), np.float32) + np.eye(3, dtype=np.float32), np.zeros(shape, np.float32)
+    solve = lambda a, b: lax.linalg.triangular_solve(a, b, left_side=True)
+    assert export(solve)(a, b).call(a, b).shape == shape
+    if len(shape) == 3:
+        band = np.ones(shape[:-1], np.float32)
+        assert export(lax.linalg.tridiagonal_solve)(band, band, band, b).call(band, band, band, b).shape == shape
+    assert export(jnp.linalg.solve)(a, b).call(a, b).shape == shape
