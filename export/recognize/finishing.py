@@ -100,7 +100,7 @@ def reshaped_operands(m, node):
     if not is_plain(shape) or len(node.inputs) != 2:
         return None
     for value in node.inputs:
-        merged = producer(value, "Reshape")
+        merged = producer(value, "Reshape", "Squeeze", "Unsqueeze")
         if value.shape != shape or (merged is None and value.const is None):
             return None
         sources.append(None if merged is None else merged.inputs[0])
@@ -113,7 +113,7 @@ def reshaped_operands(m, node):
 
 
 RULES = (
-    ("Reshape", one_reshape),
+    ("Reshape Squeeze Unsqueeze", one_reshape),
     ("Transpose", turned_merged_product),
     ("Add Sub Mul Div Max Min", reshaped_operands),
     ("Max Min", variadic_extreme),
