@@ -97,7 +97,7 @@ def _filled_gather(node):
     bound = producer(bounded, "Clip")
     if bound is None or len(bound.inputs) != 3:
         return None
-    index, low, high = bound.inputs[0], *map(number, bound.inputs[1:])
+    index, low, high = bound.inputs[0], number(bound.inputs[1]), number(bound.inputs[2])
     n = data.shape[axis]
     if low is None or high is None or high != n - 1 or low not in (0, -n):
         return None
