@@ -35,6 +35,12 @@ def is_within(value, lowest, highest):
     return lowest <= lo and hi <= highest
 
 
+def known_order(x, y):
+    """-1 if all elements of an integer value are known to be less than those of another, 1 if none is, else 0."""
+    (a, b), (c, d) = integer_range(x), integer_range(y)
+    return -1 if b < c else 1 if a >= d else 0
+
+
 def fits_32_bits(*values):
     """Whether all elements are known to fit int32: some kernels of the runtime (1.31.1) order larger int64 wrongly."""
     return all(is_within(v, -(2**31), 2**31 - 1) for v in values)
@@ -75,6 +81,9 @@ def _range(value, steps):
         return (int(array.min()), int(array.max())) if array.size else full
     if value.node is None or steps == 0:
         return full
+    if value.node.op_type == "TopK" and value is value.node.outputs[1]:
+        size = value.node.inputs[0].aval.shape[value.node.attributes["axis"]]
+        return (0, max(size - 1, 0)) if isinstance(size, int) else full
     result = _node_range(value.node, dtype, steps - 1)
     # Arithmetic that leaves the range of the dtype wraps, so nothing is known.
     return full if result is None or result[0] < full[0] or result[1] > full[1] else result

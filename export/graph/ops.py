@@ -37,6 +37,8 @@ def reshape(g, x, shape):
     shape = tuple(shape)
     if shape == x.shape:
         return x
+    if x.const is not None and x.const.size == 1:
+        return g.const(x.const.reshape(shape))
     while x.node is not None and x.node.op_type in ("Reshape", "Unsqueeze", "Squeeze"):
         source = x.node.inputs[0]
         if source.shape == shape:
@@ -60,6 +62,9 @@ def reshape(g, x, shape):
 def transpose(g, x, perm):
     """Transposes x: axis i of the result is axis perm[i] of x."""
     perm = tuple(int(i) for i in perm)
+    while x.node is not None and x.node.op_type == "Transpose" and not x.node.domain:
+        inner = x.node.attributes["perm"]
+        x, perm = x.node.inputs[0], tuple(inner[i] for i in perm)
     if perm == tuple(range(len(perm))):
         return x
     return g.node("Transpose", x, out=_typed(x, [x.shape[i] for i in perm]), perm=perm)
@@ -92,9 +97,26 @@ def squeeze(g, x, axes):
     return g.node("Squeeze", x, g.const(sorted(removed), INT64), out=_typed(x, shape))
 
 
+def _through_slices(x, starts, limits):
+    """(source, starts, limits) of a slice of a slice with known bounds and steps of 1."""
+    while x.node is not None and x.node.op_type == "Slice" and len(x.node.inputs) < 5:
+        source, first, _, *axes = x.node.inputs
+        if first.const is None or (axes and axes[0].const is None):
+            break
+        axes = axes[0].const if axes else range(x.ndim)
+        before = dict(zip(map(int, axes), map(int, first.const)))
+        if any(n < 0 for n in before.values()):
+            break
+        starts = [before.get(i, 0) + n for i, n in enumerate(starts)]
+        limits = [before.get(i, 0) + n for i, n in enumerate(limits)]
+        x = source
+    return x, starts, limits
+
+
 def slice_(g, x, starts, limits, strides=None):
     """x[starts[i]:limits[i]:strides[i]] over every axis; bounds are dimensions, strides positive ints."""
     strides = strides or (1,) * x.ndim
+    x, starts, limits = _through_slices(x, starts, limits)
     axes = [i for i, d in enumerate(x.shape)
             if not (dim_rules.equal(starts[i], 0) and dim_rules.equal(limits[i], d) and strides[i] == 1)]  # fmt: skip
     if not axes:

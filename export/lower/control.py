@@ -19,13 +19,15 @@ from onax._control.custom_vjp import custom_lin_p, custom_vjp_call_p
 from onax._control.jit_call import jit_p
 from onax._control.optimization_barrier import optimization_barrier_p
 from onax._control.policies import name_p
-from onax._control.reducers import reduce_by_pairs, reduce_p
+from onax._control.reducers import find_monoid, reduce_by_pairs, reduce_p
 from onax._control.scan_rules import scan_p
 from onax._control.solves import custom_linear_solve_p
 from onax._control.while_loop import while_p, with_scalar_condition
+from onax._core.evaluate import eval_jaxpr
 from onax._core.rewrite import eliminate_dead_code
 from onax._ground import dims
 from onax._native.avals import ShapedArray
+from onax._prims.creation import full
 from onax.export.graph import ops
 from onax.export.lower.components import flat_avals, flat_values, unflatten_components
 from onax.export.lower.driver import inline
@@ -79,7 +81,16 @@ def _linear_solve(g, out, *values, jaxprs, const_lengths):
     return inline(g, jaxprs.solve, jaxprs.solve.consts, (*consts, *b))
 
 
-decompose(reduce_p, reduce_by_pairs, components=True)
+def _reduce(*args, jaxpr, dimensions, **params):
+    monoid = find_monoid(jaxpr) if len(args) == 2 else None
+    if monoid is None:
+        return reduce_by_pairs(*args, jaxpr=jaxpr, dimensions=dimensions, **params)
+    x, init = args
+    total = monoid(x, dimensions)
+    return eval_jaxpr(jaxpr, jaxpr.consts, full(total.shape, init), total)
+
+
+decompose(reduce_p, _reduce, components=True)
 
 
 @lowers(custom_lin_p, components=True)

@@ -109,7 +109,10 @@ def reinterpret(g, x, dtype):
     g.model.wish(26)
     word = UNSIGNED[dtype.itemsize]
     bits = g.formula("Bits", x, out=(x.shape, word), build=bits_of) if x.dtype in FLOATS else ops.cast(g, x, word)
-    return from_bits(g, bits, dtype) if dtype in FLOATS else ops.cast(g, bits, dtype)
+    if dtype not in FLOATS:
+        return ops.cast(g, bits, dtype)
+    build = lambda g, words: from_bits(g, words, dtype)
+    return g.formula("FromBits", bits, out=(x.shape, dtype), build=build)
 
 
 def _split_bits(g, x, dtype, out):

@@ -6,6 +6,8 @@ computed by doubling: after k steps each element holds the reduction of the 2^k 
 The other direction: `pkg/onax/onnx/cumulative.py`.
 """
 
+import math
+
 import numpy as np
 
 from onax._ground import dims as dim_rules
@@ -14,14 +16,17 @@ from onax._ground.errors import LoweringError
 from onax._prims import cumulative as prims
 from onax._prims import elementwise as ew
 from onax._prims.convert import convert
+from onax._prims.creation import broadcasted_iota, full_like
 from onax._prims.padding import pad
-from onax._prims.reductions import highest, lowest
-from onax._prims.shaping import rev, shape_of
+from onax._prims.reductions import highest, lowest, reduce_max, reduce_min
+from onax._prims.shaping import broadcast_in_dim, reduce_sum, rev, shape_of
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, F64, HALVES, INT32, INT64
 from onax.export.lower.driver import lower_function
 from onax.export.lower.registry import Decomposition, component_lowering, componentwise, decompose, lowers
 
+# Up to this many elements cost less than the steps of doubling.
+_FEW_ELEMENTS = 2048
 # Longer float32 sums are computed in float64, because the error of adding one by one grows with the length.
 _LONG_AXIS = 512
 
@@ -58,8 +63,28 @@ def _minus_infinity(dtype):
     return np.asarray(-np.inf).astype(dtype)[()]
 
 
-decompose(prims.cummax_p, _doubling("cummax", ew.max, lowest), components=True)
-decompose(prims.cummin_p, _doubling("cummin", ew.min, highest), components=True)
+def _all_prefixes(name, combine, neutral, reduction):
+    """`_doubling`; few elements are reduced at once, each row of a square with the elements up to its own."""
+    by_doubling = _doubling(name, combine, neutral)
+
+    def function(x, *, axis, reverse):
+        shape = shape_of(x)
+        n = shape[axis]
+        few = dim_rules.is_constant_shape(shape) and 1 < n and n * math.prod(shape) <= _FEW_ELEMENTS
+        if not few or dtypes.is_complex(x.dtype):
+            return by_doubling(x, axis=axis, reverse=reverse)
+        square = (*shape[:axis], n, *shape[axis:])
+        row, column = (broadcasted_iota(INT32, square, axis + i) for i in range(2))
+        within = ew.ge(column, row) if reverse else ew.le(column, row)
+        axes = tuple(i for i in range(len(square)) if i != axis)
+        spread = broadcast_in_dim(x, square, axes)
+        return reduction(ew.select(within, spread, full_like(spread, neutral(x.dtype))), (axis + 1,))
+
+    return function
+
+
+decompose(prims.cummax_p, _all_prefixes("cummax", ew.max, lowest, reduce_max), components=True)
+decompose(prims.cummin_p, _all_prefixes("cummin", ew.min, highest, reduce_min), components=True)
 
 
 def _logarithm(x, **params):
@@ -68,7 +93,19 @@ def _logarithm(x, **params):
     return _cumlogsumexp(x, **params)
 
 
-_cumlogsumexp = _doubling("cumlogsumexp", prims.logaddexp, _minus_infinity)
+def _logsumexp(x, axes):
+    """The logarithm of the sum of exponentials, from which a finite maximum is taken before."""
+    dtype = x.dtype
+    x = convert(x, F32) if dtype in HALVES else x
+    largest = reduce_max(x, axes)
+    finite = ew.lt(ew.abs(largest), full_like(largest, np.inf))
+    largest = ew.select(finite, largest, full_like(largest, 0))
+    rest = tuple(i for i in range(len(x.shape)) if i not in axes)
+    shifted = ew.sub(x, broadcast_in_dim(largest, x.shape, rest))
+    return convert(ew.add(ew.log(reduce_sum(ew.exp(shifted), axes)), largest), dtype)
+
+
+_cumlogsumexp = _all_prefixes("cumlogsumexp", prims.logaddexp, _minus_infinity, _logsumexp)
 decompose(prims.cumlogsumexp_p, _logarithm, components=True)
 
 

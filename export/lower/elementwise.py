@@ -18,7 +18,7 @@ from onax._prims.elementwise_high import mulhi_p, multiply_high
 from onax._prims.elementwise_pow import pow_p
 from onax._prims.elementwise_total import eq_to_p, le_to_p, lt_to_p, ordered_bits
 from onax.export.graph import ops
-from onax.export.graph.bounds import integer_range, known_elements
+from onax.export.graph.bounds import integer_range, known_elements, known_order
 from onax.export.graph.formula import Formula
 from onax.export.lower.convert import (
     F32,
@@ -535,19 +535,45 @@ def _atan2(g, out, y, x):
 
 @lowers(prims.nextafter_p)
 def _nextafter(g, out, x, y):
+    fx, fy = Formula(g, x), Formula(g, y)
+    moved = _step_bits(g, x, fx, fy) if x.dtype in HALVES or g.opset >= 26 else _step_rounded(fx, fy)
+    result = (fx == fy).where(fy, moved)
+    unordered = fy.is_nan() if x.dtype in (F32, F64) and g.opset < 26 else fx.is_nan() | fy.is_nan()
+    result = unordered.where(float("nan"), result)
+    return ops.expand(g, result.value, out.shape)
+
+
+def _step_bits(g, x, fx, fy):
     """Steps the bits: up away from zero, else down; from zero to the smallest subnormal number."""
     signed = SIGNED[x.dtype.itemsize]
     bits = Formula(g, reinterpret(g, x, signed))
     lowest = int(np.iinfo(signed).min)
-    fx, fy = Formula(g, x), Formula(g, y)
     away = Formula(g, ops.equal(g, (fx < fy).value, (fx > 0).value))
     stepped = bits + away.where(Formula(g, g.const(1, signed)), -1)
     from_zero = (fy < 0).where(Formula(g, g.const(lowest + 1, signed)), 1)
-    moved = Formula(g, reinterpret(g, (fx == 0).where(from_zero, stepped).value, x.dtype))
-    result = (fx == fy).where(fy, moved)
-    unordered = fx.is_nan() | fy.is_nan()
-    result = unordered.where(float("nan"), result)
-    return ops.expand(g, result.value, out.shape)
+    return Formula(g, reinterpret(g, (fx == 0).where(from_zero, stepped).value, x.dtype))
+
+
+def _step_rounded(x, y):
+    """Adds a little more than half the distance to the next number, and lets rounding do the rest.
+
+    Rump, Zimmermann, Boldo and Melquiond, "Computing predecessor and successor in rounding to nearest", 2009: small
+    numbers are scaled up before; next to 0 the distance is that of subnormal numbers.
+    """
+    dtype = x.value.dtype
+    info = np.finfo(dtype)
+    unit, least = float(info.eps) / 2, float(info.smallest_subnormal)
+    size = x.do("Abs")
+    up, small = x < y, size < 0.5 * (least / unit) / unit
+    base = small.where(x * (1 / unit), x)
+    step = base.do("Abs") * (unit * (1 + 2 * unit))
+    moved = base + up.where(step, -step)
+    moved = small.where(moved * unit, moved)
+    tiny = up.where(Formula(x.g, x._value_of(least)), -least)
+    moved = (size < least / unit).where(x + tiny, moved)
+    bounds = (x._value_of(bound) for bound in (-float(info.max), float(info.max)))
+    finite = Formula(x.g, x.g.node("Clip", x.value, *bounds))
+    return (size == float("inf")).where(finite, moved)
 
 
 # ---- powers
@@ -601,13 +627,24 @@ def _eq(g, out, x, y):
 def _ne(g, out, x, y):
     if x.dtype == BOOL:
         return binary(g, "Xor", x, y, out)
+    if x is y and x.dtype.kind == "f":
+        return ops.is_nan(g, x)
     return g.node("Not", binary(g, "Equal", x, y, out))
+
+
+def _known_comparison(op_type, x, y):
+    """What a comparison of integers always gives, by their ranges, or None."""
+    less = op_type in ("Less", "GreaterOrEqual")
+    order = known_order(x, y) if less else known_order(y, x)
+    return None if order == 0 else (order < 0) == (op_type in ("Less", "Greater"))
 
 
 def _comparison(primitive, op_type, of_bool, negated):
     """A comparison; for bools it is `of_bool` with the operand number `negated` inverted."""
 
     def rule(g, out, x, y):
+        if x.dtype.kind in "iu" and (known := _known_comparison(op_type, x, y)) is not None:
+            return ops.full(g, out.shape, known, BOOL)
         if x.dtype != BOOL:
             return binary(g, op_type, x, y, out)
         x, y = (g.node("Not", x), y) if negated == 0 else (x, g.node("Not", y))
@@ -661,6 +698,8 @@ def select(g, which, yes, no, out):
     which = skip_expand(which, (yes, no), out.shape)
     yes = skip_expand(yes, (which, no), out.shape)
     no = skip_expand(no, (which, yes), out.shape)
+    if (value := _uniform_bool(which)) is not None and (chosen := yes if value else no).shape == out.shape:
+        return chosen
     if out.dtype == BOOL:
         return _select_bools(g, out, which, no, yes)
     return g.node("Where", which, yes, no, out=out)

@@ -17,7 +17,7 @@ from onax._control.while_loop import fori_loop, while_loop
 from onax._ground import dtypes
 from onax._prims import elementwise as ew
 from onax._prims import elementwise_bits as on_bits
-from onax._prims import linalg, linalg_spectral
+from onax._prims import linalg
 from onax._prims._matrices import (
     adjoint,
     batched_eye,
@@ -33,12 +33,13 @@ from onax._prims.creation import broadcasted_iota, full_like
 from onax._prims.elementwise_clamp import clamp
 from onax._prims.reductions import argmax, reduce_max, reduce_or
 from onax._prims.shaping import broadcast_in_dim, expand_dims, reduce_sum, reshape
-from onax._prims.slicing import concatenate, dynamic_slice, dynamic_update_slice, slice_in_dim
+from onax._prims.slicing import concatenate, dynamic_slice, dynamic_update_slice, slice_in_dim, split
 from onax._prims.sorting import sort
 from onax.export.lower import native
 from onax.export.lower.registry import decompose
 
 I32 = np.dtype(np.int32)
+MOST_UNROLLED = 4  # steps of loops that are written out: masks become constants, and a step of a Loop costs 10 us more
 
 
 def _decompose_into_loops(primitive, function):
@@ -52,7 +53,9 @@ def _decompose_into_loops(primitive, function):
 
 def _loop(n, step, state):
     """fori_loop from 0 to n with an int32 counter."""
-    if isinstance(n, int) and n == 0:
+    if isinstance(n, int) and n <= MOST_UNROLLED:
+        for i in range(n):
+            state = step(np.int32(i), state)
         return state
     return fori_loop(0, n, lambda i, state: step(convert(i, I32), state), state)
 
@@ -115,6 +118,15 @@ def _zeros(x):
     return full_like(x, 0)
 
 
+def _join(parts, axis):
+    return parts[0] if len(parts) == 1 else concatenate(parts, len(parts[0].shape) + axis)
+
+
+def _element(x, i, j):
+    """The element (i, j) of each matrix, with two trailing axes of length 1."""
+    return slice_in_dim(slice_in_dim(x, i, i + 1, axis=-2), j, j + 1, axis=-1)
+
+
 def _real(x):
     return ew.real(x) if dtypes.is_complex(x.dtype) else x
 
@@ -150,6 +162,11 @@ def _zero_nonfinite(x):
     return _where(whole, _zeros(x), x), bad
 
 
+def _nan_or_zero(x):
+    """Zeros; NaN where x is not finite."""
+    return ew.mul(x, _zeros(x))
+
+
 # ---- cholesky ----
 
 
@@ -181,9 +198,6 @@ def _cholesky(x):
     lower_triangle = ew.ge(row, column)
     nan = complex(np.nan, np.nan) if dtypes.is_complex(x.dtype) else np.nan
     return _where(on_bits.bitwise_and(failed, lower_triangle), full_like(x, nan), factor)
-
-
-_decompose_into_loops(linalg.cholesky_p, _cholesky)
 
 
 # ---- triangular_solve ----
@@ -221,9 +235,6 @@ def _triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_
     return _loop(n, step, _zeros(b))
 
 
-_decompose_into_loops(linalg.triangular_solve_p, _triangular_solve)
-
-
 # ---- lu ----
 
 
@@ -254,9 +265,6 @@ def _lu(x):
     return _loop(k, step, (x, full_like(indices, 0, shape=(*batch, k)), indices))
 
 
-_decompose_into_loops(linalg.lu_p, _lu)
-
-
 def _lu_pivots_to_permutation(pivots, *, permutation_size):
     *batch, k = pivots.shape
     indices = broadcasted_iota(I32, (*batch, permutation_size), len(batch))
@@ -278,7 +286,7 @@ native.prefer(linalg.lu_pivots_to_permutation_p)
 def _householder_reflection(column, j):
     """(v, tau, beta) of the reflection 1 - tau v v^H whose adjoint maps a column to beta at index j and 0 below."""
     index = _index_along(column.shape, -2)
-    alpha = _sum_along(_where(ew.eq(index, j), column, _zeros(column)), -2)
+    alpha = _take(column, j, -2)
     under = _where(ew.gt(index, j), column, _zeros(column))
     tail = _sum_along(_real(ew.mul(under, _conj(under))), -2)
     squares = ew.add(tail, _real(ew.mul(alpha, _conj(alpha))))
@@ -315,7 +323,8 @@ def _geqrf(x):
         a = _where(done, a, _where(below_diagonal, _broadcast_like(v, a), reflected))
         return a, _put(taus, reshape(tau, (*batch, 1)), j, -1)
 
-    return _loop(k, step, (x, full_like(x, 0, shape=(*batch, k))))
+    steps = k if dtypes.is_complex(x.dtype) else min(m - 1, n)  # a real reflection of one element is the identity
+    return _loop(steps, step, (x, full_like(x, 0, shape=(*batch, k))))
 
 
 _decompose_into_loops(linalg.geqrf_p, _geqrf)
@@ -460,9 +469,6 @@ def _tridiagonal_solve(dl, d, du, b, *, perturb_singular):
     return linalg.lu_solve(_where(zero, convert(tiny, d.dtype), both), order, b)
 
 
-_decompose_into_loops(linalg_spectral.tridiagonal_solve_p, _tridiagonal_solve)
-
-
 # ---- Jacobi's rotations ----
 
 _SWEEPS = 30
@@ -512,6 +518,32 @@ def _jacobi_rotations(a, partner):
     s = ew.mul(convert(ew.mul(slope, c), a.dtype), phase)
     on_diagonal = _where(ew.eq(row, column), _broadcast_like(convert(c, a.dtype), a), _zeros(a))
     return _where(paired, _broadcast_like(s, a), on_diagonal)
+
+
+def _length(x, y):
+    """sqrt(x^2 + y^2) and the larger of |x| and |y|, with 1 for 0, by which x and y are divided before."""
+    scale = ew.max(ew.abs(x), ew.abs(y))
+    scale = _where(ew.eq(scale, _zeros(scale)), full_like(scale, 1), scale)
+    x, y = ew.div(x, scale), ew.div(y, scale)
+    return x, y, ew.sqrt(ew.add(ew.mul(x, x), ew.mul(y, y))), scale
+
+
+def _eigh_of_two_rows(a, b, c, *, descending=False):
+    """(eigenvalues in ascending order, eigenvectors) of the real matrices (a c; c b), from elements."""
+    gap = ew.mul(ew.sub(b, a), _const(a, 0.5))
+    mean = ew.add(a, gap)
+    gap, side, length, scale = _length(gap, c)
+    reach = ew.mul(length, scale)
+    up = ew.ge(gap, _zeros(gap))
+    x = _where(up, side, ew.sub(length, gap))
+    y = _where(up, ew.add(gap, length), side)
+    y = _where(ew.eq(length, _zeros(length)), full_like(y, 1), y)
+    size = ew.sqrt(ew.add(ew.mul(x, x), ew.mul(y, y)))
+    x, y = ew.div(x, size), ew.div(y, size)
+    least, most = ew.sub(mean, reach), ew.add(mean, reach)
+    if descending:
+        return _join([most, least], -2), _join([_join([x, y], -1), _join([y, ew.neg(x)], -1)], -2)
+    return _join([least, most], -2), _join([_join([y, x], -1), _join([ew.neg(x), y], -1)], -2)
 
 
 def _column_shape(a):
@@ -566,6 +598,22 @@ def _rotate_until_diagonal(x, of, apply, by_columns):
     return x, v
 
 
+def _orthogonalize_two_columns(x):
+    """(two orthogonal columns, the longer first, the rotation v): they are x v up to rounding.
+
+    After the rotation the columns are orthogonal up to the rounding of the longer one, which the shorter one still has
+    to lose: its part along the longer one is taken away, a change of x in the last digit.
+    """
+    gram = matmul(matrix_transpose(x), x, None)
+    values, turn = _eigh_of_two_rows(_element(gram, 0, 0), _element(gram, 1, 1), _element(gram, 0, 1), descending=True)
+    square = slice_in_dim(values, 0, 1, axis=-2)
+    left, right = split(matmul(x, turn, None), (1, 1), -1)
+    factor = ew.div(
+        _sum_along(ew.mul(left, right), -2), _where(ew.eq(square, _zeros(square)), full_like(square, 1), square)
+    )
+    return left, ew.sub(right, ew.mul(left, _broadcast_like(factor, left))), turn
+
+
 def _sort_columns(values, descending, *columns):
     """(sorted values, matrices with columns in that order)."""
     axis = len(values.shape) - 1
@@ -591,14 +639,32 @@ def _eigh(x, *, lower, sort_eigenvalues, subset_by_index, algorithm):
     return _nan_where(bad, v), _nan_where(bad, w)
 
 
-_decompose_into_loops(linalg_spectral.eigh_p, _eigh)
-
-
 def _thin_svd(x):
     """(s, u s, v) of matrices with no more columns than rows, by rotating columns until they are orthogonal."""
+    if x.shape[-1] == 2 and not dtypes.is_complex(x.dtype):
+        left, right, v = _orthogonalize_two_columns(x)
+        size, other = (ew.sqrt(_sum_along(ew.mul(y, y), -2)) for y in (left, right))
+        s = _join([size, ew.min(size, other)], -1)
+        return reshape(s, (*s.shape[:-2], 2)), _join([left, right], -1), v
     x, v = _rotate_until_diagonal(x, lambda x: matmul(adjoint(x), x, None), lambda x, turn: matmul(x, turn, None), True)
     s = ew.sqrt(reduce_sum(_real(ew.mul(x, _conj(x))), (len(x.shape) - 2,)))
     return _sort_columns(s, True, x, v)
+
+
+def _complete_two_columns(u, missing):
+    """u, two orthonormal columns, with unit vectors that are orthogonal to the others for those that are missing."""
+    shape = (*u.shape[:-1], 1)
+    index = _index_along(shape, -2)
+    left, right = (slice_in_dim(u, j, j + 1, axis=-1) for j in range(2))
+    first, second = (slice_in_dim(missing, j, j + 1, axis=-1) for j in range(2))
+    left = _where(first, convert(ew.eq(index, np.int32(0)), u.dtype), left)
+    size = ew.neg(ew.abs(left))  # the unit vector of the smallest element is farthest from the left column
+    at = expand_dims(argmax(size, len(shape) - 2, I32), (-2,))
+    here = ew.eq(index, _broadcast_like(at, index))
+    element = _sum_along(_where(here, left, _zeros(left)), -2)
+    across = ew.sub(convert(here, u.dtype), ew.mul(left, _broadcast_like(element, left)))
+    length = ew.sqrt(_sum_along(ew.mul(across, across), -2))
+    return _join([left, _where(second, ew.div(across, _broadcast_like(length, across)), right)], -1)
 
 
 def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
@@ -626,11 +692,11 @@ def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
     safe = _where(small, full_like(s, 1), s)
     u = ew.div(scaled, convert(broadcast_in_dim(safe, scaled.shape, axes), x.dtype))
     u = _where(broadcast_in_dim(small, u.shape, axes), _zeros(u), u)
+    missing = broadcast_in_dim(small, u.shape, axes)
+    if n == 2 and not dtypes.is_complex(x.dtype) and (m == 2 or not full_matrices):
+        return tuple(_nan_where(bad, y) for y in (s, _complete_two_columns(u, missing), adjoint(v)))
     q, _ = linalg.qr(u, full_matrices=full_matrices)  # completes u where singular values are 0 or missing
-    taken = _where(broadcast_in_dim(small, u.shape, axes), slice_in_dim(q, 0, n, axis=-1), u)
+    taken = _where(missing, slice_in_dim(q, 0, n, axis=-1), u)
     if full_matrices and m > n:
         taken = concatenate([taken, slice_in_dim(q, n, m, axis=-1)], len(batch) + 1)
     return tuple(_nan_where(bad, y) for y in (s, taken, adjoint(v)))
-
-
-_decompose_into_loops(linalg_spectral.svd_p, _svd)

@@ -28,10 +28,13 @@ from onax.export.lower.linalg import (
     _conj,
     _const,
     _decompose_into_loops,
+    _element,
     _householder_reflection,
     _index_along,
+    _join,
     _loop,
     _magnitude,
+    _nan_or_zero,
     _nan_where,
     _outer_product,
     _put,
@@ -88,6 +91,10 @@ def _flip(x):
 
 
 def _tridiagonal(x, *, lower):
+    if x.shape[-1] == 2 and not dtypes.is_complex(x.dtype):
+        beside = _element(x, 1, 0) if lower else _element(x, 0, 1)
+        beside = reshape(beside, (*x.shape[:-2], 1))
+        return [x, diagonal(x), beside, _zeros(beside)]
     if not lower:
         form, *bands = _tridiagonal(_flip(x), lower=True)
         return [_flip(form), *(rev(band, (len(band.shape) - 1,)) for band in bands)]
@@ -371,14 +378,22 @@ def _wilkinson_shift(h, high, stuck):
     """Wilkinson's shift: the eigenvalue of the last block of two rows that is nearer to the last diagonal element."""
     before = _shift_index(high, -1)
     a, b, c, d = (_element_at(h, i, j) for i in (before, high) for j in (before, high))
-    half = ew.mul(ew.sub(a, d), _const(a, 0.5))
-    root = ew.sqrt(ew.add(ew.mul(half, half), ew.mul(b, c)))
+    near = ew.sub(d, _farther_root(ew.mul(ew.sub(a, d), _const(a, 0.5)), ew.mul(b, c)))
+    return _where(stuck, ew.add(d, convert(ew.mul(_magnitude(c), _const(_magnitude(c), 0.75)), h.dtype)), near)
+
+
+def _farther_root(half, product):
+    """What to add to the first and to subtract from the last diagonal element of a block to get its eigenvalues.
+
+    half     half the difference of these elements, complex
+    product  the product of the other two elements
+    """
+    root = ew.sqrt(ew.add(ew.mul(half, half), product))
     plus, minus = ew.add(half, root), ew.sub(half, root)
     larger = _where(ew.ge(_magnitude(plus), _magnitude(minus)), plus, minus)
     none = ew.eq(_magnitude(larger), _zeros(_magnitude(larger)))
-    step = ew.div(ew.mul(b, c), _where(none, full_like(larger, 1), larger))
-    near = ew.sub(d, _where(none, _zeros(step), step))
-    return _where(stuck, ew.add(d, convert(ew.mul(_magnitude(c), _const(_magnitude(c), 0.75)), h.dtype)), near)
+    step = ew.div(product, _where(none, full_like(larger, 1), larger))
+    return _where(none, _zeros(step), step)
 
 
 def _single_sweep(h, z, low, high, stuck):
@@ -414,8 +429,10 @@ def _schur_form(x):
     """(T, Z, mask of failures or None)"""
     if x.shape[-1] < 2:
         return x, batched_eye(x.shape, x.dtype), None
-    h, z = _to_hessenberg(x)
     is_real = not dtypes.is_complex(x.dtype)
+    if x.shape[-1] == 2 and is_real:
+        return *_standardize_blocks(_deflate(x)[0], batched_eye(x.shape, x.dtype)), None
+    h, z = _to_hessenberg(x)
     h, z, left = _iterate_qr_steps(h, z, _double_sweep if is_real else _single_sweep, is_real)
     if is_real:
         h, z = _standardize_blocks(h, z)
@@ -425,6 +442,9 @@ def _schur_form(x):
 def _schur(x, *, compute_schur_vectors, sort_eig_vals, select_callable):
     if x.shape[-1] == 0:
         return [x, x] if compute_schur_vectors else [x]
+    if x.shape[-1] == 1 and not dtypes.is_complex(x.dtype):
+        none = _nan_or_zero(x)
+        return [ew.add(x, none), ew.add(full_like(x, 1), none)][: 1 + compute_schur_vectors]
     x, bad = _zero_nonfinite(x)
     x, scale = _scale(x)
     t, z, left = _schur_form(x)
@@ -512,14 +532,46 @@ def _normalize(v, of_real):
     return _where(plain, convert(_real(v), v.dtype), v)
 
 
+def _eigenvalues_of_two_rows(x):
+    """The eigenvalues of matrices of two rows, those of real ones as in LAPACK's xLANV2."""
+    a, b, c, d = (_element(x, i, j) for i in range(2) for j in range(2))
+    half = ew.mul(ew.sub(a, d), _const(a, 0.5))
+    if dtypes.is_complex(x.dtype):
+        far = _farther_root(half, ew.mul(b, c))
+        return reshape(_join([ew.add(a, far), ew.sub(d, far)], -2), x.shape[:-1])
+    largest, smallest = ew.max(ew.abs(b), ew.abs(c)), ew.min(ew.abs(b), ew.abs(c))
+    smallest = ew.mul(smallest, ew.mul(_sign(b), _sign(c)))
+    scale = ew.max(ew.abs(half), largest)
+    scale = _where(ew.gt(scale, _zeros(scale)), scale, full_like(scale, 1))
+    square = ew.add(ew.mul(ew.div(half, scale), half), ew.mul(ew.div(largest, scale), smallest))
+    root = ew.mul(ew.sqrt(scale), ew.sqrt(ew.abs(square)))
+    are_real = ew.ge(square, _zeros(square))
+    far = ew.add(half, ew.mul(_sign(half), root))
+    none = ew.eq(far, _zeros(far))
+    near = ew.div(ew.mul(largest, smallest), _where(none, full_like(far, 1), far))
+    mean = ew.sub(a, half)
+    first, second = _where(are_real, ew.add(d, far), mean), _where(are_real, ew.sub(d, near), mean)
+    imaginary = _where(are_real, _zeros(root), root)
+    values = ew.complex(_join([first, second], -2), _join([imaginary, ew.neg(imaginary)], -2))
+    return reshape(values, x.shape[:-1])
+
+
 def _eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eigvec_derivs, implementation):
     dtype = np.dtype(np.complex128 if _real(x).dtype.itemsize == 8 else np.complex64)
     *batch, n, _ = x.shape
+    vectors = compute_left_eigenvectors + compute_right_eigenvectors
     if n == 0:
-        vectors = [full_like(x, 0, dtype)] * (compute_left_eigenvectors + compute_right_eigenvectors)
-        return [full_like(x, 0, dtype, (*batch, 0)), *vectors]
+        return [full_like(x, 0, dtype, (*batch, 0)), *[full_like(x, 0, dtype)] * vectors]
+    if n == 1:
+        none = _nan_or_zero(_magnitude(x))
+        none = ew.complex(none, none)
+        return [reshape(ew.add(convert(x, dtype), none), (*batch, 1)), *[ew.add(full_like(none, 1), none)] * vectors]
     x, bad = _zero_nonfinite(x)
     x, scale = _scale(x)
+    if n == 2 and not vectors:
+        values = _eigenvalues_of_two_rows(x)
+        values = ew.mul(values, _broadcast_like(convert(reshape(scale, (*batch, 1)), dtype), values))
+        return [_nan_where(bad, values)]
     t, z, left = _schur_form(x)
     of_real = None
     if not dtypes.is_complex(x.dtype):

@@ -5,13 +5,15 @@ The runtime's ReduceMax and ReduceMin skip NaN, its ReduceProd saturates integer
 The other direction: `pkg/onax/onnx/reductions.py`.
 """
 
+import math
+
 import numpy as np
 
 from onax._ground import dims as dim_rules
 from onax._prims import reductions as prims
 from onax.export.graph import ops
 from onax.export.graph.bounds import fits_32_bits
-from onax.export.lower.convert import F32, HALVES, INT32, INT64, SIGNED, UNSIGNED, refuse
+from onax.export.lower.convert import F32, F64, HALVES, INT32, INT64, SIGNED, UNSIGNED, refuse
 from onax.export.lower.registry import lowers
 from onax.export.lower.shaping import merge_axes, sum_over
 
@@ -83,6 +85,8 @@ def _reduce_by_halving(g, out, op_type, x, axes, count, identity):
 
 # ---- maximum and minimum
 
+_FEW_ELEMENTS = 1024  # ReduceL1 takes 0.9 us for as many
+
 
 def flip_sign_bit(g, x, dtype):
     """Converts unsigned to signed integers of equal width, or back, preserving order: inverts the top bit."""
@@ -126,8 +130,13 @@ def _extreme(g, out, x, axes, op_type):
 
 
 def _extreme_or_nan(g, op_type, x, axes):
-    """The reduction of floats; NaN where one is NaN."""
+    """The reduction of floats; NaN where one is NaN.
+
+    Of few elements it is the minimum of the extreme and of the sum of sizes, which is at least as large, or NaN.
+    """
     result = reduce_extreme(g, op_type, x, axes)
+    if x.dtype in (F32, F64) and dim_rules.is_constant_shape(x.shape) and math.prod(x.shape) <= _FEW_ELEMENTS:
+        return ops.minimum(g, result, ops.reduce(g, "ReduceL1", x, axes))
     counts = [x.shape[i] for i in axes]
     unordered = ops.is_nan(g, x)
     if not dim_rules.is_constant_shape(counts):  # the runtime fails to reduce zero bools

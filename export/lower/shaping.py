@@ -69,7 +69,7 @@ def _squeeze(g, out, x, *, dimensions):
 
 def reverse(g, x, axes):
     """Reverses x along these axes."""
-    axes = tuple(axes)
+    axes = tuple([a for a in axes if not dim_rules.equal(x.shape[a], 1)])
     if not axes:
         return x
     last = g.const([-1] * len(axes), INT64)

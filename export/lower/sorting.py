@@ -1,8 +1,8 @@
 """Lowerings of sort and top_k.
 
 TopK is stable, but undefined for NaN, so floats are sorted by keys.  From opset 26 on a key is one integer: the bits of
-the number, mapped to an order-preserving integer.  Below it is two: whether the number is NaN, and the number.  Several
-keys are sorted one after another, the least significant first.
+the number, mapped to an order-preserving integer.  Below it is two: the number, and what tells NaN (and for top_k the
+zeros) apart.  Several keys are sorted one after another, the least significant first.
 
 The other direction: `pkg/onax/onnx/sorting.py`.
 """
@@ -68,10 +68,10 @@ def _total_order_keys(g, x):
         x = ops.cast(g, x, F32)
     if g.opset >= 26:
         return [_ordered_bits(g, x)]
-    zero = ops.scalar(g, 0, x)
-    upward = ops.greater_equal(g, ops.div(g, ops.scalar(g, 1, x), x), zero)
-    positive = ops.logical_or(g, upward, ops.logical_not(g, ops.equal(g, x, zero)))
-    return [*_ascending_keys(g, x), ops.cast(g, positive, U8)]
+    # Among equal numbers the inverse tells 0 from -0, and NaN, which counts as inf, from inf.
+    infinity, unordered = ops.scalar(g, np.inf, x), ops.is_nan(g, x)
+    inverse = ops.div(g, ops.scalar(g, 1, x), x)
+    return [ops.where(g, unordered, infinity, v) for v in (x, inverse)]
 
 
 # ---- order

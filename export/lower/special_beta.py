@@ -109,7 +109,7 @@ def _fraction(a, b, x, y, off, going):
     c = off + 1
     first = (1 / a + 1) / c
     start = [constant(a, 0), constant(a, 1), constant(a, 1), 1 / first, first]
-    return iterate(step, start, [a, b, x, y, c], _STEPS, going)[-1] * (a / given)
+    return iterate(step, start, [a, b, x, y, c], _STEPS, going, at_once=4)[-1] * (a / given)
 
 
 def _tail(a, b, x, y, off):

@@ -192,7 +192,7 @@ def _series(a, x, going):
         total = total + term
         return term > total * _EPS, [total, term]
 
-    return iterate(step, [constant(x, 1), constant(x, 1)], [a, x], _SERIES, going)[0]
+    return iterate(step, [constant(x, 1), constant(x, 1)], [a, x], _SERIES, going, at_once=8)[0]
 
 
 def _series_slope(a, x, going):
@@ -207,7 +207,7 @@ def _series_slope(a, x, going):
         return term_slope.do("Abs") > slope.do("Abs") * _EPS, [total, slope, term, term_slope]
 
     one, zero = constant(x, 1), constant(x, 0)
-    total, slope, *_ = iterate(step, [one, zero, one, zero], [a, x], _SERIES, going)
+    total, slope, *_ = iterate(step, [one, zero, one, zero], [a, x], _SERIES, going, at_once=8)
     return total, slope
 
 
@@ -224,7 +224,7 @@ def _fraction(a, x, going):
 
     q = (x + 2 - a) * x
     start = [constant(x, 1), x, x + 1, q, (x + 1) / q]
-    return iterate(step, start, [a, x], _FRACTION, going)[-1]
+    return iterate(step, start, [a, x], _FRACTION, going, at_once=4)[-1]
 
 
 def _fraction_slope(a, x, going):
@@ -258,7 +258,7 @@ def _complement_series(a, x, going):
         term = factor / (a + k)
         return term.do("Abs") > total.do("Abs") * _EPS, [total + term, factor]
 
-    total, _ = iterate(step, [constant(x, 0), constant(x, 1)], [a, x], _SERIES, going)
+    total, _ = iterate(step, [constant(x, 0), constant(x, 1)], [a, x], _SERIES, going, at_once=8)
     b = going.where(a, 1)
     low = b < 0.5
     d = low.where(b, b - 1)

@@ -3,8 +3,11 @@
 A narrower type is computed in float64 and rounded once.
 """
 
+import math
+
 import numpy as np
 
+from onax._ground import dims as dim_rules
 from onax.export.graph import ops
 from onax.export.graph.formula import Formula
 from onax.export.lower import native
@@ -12,6 +15,7 @@ from onax.export.lower.convert import F32, F64
 from onax.export.lower.registry import lowers
 
 _BOOL = np.dtype(bool)
+_FEW_ELEMENTS = 4096
 # Gauss and Legendre's rule with 28 points on [0, 1]: nodes, and the weights of the first half, which the others
 # mirror.  NumPy's own are right to 1e-13 only.
 _NODES = (
@@ -54,25 +58,39 @@ def _any(g, mask):
     return ops.greater(g, counted, ops.scalar(g, 0, counted))
 
 
-def iterate(step, state, known, limit, going=None):
+def is_small(x):
+    """Whether a formula has so few elements that an axis of 28 more costs less than a Loop of as many steps."""
+    return dim_rules.is_constant_shape(x.value.shape) and 0 < math.prod(x.value.shape) <= _FEW_ELEMENTS
+
+
+def along_new_axis(x):
+    """A formula with an axis of length one behind the others."""
+    return Formula(x.g, ops.unsqueeze(x.g, x.value, (-1,)))
+
+
+def iterate(step, state, known, limit, going=None, *, at_once=1):
     """Runs as many steps as each element needs, at most `limit`; returns the final state.
 
     step(k, state, known) -> (going, state)   k is the step's number from 1, a float64 scalar
-    state   formulas of one shape; an element no longer changes once its `going` is false
-    known   constant formulas that the step reads
-    going   the elements to compute, a formula of bools; all by default
+    state    formulas of one shape; an element no longer changes once its `going` is false
+    known    constant formulas that the step reads
+    going    the elements to compute, a formula of bools; all by default
+    at_once  steps between two looks at what is still going, which cost as much as a few steps; an element may then
+             take some steps too many
     """
     g = state[0].g
     if going is None:
         going = constant(state[0], 0) == 0
     body = g.subgraph([((), ops.INT64), ((), _BOOL), going.value.aval, *(x.value.aval for x in state)])
     number, _, active, *before = (Formula(body, v) for v in body.inputs)
-    again, after = step(number.cast(F64) + 1, before, [Formula(body, x.value) for x in known])
+    inner, after, first = [Formula(body, x.value) for x in known], before, number.cast(F64) * at_once
+    for k in range(1, at_once + 1):
+        again, after = step(first + k, after, inner)
     again = active & again
     after = [active.where(new, old) for new, old in zip(after, before, strict=True)]
     body.outputs.extend([_any(body, again), again.value, *(x.value for x in after)])
     outs = [going.value.aval, *(x.value.aval for x in state)]
-    trips = g.const(limit, ops.INT64)
+    trips = g.const(-(-limit // at_once), ops.INT64)
     results = g.node("Loop", trips, _any(g, going), going.value, *(x.value for x in state), outs=outs, body=body)
     return [Formula(g, v) for v in results[1:]]
 
@@ -80,9 +98,13 @@ def iterate(step, state, known, limit, going=None):
 def integrate(function, known, width):
     """The integrals from 0 to 1, by Gauss and Legendre's rule, of the `width` formulas that a function gives.
 
-    function(node, known) -> formulas   node is a float64 scalar
+    function(node, known) -> formulas   node is a float64 scalar, or has all nodes along the last axis
     """
     g, like = known[0].g, known[0].value.aval
+    if is_small(known[0]):
+        values = function(Formula(g, g.const(np.asarray(_NODES))), [along_new_axis(x) for x in known])
+        weights = g.const(np.asarray((*_WEIGHTS, *_WEIGHTS[::-1])))
+        return [Formula(g, g.node("MatMul", v.value, weights, out=like)) for v in values]
     body = g.subgraph([((), ops.INT64), ((), _BOOL), *[like] * width])
     number, holds, *before = body.inputs
     columns = (g.const(np.asarray(c), F64) for c in (_NODES, (*_WEIGHTS, *_WEIGHTS[::-1])))

@@ -20,11 +20,12 @@ from onax._prims.elementwise import max as larger
 from onax._prims.elementwise import min as smaller
 from onax._prims.elementwise_bits import bitwise_not, bitwise_or
 from onax._prims.padding import pad
-from onax._prims.reductions import highest, lowest
-from onax._prims.shaping import broadcast_in_dim, reshape, transpose
+from onax._prims.reductions import highest, lowest, reduce_max, reduce_min
+from onax._prims.shaping import broadcast_in_dim, reduce_sum, reshape, transpose
 from onax._prims.slicing import concatenate, slice_in_dim, split
 from onax._prims.slicing import slice as slice_of
 from onax._prims.windows_shapes import NARROW, combine_windows, window_offsets, windows_shape
+from onax.export.graph.value import as_aval
 from onax.export.lower.driver import lower_function
 from onax.export.lower.registry import componentwise, decompose, lowers
 
@@ -65,7 +66,8 @@ def _slicer(axis):
 def _phases(x, axis, need, stride):
     """Splits x along an axis into `stride` arrays, the k-th of elements k, k + stride, ...; `need` elements are used.
 
-    Split of a reshaped tensor is three to four times as fast as Slice with steps along the last axis (1.31).
+    Split of a reshaped tensor is three to four times as fast as Slice with steps along the last axis (1.31); along
+    other axes Slice copies whole rows.
     """
     count, size = -(-need // stride), x.shape[axis]
     if count * stride > size:
@@ -81,7 +83,7 @@ def _phases(x, axis, need, stride):
 
 def _take_windows(x, axis, count, window, stride, gap):
     """A function (x, start, limit, stride) that returns one element of every window along an axis."""
-    known = dims.is_constant(count) and dims.is_constant(x.shape[axis])
+    known = dims.is_constant(count) and dims.is_constant(x.shape[axis]) and axis == x.ndim - 1
     if not (known and 1 < window <= NARROW and 1 < stride <= NARROW):
         return _slicer(axis)
     phases = _phases(x, axis, (count - 1) * stride + (window - 1) * gap + 1, stride)
@@ -113,12 +115,30 @@ def _combine_blocks(x, count, window, combine):
     return reshape(x, count)
 
 
-def _reduction(combine, neutral):
+def _whole_axes(shape, count, window_dimensions, window_strides, padding, base_dilation, window_dilation):
+    """The axes that one window covers, if no other axis has windows; else none."""
+    whole = []
+    for axis, (size, n, w, s, pads, base, gap) in enumerate(
+        zip(shape, count, window_dimensions, window_strides, padding, base_dilation, window_dilation)
+    ):
+        if any(pads) or base != 1 or gap != 1:
+            return []
+        if n == 1 and dims.equal(size, w):
+            whole.append(axis)
+        elif w != 1 or s != 1:
+            return []
+    return whole
+
+
+def _reduction(combine, neutral, over_axes):
     def reduced(x, *, window_dimensions, window_strides, padding, base_dilation, window_dilation):
         shape = windows_shape(x.shape, window_dimensions, window_strides, padding, base_dilation, window_dilation)
         if dims.definitely_empty(shape):
             return full(shape, 0, x.dtype)
         dtype, wide = x.dtype, _working_type(x.dtype)
+        how = window_dimensions, window_strides, padding, base_dilation, window_dilation
+        if whole := _whole_axes(x.shape, shape, *how):
+            return reshape(over_axes(x, whole), shape)
         out = _pad(convert_element_type(x, wide), cast(np.asarray(neutral(dtype)), wide), padding, base_dilation)
         if _are_blocks(shape, window_dimensions, window_strides, window_dilation):
             out = _combine_blocks(out, shape, window_dimensions, combine)
@@ -134,16 +154,29 @@ def _reduction(combine, neutral):
     return reduced
 
 
-_sum_of_windows = _explain_refusals(_reduction(add, lambda dtype: np.zeros((), dtype)))
+_sum_of_windows = _explain_refusals(_reduction(add, lambda dtype: np.zeros((), dtype), reduce_sum))
 
 
 @lowers(prims.reduce_window_sum_p)
 def _reduce_window_sum(g, out, x, **params):
-    build = lambda g, x: lower_function(g, _sum_of_windows, params, [x.aval], [x])[0]
-    if x.dtype != F32 or not _is_pooling(x.shape, out.shape, **params):
+    return _windows(g, "WindowSum", x, out, params)
+
+
+def _windows(g, name, x, out, params):
+    """A reduction over windows, as a formula where ONNX has a pooling operator for it."""
+    build = lambda g, x: lower_function(g, _FORMULAS[name], params, [x.aval], [x])[0]
+    if x.dtype != F32 or not _is_pooling(x.shape, out.shape, **params) or _whole_axes(x.shape, out.shape, **params):
         return build(g, x)
-    pooling = {k: params[f"window_{k}"] for k in ("dimensions", "strides", "dilation")}
-    return g.formula("WindowSum", x, out=out, build=build, padding=params["padding"], **pooling)
+    sizes = (params[f"window_{name}"] for name in ("dimensions", "strides", "dilation"))
+
+    def over_axes(g, x, axes):
+        """The same windows over x, whose axis i is axis axes[i] here; what is left out has length one."""
+        moved = {key: tuple(value[i] for i in axes) for key, value in params.items()}
+        return _windows(g, name, x, as_aval((tuple(out.shape[i] for i in axes), out.dtype)), moved)
+
+    return g.formula(
+        name, x, out=out, build=build, params=params, blocks=_are_blocks(out.shape, *sizes), over_axes=over_axes
+    )
 
 
 def _is_pooling(shape, count, *, window_dimensions, window_strides, padding, base_dilation, window_dilation):
@@ -160,20 +193,17 @@ def _is_pooling(shape, count, *, window_dimensions, window_strides, padding, bas
     )
 
 
-_maximum_of_windows = _explain_refusals(_reduction(larger, lowest))
+_maximum_of_windows = _explain_refusals(_reduction(larger, lowest, reduce_max))
 
 
 @lowers(prims.reduce_window_max_p)
 def _reduce_window_max(g, out, x, **params):
-    build = lambda g, x: lower_function(g, _maximum_of_windows, params, [x.aval], [x])[0]
-    blocks = _are_blocks(out.shape, params["window_dimensions"], params["window_strides"], params["window_dilation"])
-    if x.dtype != F32 or blocks or not _is_pooling(x.shape, out.shape, **params):
-        return build(g, x)
-    pooling = {k: params[f"window_{k}"] for k in ("dimensions", "strides", "dilation")}
-    return g.formula("WindowMax", x, out=out, build=build, padding=params["padding"], **pooling)
+    return _windows(g, "WindowMax", x, out, params)
 
 
-decompose(prims.reduce_window_min_p, _explain_refusals(_reduction(smaller, highest)))
+_FORMULAS = {"WindowSum": _sum_of_windows, "WindowMax": _maximum_of_windows}
+
+decompose(prims.reduce_window_min_p, _explain_refusals(_reduction(smaller, highest, reduce_min)))
 componentwise(prims.reduce_window_sum_p)
 
 

@@ -66,4 +66,33 @@ def negated_or_not(m, node):
     return None
 
 
-RULES = (("Less", sign_bit), ("Cast", selected_number), ("Where", negated_or_not), ("Equal", bool_as_number))
+def _less_or_only_last_nan(value):
+    """(a, b) of a value that is a < b, or a a number and b NaN: the order of sorted arrays; else None."""
+    either = producer(value, "Or")
+    for test, rest in orders(either) if either is not None else ():
+        less, both = producer(test, "Less"), producer(rest, "And")
+        if less is None or both is None or less.inputs[0].dtype.kind != "f":
+            continue
+        a, b = less.inputs
+        for number_test, nan_test in orders(both):
+            same, nan = producer(number_test, "Equal"), producer(nan_test, "IsNaN")
+            if same is not None and nan is not None and nan.inputs[0] is b and all(v is a for v in same.inputs):
+                return a, b
+    return None
+
+
+def not_before(m, node):
+    """Whether a does not come before b in the order of sorted arrays: a >= b, or a is NaN"""
+    pair = _less_or_only_last_nan(node.inputs[0])
+    if pair is None or not m.runs("IsNaN", pair[0].dtype):
+        return None
+    return Rewrite("Or", (ops.greater_equal(m.g, *pair), ops.is_nan(m.g, pair[0])))
+
+
+RULES = (
+    ("Not", not_before),
+    ("Less", sign_bit),
+    ("Cast", selected_number),
+    ("Where", negated_or_not),
+    ("Equal", bool_as_number),
+)

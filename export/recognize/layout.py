@@ -198,20 +198,43 @@ def unit_axes_first(m, node):
     return Rewrite("Transpose", (narrow,), {"perm": tuple(order)}, interior=(node.inputs[0],))
 
 
+def _part_of(value, index, axis):
+    """The value of which this one is the part with this index along an axis, or None."""
+    source = producer(value, "Gather")
+    if source is None or source.attributes.get("axis", 0) != axis or source.inputs[1].ndim != 0:
+        return None
+    return source.inputs[0] if is_number(source.inputs[1], index) else None
+
+
 def parts_together(m, node):
-    """All parts of a value along an axis, put together again, such as the two of complex numbers: the value."""
+    """All parts of a value along an axis, put together again, such as the two of complex numbers: the value.
+
+    Sums and differences of the parts of two values are those of the values.
+    """
     axis, result = node.attributes["axis"], node.outputs[0]
-    whole = None
-    for i, part in enumerate(node.inputs):
-        taken = producer(part, "Unsqueeze", "Reshape")
-        source = producer(taken.inputs[0], "Gather") if taken is not None else None
-        if source is None or source.attributes.get("axis", 0) != axis or source.inputs[1].ndim != 0:
-            return None
-        x = source.inputs[0]
-        whole = x if whole is None else whole
-        if x is not whole or not is_number(source.inputs[1], i) or part.shape != kept_shape(x, (axis,)):
-            return None
-    return Rewrite("Identity", (whole,)) if same_type(whole, result) else None
+    parts = [producer(part, "Unsqueeze", "Reshape") for part in node.inputs]
+    if any(taken is None for taken in parts):
+        return None
+    whole = _common_source([taken.inputs[0] for taken in parts], node.inputs, axis)
+    if whole is not None:
+        return Rewrite("Identity", (whole,)) if same_type(whole, result) else None
+    sums = [producer(taken.inputs[0], "Add", "Sub") for taken in parts]
+    if any(s is None or s.op_type != sums[0].op_type for s in sums):
+        return None
+    operands = [_common_source([s.inputs[i] for s in sums], node.inputs, axis) for i in range(2)]
+    if any(x is None or not same_type(x, result) for x in operands):
+        return None
+    return Rewrite(sums[0].op_type, tuple(operands))
+
+
+def _common_source(values, kept, axis):
+    """The value whose parts along an axis are these, in order; `kept` are parts with that axis."""
+    whole = _part_of(values[0], 0, axis)
+    if whole is None or not dim_rules.equal(whole.shape[axis], len(values)):
+        return None
+    if any(part.shape != kept_shape(whole, (axis,)) for part in kept):
+        return None
+    return whole if all(_part_of(v, i, axis) is whole for i, v in enumerate(values)) else None
 
 
 def _without_axes_in_front(m, value, rank):

@@ -13,11 +13,63 @@ import numpy as np
 from onax._ground import dims as dim_rules
 from onax.export.graph import ops
 from onax.export.lower.convert import F32
+from onax.export.recognize.layout import is_plain, reshaped
 from onax.export.recognize.match import formula, is_number, number, orders, producer, same_type
 from onax.export.recognize.rewriting import Rewrite
 
 _SAVED_BY_MAXIMA = 12  # nodes that maxima over overlapping windows become, at least
 _SAVED = 8  # nodes at least that a sum over windows becomes when its formula is built
+
+
+def _param(windows, name):
+    return windows.attributes["params"][f"window_{name}"]
+
+
+def divided_later(m, node):
+    """sum over windows, moved, / number of elements: it is divided first"""
+    for total, count in orders(node) if node.op_type == "Mul" else (node.inputs,):
+        value, moves = total, []
+        while (move := producer(value, "Transpose", "Reshape", "Squeeze", "Unsqueeze")) is not None:
+            moves.append(move)
+            value = move.inputs[0]
+        if not moves or formula(value, "WindowSum") is None or number(count) is None:
+            continue
+        if any(len(m.readers(move.inputs[0])) != 1 for move in moves) or not same_type(total, node.outputs[0]):
+            continue
+        result = ops.binary(m.g, node.op_type, value, m.g.const(np.asarray(number(count), value.dtype)))
+        for move in reversed(moves[1:]):
+            result = m.g.node(move.op_type, result, *move.inputs[1:], out=move.outputs[0].aval, **move.attributes)
+        return Rewrite(moves[0].op_type, (result, *moves[0].inputs[1:]), moves[0].attributes, interior=(total,))
+    return None
+
+
+def windows_in_place(m, node):
+    """Windows over transposed axes whose result is transposed back: windows over the axes as they are"""
+    x, perm = node.inputs[0], tuple(node.attributes["perm"])
+    windows = formula(x, "WindowMax") or formula(x, "WindowSum")
+    turned = producer(windows.inputs[0], "Transpose") if windows is not None else None
+    if turned is None or [turned.attributes["perm"][i] for i in perm] != list(range(x.ndim)):
+        return None
+    return Rewrite("Identity", (windows.attributes["over_axes"](m.g, turned.inputs[0], perm),), interior=(x,))
+
+
+def windows_without_unit_axes(m, node):
+    """Windows over a value that got axes of length one: windows over the value"""
+    merged = producer(node.inputs[0], "Reshape", "Unsqueeze") if node.domain == "formula" else None
+    if merged is None:
+        return None
+    x, axes = merged.inputs[0], []
+    sizes = list(x.shape)
+    for i, d in enumerate(node.inputs[0].shape):
+        if sizes and dim_rules.equal(sizes[0], d) and len(axes) < x.ndim:
+            axes.append(i)
+            sizes.pop(0)
+        elif not dim_rules.equal(d, 1) or _param(node, "dimensions")[i] != 1 or _param(node, "strides")[i] != 1:
+            return None
+    shape = node.outputs[0].shape
+    if sizes or len(axes) == len(shape) or not is_plain(shape):
+        return None
+    return reshaped(m, node.attributes["over_axes"](m.g, x, axes), shape, interior=(node.inputs[0],))
 
 
 def average_pool(m, node):
@@ -26,7 +78,7 @@ def average_pool(m, node):
         windows = formula(total, "WindowSum")
         if windows is None or not same_type(total, node.outputs[0]) or not m.runs("AveragePool", F32):
             continue
-        size = math.prod(windows.attributes["dimensions"])
+        size = math.prod(_param(windows, "dimensions"))
         if is_number(count, size if node.op_type == "Div" else 1 / size):
             counts_padding = 1
         elif node.op_type == "Div" and _counts_elements(count, windows):
@@ -41,10 +93,10 @@ def _counts_elements(count, windows):
     """Whether a constant holds, for each window, how many of its elements are not padding."""
     if count.const is None:
         return False
-    x, attributes = windows.inputs[0], windows.attributes
+    x = windows.inputs[0]
     wanted = np.ones((1,) * x.ndim, np.float32)
-    rows = zip(x.shape, windows.outputs[0].shape, attributes["dimensions"], attributes["strides"],
-               attributes["padding"], attributes["dilation"])  # fmt: skip
+    rows = zip(x.shape, windows.outputs[0].shape, _param(windows, "dimensions"), _param(windows, "strides"),
+               windows.attributes["params"]["padding"], _param(windows, "dilation"))  # fmt: skip
     for axis, (n, count_of_windows, w, s, (low, _), d) in enumerate(rows):
         if w == 1 and s == 1:
             continue
@@ -70,12 +122,13 @@ def _pool(m, windows, counts_padding, interior):
 def _pooling(m, windows, interior, pool, more, saves=_SAVED):
     """The Rewrite of a pooling operator, whose operand has two axes in front of those of the windows."""
     g, (x,) = m.g, windows.inputs
-    attributes, shape = windows.attributes, windows.outputs[0].shape
-    pooled = [i for i, (w, s) in enumerate(zip(attributes["dimensions"], attributes["strides"])) if w > 1 or s > 1]
+    padding, shape = windows.attributes["params"]["padding"], windows.outputs[0].shape
+    dimensions, strides, dilation = (_param(windows, name) for name in ("dimensions", "strides", "dilation"))
+    pooled = [i for i, (w, s) in enumerate(zip(dimensions, strides)) if w > 1 or s > 1]
     others = [i for i in range(x.ndim) if i not in pooled]
     if len(others) > 2 and not dim_rules.is_constant_shape([x.shape[i] for i in others]):
         return None
-    if any(attributes["dilation"][i] != 1 for i in pooled) and g.opset < 19:
+    if any(dilation[i] != 1 for i in pooled) and g.opset < 19:
         return None
     lead = [x.shape[i] for i in others]
     front = (
@@ -83,15 +136,15 @@ def _pooling(m, windows, interior, pool, more, saves=_SAVED):
     )
     turned = ops.transpose(g, x, (*others, *pooled))
     operand = ops.reshape(g, turned, (*front, *[x.shape[i] for i in pooled]))
-    padding = [attributes["padding"][i] for i in pooled]
+    pads = [padding[i] for i in pooled]
     settings = {
-        "kernel_shape": [attributes["dimensions"][i] for i in pooled],
-        "strides": [attributes["strides"][i] for i in pooled],
-        "pads": [low for low, _ in padding] + [high for _, high in padding],
+        "kernel_shape": [dimensions[i] for i in pooled],
+        "strides": [strides[i] for i in pooled],
+        "pads": [low for low, _ in pads] + [high for _, high in pads],
         **more,
     }
-    if any(attributes["dilation"][i] != 1 for i in pooled):
-        settings["dilations"] = [attributes["dilation"][i] for i in pooled]
+    if any(dilation[i] != 1 for i in pooled):
+        settings["dilations"] = [dilation[i] for i in pooled]
     sizes = [shape[i] for i in pooled]
     out = pool(operand, ((*front, *sizes), F32), settings)
     if operand is not x:
@@ -121,7 +174,9 @@ def _has_lower_bound(value):
 
 def max_pool(m, node):
     """the maximum over windows, which overlap, of what has a lower bound"""
-    if node.domain != "formula" or not m.runs("MaxPool", F32) or not _has_lower_bound(node.inputs[0]):
+    if node.domain != "formula" or node.attributes["blocks"] or not m.runs("MaxPool", F32):
+        return None
+    if not _has_lower_bound(node.inputs[0]):
         return None
 
     def pool(operand, out, attributes):
@@ -135,6 +190,9 @@ def max_pool(m, node):
 
 
 RULES = (
+    ("Transpose", windows_in_place),
+    ("WindowMax WindowSum", windows_without_unit_axes),
+    ("Div Mul", divided_later),
     ("Div Mul", average_pool),
     ("WindowMax", max_pool),
 )

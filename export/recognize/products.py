@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from onax._ground import dims as dim_rules
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, F64, HALVES
 from onax.export.recognize.match import orders, producer, same_type, without_unit_axes
@@ -93,6 +94,77 @@ def turned_product(m, node):
     return Rewrite("Transpose", (turned,), {"perm": perm}, interior=(value,), saves=-1)
 
 
+def _end_of_group(shape, start, size):
+    """The number of the axis behind those, from `start` on, whose product is `size`; None if there is none."""
+    total = 1
+    for i in range(start, len(shape)):
+        total = total * shape[i]
+        if dim_rules.equal(total, size):
+            return i + 1
+    return None
+
+
+def _swapped_groups(m, value, shared=False):
+    """A stack of matrices, of axes merged behind a Transpose, with rows and columns swapped, by another Transpose."""
+    merged = producer(value, "Reshape")
+    turned = producer(merged.inputs[0] if merged is not None else value, "Transpose")
+    if turned is None:
+        return None
+    shape, rank = turned.outputs[0].shape, value.ndim - 2
+    middle = _end_of_group(shape, rank, value.shape[-2])
+    if shape[:rank] != value.shape[:-2] or middle is None or not (shared or len(m.readers(value)) == 1):
+        return None
+    perm = turned.attributes["perm"]
+    moved = ops.transpose(m.g, turned.inputs[0], (*perm[:rank], *perm[middle:], *perm[rank:middle]))
+    return ops.reshape(m.g, moved, [value.shape[i] for i in _swapped(value.ndim)])
+
+
+def turned_merged_product(m, node):
+    """A product of stacks whose rows become its last axis: (A @ B)^T = B^T @ A^T, so that Transpose moves whole rows"""
+    split = producer(node.inputs[0], "Reshape")
+    value = split.inputs[0] if split is not None else None
+    product = producer(value, "MatMul") if value is not None and value.ndim > 2 else None
+    if product is None or any(v.shape[:-2] != value.shape[:-2] for v in product.inputs):
+        return None
+    shape, rank, perm = node.inputs[0].shape, value.ndim - 2, tuple(node.attributes["perm"])
+    middle = _end_of_group(shape, rank, value.shape[-2])
+    if shape[:rank] != value.shape[:-2] or middle is None or not rank <= perm[-1] < middle:
+        return None
+    left, right = (_swapped_groups(m, v) for v in reversed(product.inputs))
+    if left is None or right is None:
+        return None
+    turned = m.g.node("MatMul", left, right, out=(tuple(value.shape[i] for i in _swapped(value.ndim)), value.dtype))
+    order = (*range(rank), *range(middle, len(shape)), *range(rank, middle))
+    apart = ops.reshape(m.g, turned, [shape[i] for i in order])
+    return Rewrite(
+        "Transpose", (apart,), {"perm": tuple(order.index(i) for i in perm)}, interior=(node.inputs[0], value)
+    )
+
+
+def turned_matrix_product(m, node):
+    """A matrix times one of columns, merged behind a Transpose, whose result is turned back: rows times the matrix^T"""
+    split = producer(node.inputs[0], "Reshape")
+    product = producer(split.inputs[0] if split is not None else node.inputs[0], "MatMul")
+    if product is None or any(v.ndim != 2 for v in product.inputs) or not m.runs("Gemm", product.outputs[0].dtype):
+        return None
+    (a, b), value, perm = product.inputs, product.outputs[0], tuple(node.attributes["perm"])
+    shape = node.inputs[0].shape
+    middle = _end_of_group(shape, 0, value.shape[0])
+    if middle is None or perm[-1] >= middle or len(m.readers(value)) != 1 or value.dtype not in (F32, F64, *HALVES):
+        return None
+    rows = _swapped_groups(m, b, shared=True)
+    if rows is None:
+        return None
+    turned = m.g.node("Gemm", rows, a, out=((b.shape[1], a.shape[0]), value.dtype), transB=1)
+    order = (*range(middle, len(shape)), *range(middle))
+    apart = ops.reshape(m.g, turned, [shape[i] for i in order])
+    perm = tuple(order.index(i) for i in perm)
+    interior = (node.inputs[0], value)
+    if perm == tuple(range(len(perm))):
+        return Rewrite("Identity", (apart,), interior=interior, saves=1)
+    return Rewrite("Transpose", (apart,), {"perm": perm}, interior=interior, saves=1)
+
+
 # ---- convolutions
 
 
@@ -129,6 +201,21 @@ def conv_with_bias(m, node):
     return None
 
 
+def conv_of_one_channel_with_bias(m, node):
+    """A convolution to one channel, which is only reshaped, plus one number"""
+    for value, bias in orders(node):
+        moved = producer(value, "Reshape")
+        conv = producer(moved.inputs[0], "Conv", "ConvTranspose") if moved is not None else None
+        if conv is None or len(conv.inputs) != 2 or moved.inputs[0].shape[1] != 1:
+            continue
+        if any(d != 1 for d in bias.shape) or not same_type(value, node.outputs[0]):
+            continue
+        inputs = (*conv.inputs, _channels(m, bias, 1))
+        biased = m.g.node(conv.op_type, *inputs, out=conv.outputs[0].aval, **conv.attributes)
+        return Rewrite("Reshape", (biased, moved.inputs[1]), moved.attributes, interior=(value, conv.outputs[0]))
+    return None
+
+
 # ---- transposes
 
 
@@ -160,7 +247,9 @@ RULES = (
     ("MatMul", matrix_by_vector),
     ("Transpose", transposed_twice),
     ("Transpose", turned_product),
+    ("Transpose", turned_matrix_product),
     ("Add", gemm_with_bias),
     ("Gemm", gemm_of_transposed),
     ("Add", conv_with_bias),
+    ("Add", conv_of_one_channel_with_bias),
 )

@@ -13,6 +13,8 @@ from onax.export.recognize import (
     batch_norm,
     bits,
     constants,
+    finishing,
+    float_parts,
     indexing,
     instance_norm,
     layout,
@@ -30,6 +32,7 @@ FAMILIES = (
     constants.RULES,
     layout.RULES,
     bits.RULES,
+    float_parts.RULES,
     activations.RULES,
     linear_units.RULES,
     softmax.RULES,
@@ -49,6 +52,7 @@ def recognize_operators(graph):
     """Rewrites a graph without dead nodes, in place: each rule makes one operator of several nodes."""
     share_equal_constants(graph)
     rewrite(graph, [row for family in FAMILIES for row in family])
+    rewrite(graph, finishing.RULES)
     share_equal_constants(graph)
     share_equal_nodes(graph)
     drop_dead_nodes(graph)

@@ -1,12 +1,16 @@
 """Softmax and LogSoftmax, which subtract the maximum first, as the formulas do.
 
 Measured on ONNX Runtime 1.31: rows with NaN, +inf, or nothing but -inf give what the formulas give.  Without the
-maximum the formulas overflow where the operators do not, so they stay as they are.  ReduceLogSumExp is not used: of NaN
-and inf it gives inf, and it takes twice as long as the formula, which becomes shorter.
+maximum the formulas overflow where the operators do not, so they stay as they are.  ReduceLogSumExp serves for few
+elements only: of NaN and inf it gives inf, and of many elements it takes twice as long as the formula, which becomes
+shorter.
 """
+
+import math
 
 import numpy as np
 
+from onax._ground import dims as dim_rules
 from onax.export.graph import ops
 from onax.export.lower.convert import F32
 from onax.export.recognize.match import (
@@ -20,6 +24,8 @@ from onax.export.recognize.match import (
     without_unit_axes,
 )
 from onax.export.recognize.rewriting import Rewrite
+
+_FEW_ELEMENTS = 256
 
 
 def _is_maximum(value, x, axes):
@@ -80,6 +86,13 @@ def _finite_maximum(value, x, axes):
     return size is not None and size.inputs[0] is maximum and _is_maximum(maximum, x, axes)
 
 
+def _logsumexp_of_few(g, x, axes, result):
+    """ReduceLogSumExp, but NaN where an element is NaN: minus the sum of sizes is not larger, or NaN"""
+    keepdims = result.ndim == x.ndim
+    total = ops.reduce(g, "ReduceLogSumExp", x, axes, keepdims=keepdims)
+    return Rewrite("Max", (total, g.node("Neg", ops.reduce(g, "ReduceL1", x, axes, keepdims=keepdims))))
+
+
 def logsumexp(m, node):
     """log(sum(exp(x - max x))) + max x, where only a finite maximum is subtracted
 
@@ -99,6 +112,9 @@ def logsumexp(m, node):
         x, subtracted = shifted.inputs
         if not all(_finite_maximum(v, x, axes) for v in (peak, subtracted)) or not same_type(x, exponential.outputs[0]):
             continue
+        if m.runs("ReduceLogSumExp", F32) and dim_rules.is_constant_shape(x.shape):
+            if math.prod(x.shape) <= _FEW_ELEMENTS:
+                return _logsumexp_of_few(m.g, x, axes, result)
         g, largest = m.g, np.finfo(np.float32).max
         maximum = ops.reduce(g, "ReduceMax", x, axes, keepdims=True)
         maximum = g.node("Clip", maximum, g.const(-largest, F32), g.const(largest, F32))

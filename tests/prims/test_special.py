@@ -17,6 +17,7 @@ VALUES = (
     ("erf", lax.erf, (f32(-INF, INF, 0, -0.0, NAN),), [-1, 1, 0, -0.0, NAN]),
     ("erfc", lax.erfc, (f32(-INF, INF, 0, NAN),), [2, 0, 1, NAN]),
     ("zeta", lax.zeta, (f32(2, 1, 2, 3), f32(INF, 1, 0, -1)), [NAN, INF, INF, INF]),
+    ("zeta of NaN", lax.zeta, (f32(NAN, NAN, NAN, 2), f32(0, -1, 2, NAN)), [NAN] * 4),
     ("polygamma", lax.polygamma, (f32(-1, 0.5, 1, 1), f32(1, 1, INF, NAN)), [NAN, NAN, NAN, NAN]),
     ("igamma", lax.igamma, (f32(0, 0, 2, INF, -1, 1), f32(0, 1, INF, 1, 1, -1)), [NAN, 1, 1, 0, NAN, NAN]),
     ("igammac", lax.igammac, (f32(0, 2, INF), f32(1, INF, 1)), [0, 0, 1]),

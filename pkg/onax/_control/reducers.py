@@ -18,7 +18,7 @@ from onax._core.axes import AxisData
 from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import functions, programs
 from onax._core.trace import Tracer, is_concrete, to_concrete_value, typeof
-from onax._ground import dims
+from onax._ground import dims, dtypes
 from onax._ground.typing import AnyFunction, Result, ShardingLike
 from onax._native.api_boundary import unwrap
 from onax._native.array import make_array
@@ -120,6 +120,25 @@ def _find_monoid_reducer(computation, inits):
     if value.dtype.kind not in "iufb" or (result in (reduce_and, reduce_or) and value.dtype.kind not in "iub"):
         return None
     return result if value == np.asarray(neutral(value.dtype)).astype(value.dtype) else None
+
+
+def find_monoid(jaxpr):
+    """The reduction (operand, axes) that combines elements as a program of two scalars does, or None."""
+    if len(jaxpr.eqns) != 1 or len(jaxpr.invars) != 2 or list(jaxpr.outvars) != list(jaxpr.eqns[0].outvars):
+        return None
+    (eqn,) = jaxpr.eqns
+    if {id(v) for v in eqn.invars} != {id(v) for v in jaxpr.invars}:
+        return None
+    scalar = eqn.invars[0].aval
+    if scalar.dtype.kind not in "iub" and not dtypes.is_float(scalar.dtype):
+        return None
+    for function, (result, _) in _MONOIDS.items():
+        if result in (reduce_and, reduce_or) and scalar.dtype.kind not in "iub":
+            continue
+        staged = trace_to_jaxpr(lambda *pair: [function(*pair)], [scalar, scalar])  # noqa: B023 (called at once)
+        if staged.eqns[0].primitive is eqn.primitive:
+            return result
+    return None
 
 
 def _stage(computation, tree, avals):

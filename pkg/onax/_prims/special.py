@@ -73,8 +73,8 @@ def _digamma_kernel(x):
 
 
 def _zeta_kernel(x, q):
-    """Hurwitz's zeta function; NaN for an infinite q."""
-    return np.where(np.isinf(q), x.dtype.type(np.nan), lazy.scipy_special.zeta(x, q)).astype(x.dtype)
+    """Hurwitz's zeta function; NaN for an infinite q, and for NaN where SciPy gives inf."""
+    return np.where(np.isinf(q) | np.isnan(x), x.dtype.type(np.nan), lazy.scipy_special.zeta(x, q)).astype(x.dtype)
 
 
 def _polygamma_kernel(m, x):

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from onax.export.graph import ops
-from onax.export.graph.bounds import fits_32_bits, integer_range, is_within, known_elements, largest_magnitude
+from onax.export.graph.bounds import (
+    fits_32_bits,
+    integer_range,
+    is_within,
+    known_elements,
+    known_order,
+    largest_magnitude,
+)
 from onax.export.graph.value import Graph
 
 I32, I64 = np.dtype(np.int32), np.dtype(np.int64)
@@ -30,6 +37,10 @@ RANGES = {  # an expression of an argument x and a constant c = [-2, 0, 5]; its 
     "joined": (lambda g, x, c: ops.concat(g, [c, g.const([8], I32)], 0), (-2, 8)),
     "a choice": (lambda g, x, c: ops.where(g, ops.greater(g, x, c), c, g.const(9, I32)), (-2, 9)),
     "a position": (lambda g, x, c: g.node("ArgMax", x, out=((1,), I64), axis=0), (0, 2)),
+    "a position in order": (
+        lambda g, x, c: g.node("TopK", x, g.const([2], I64), outs=[((2,), I32), ((2,), I64)], axis=0)[1],
+        (0, 2),
+    ),
     "a bool": (lambda g, x, c: ops.cast(g, ops.greater(g, x, c), np.int32), (0, 1)),
     "of a float": (lambda g, x, c: ops.cast(g, ops.cast(g, c, np.float32), np.int32), (LOW, HIGH)),
 }
@@ -42,6 +53,13 @@ def test_ranges(name):
     assert (
         integer_range(found) == wanted and is_within(found, *wanted) and not is_within(found, wanted[0] + 1, wanted[1])
     )
+
+
+def test_known_order():
+    g = Graph()
+    x, low, high = g.input("x", ((3,), I32)), g.const([-2, 0], I32), g.const([3, 5], I32)
+    assert [known_order(*pair) for pair in ((low, high), (high, low), (low, low), (x, high))] == [-1, 1, 0, 0]
+    assert known_order(g.const(1, I32), g.const(1, I32)) == 1  # none is less
 
 
 def test_no_elements():

@@ -20,6 +20,18 @@ BUILDERS = {
     "unsqueeze": (lambda g, x: ops.unsqueeze(g, x, (0, -1)), X[None, ..., None]),
     "squeeze": (lambda g, x: ops.squeeze(g, ops.unsqueeze(g, x, (1, 3)), (-2, 1)), X),
     "slice": (lambda g, x: ops.slice_(g, x, (0, 1, 0), (2, 3, 4), (1, 1, 2)), X[:, 1:3, ::2]),
+    "slice of a slice": (
+        lambda g, x: ops.slice_(g, ops.slice_(g, x, (0, 1, 0), (2, 3, 4)), (1, 0, 1), (2, 2, 4), (1, 1, 2)),
+        X[1:, 1:3, 1::2],
+    ),
+    "slice of a slice with steps": (
+        lambda g, x: ops.slice_(g, ops.slice_(g, x, (0, 0, 0), (2, 3, 4), (1, 1, 2)), (0, 0, 1), (2, 3, 2)),
+        X[:, :, 2:3],
+    ),
+    "transpose of a transpose": (
+        lambda g, x: ops.transpose(g, ops.transpose(g, x, (2, 0, 1)), (0, 2, 1)), X.transpose(2, 1, 0)
+    ),
+    "transpose back": (lambda g, x: ops.transpose(g, ops.transpose(g, x, (2, 0, 1)), (1, 2, 0)), X),
     "slice of all": (lambda g, x: ops.slice_(g, x, (0, 0, 0), (2, 3, 4)), X),
     "slice of all axes": (lambda g, x: ops.slice_(g, x, (1, 1, 1), (2, 2, 2)), X[1:2, 1:2, 1:2]),
     "concat": (lambda g, x: ops.concat(g, [x, x], 1), np.concatenate([X, X], 1)),

@@ -141,3 +141,27 @@ def test_a_loop_of_known_length_has_a_constant_trip_count():
     trips, condition = loop.input[:2]
     assert np.frombuffer(constants[trips].raw_data, np.int64).tolist() == [3]
     assert not condition or constants[condition].raw_data == b"\x01"
+
+
+X = np.array([[1, -2, np.nan], [3, np.inf, 4]], np.float32)
+
+
+@pytest.mark.parametrize("function, init", [
+    (lambda a, b: jnp.maximum(a, b), -np.inf),
+    (lambda a, b: lax.min(b, a), 2.0),
+    (lambda a, b: a + b, 5.0),
+    (lambda a, b: a * b, 2.0),
+])  # fmt: skip
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+def test_functions_that_are_one_primitive_are_its_reduction(function, init, axes):
+    fun = lambda x: lax.reduce(x, np.float32(init), function, axes)
+    exported = export(fun)(X)
+    assert len(exported.onnx_model.graph.node) <= 6
+    close(exported.call(X), fun(X))
+
+
+@pytest.mark.parametrize("function", [lambda a, b: a + b + 1, lambda a, b: a + a, lambda a, b: b - a, lambda a, b: b])
+def test_other_functions_combine_pairs(function):
+    fun = lambda x: lax.reduce(x, np.float32(0), function, (1,))
+    x = np.arange(8, dtype=np.float32).reshape(2, 4)
+    close(export(fun)(x).call(x), fun(x))

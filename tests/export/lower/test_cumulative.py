@@ -68,3 +68,27 @@ def test_an_axis_of_unknown_size():
     assert np.asarray(export(lambda x: jax.lax.cumsum(x, 0))(spec).call(np.ones((5, 3), np.float32)))[-1, 0] == 5
     with pytest.raises(jax.errors.LoweringError, match=r"cummax along an axis of symbolic size b .* known size"):
         export(lambda x: jax.lax.cummax(x, 0))(spec)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("shape, axis", [((3, 5), 1), ((3, 5), 0), ((7,), 0), ((2, 3, 4), 1), ((1, 4), 0)])
+@pytest.mark.parametrize("primitive, most", [(prims.cummax_p, 5), (prims.cummin_p, 5), (prims.cumlogsumexp_p, 6)])
+def test_few_elements_are_reduced_at_once(primitive, most, shape, axis, reverse):
+    rng = np.random.default_rng(0)
+    x = (rng.normal(size=shape) * 5).astype(np.float32)
+    x = np.where(rng.random(shape) < 0.2, rng.choice([np.nan, np.inf, -np.inf], shape), x).astype(np.float32)
+    params = {"axis": axis, "reverse": reverse}
+    graph = _lowered(primitive, x, params, 21)
+    fun = lambda v: primitive.bind(v, **params)
+    exported = export(fun)(x)
+    assert len(exported.onnx_model.graph.node) <= most
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(exported.call(x), fun(x), rtol=1e-5, atol=1e-5)
+    assert len(graph.nodes) < 20
+
+
+def test_integers_of_few_elements():
+    x = np.array([[3, -1, 4], [1, -5, 9]], np.int32)
+    for primitive in (prims.cummax_p, prims.cummin_p):
+        fun = lambda v, p=primitive: p.bind(v, axis=1, reverse=False)
+        np.testing.assert_array_equal(export(fun)(x).call(x), fun(x))

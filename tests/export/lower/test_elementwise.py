@@ -6,9 +6,11 @@ import pytest
 
 from lowering_runner import NEWEST, OPSETS, operators, run_kernel, run_lowering
 from onax import lax
+from onax._ground.config import enable_x64
 from onax._prims import elementwise as prims
 from onax._prims import elementwise_bits as on_bits
 from onax._prims.elementwise_clamp import clamp_p
+from onax.export import export
 from tolerance import assert_same_bits, assert_ulps
 
 NAN, INF = np.nan, np.inf
@@ -214,3 +216,24 @@ def test_empty_and_scalar(shape):
     x = np.ones(shape, np.int32)
     for p in (prims.div_p, prims.rem_p, prims.max_p):
         assert_same_bits(run_lowering(p, [x, x], {})[0], run_kernel(p, [x, x], {})[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_nextafter_is_exact_without_bits(dtype):
+    rng, info = np.random.default_rng(0), np.finfo(dtype)
+    powers = np.array([2.0**k for k in range(int(np.log2(info.smallest_subnormal)), info.maxexp)], dtype)
+    words = rng.integers(0, 2 ** (8 * info.dtype.itemsize) - 1, 20000, np.uint64)
+    words = words.astype(f"u{info.dtype.itemsize}").view(dtype)
+    special = [0, -0.0, np.inf, -np.inf, np.nan, info.max, -info.max, info.tiny, -info.smallest_subnormal]
+    x = np.concatenate([powers, np.nextafter(powers, dtype(0)), -np.nextafter(powers, dtype(np.inf)), words])
+    x = np.concatenate([x, np.array(special, dtype)])
+    with enable_x64(True):
+        for y in (np.inf, -np.inf, 0, 1, np.nan):
+            fun = lambda v, y=dtype(y): lax.nextafter(v, np.full_like(x, y))
+            exported = export(fun)(x)
+            with np.errstate(all="ignore"):
+                want = np.nextafter(x, dtype(y))
+            np.testing.assert_array_equal(exported.call(x), want)
+            assert len(exported.onnx_model.graph.node) <= 23
+        fun = lambda v: lax.nextafter(v, v)
+        np.testing.assert_array_equal(export(fun)(x).call(x), x)

@@ -1,6 +1,7 @@
 """Loops and sums of special functions: as many steps as each element needs."""
 
 import numpy as np
+import pytest
 
 from graph_runner import run
 from lowering_runner import operators, run_lowering
@@ -40,13 +41,28 @@ def test_steps_are_limited_and_numbered_from_one():
     np.testing.assert_array_equal(run(build, np.zeros(2)), [1 + 2 + 3 + 4] * 2)
 
 
-def test_integrals():
+def test_several_steps_at_once_end_together():
+    x = np.array([0.5, 3.0, 1000.0, 7.0])
+
+    def build(g, v):
+        start = Formula(g, v)
+        step = lambda k, state, known: (state[0] * 0.5 >= 1, [state[0] * 0.5, k])
+        value, last = iterate(step, [start, constant(start, 0)], [], 100, start >= 1, at_once=4)
+        return value.value, last.value
+
+    value, last = run(build, x)
+    np.testing.assert_array_equal(last, [0, 4, 12, 4])
+    np.testing.assert_array_equal(value, x / 2**last)
+
+
+@pytest.mark.parametrize("copies", [1, 5000])
+def test_integrals(copies):
     def build(g, v):
         p = Formula(g, v)
         powers = integrate(lambda node, known: [known[0].do("Exp") * node.pow(3), known[0] * node], [p], 2)
         return tuple(f.value for f in powers)
 
-    x = np.array([0.0, 1.0])
+    x = np.array([0.0, 1.0] * copies)  # many elements are computed in a Loop
     cubes, lines = run(build, x)
     np.testing.assert_allclose(cubes, np.exp(x) / 4, rtol=1e-14)
     np.testing.assert_allclose(lines, x / 2, rtol=1e-14, atol=1e-16)

@@ -9,6 +9,7 @@ _U = np.random.default_rng(5).uniform
 GRIDS = (
     ("zeta", (_U(1, 12, 400), 10 ** _U(-6, 6, 400))),
     ("zeta", (np.arange(400) % 9 + 2.0, _U(-30, 0, 400))),
+    ("zeta", (_U(1, 12, 4200), _U(0, 9, 4200))),  # as many are computed term by term
     ("polygamma", (np.arange(400) % 9 + 0.0, _U(0.01, 40, 400))),
 )  # fmt: skip
 

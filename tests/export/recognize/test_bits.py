@@ -81,3 +81,13 @@ def test_bools_that_are_numbers_in_between():
     assert found.count("Not") == 1
     for got, want in zip(exported.call(X), fun(X), strict=True):
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_the_order_of_sorted_arrays(side):
+    ordered = np.array([-np.inf, -1, 0, 2, 2, 5, np.inf, np.nan, np.nan], np.float32)
+    queries = np.array([np.nan, np.inf, -np.inf, 2, 3, -0.0], np.float32)
+    fun = lambda a, v: jnp.searchsorted(a, v, side=side)
+    found, exported = model_of(fun, ordered, queries)
+    assert len(found) <= 9
+    np.testing.assert_array_equal(exported.call(ordered, queries), fun(ordered, queries))

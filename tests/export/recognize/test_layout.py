@@ -129,6 +129,22 @@ def test_parts_of_complex_numbers_are_not_taken_apart():
     np.testing.assert_allclose(exported.call(z), np.fft.fft(z), rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize("fun", [lambda z, w: z + w, lambda z, w: z - w])
+def test_sums_of_complex_numbers_are_sums_of_arrays(fun):
+    z = (X + 1j * X[::-1]).astype(np.complex64).reshape(6, 4)
+    found, exported = model_of(fun, z, z[::-1].copy())
+    assert set(found) <= {"Add", "Sub", "Slice"}
+    np.testing.assert_array_equal(exported.call(z, z[::-1].copy()), fun(z, z[::-1].copy()))
+
+
+@pytest.mark.parametrize("fun", [
+    lambda z, w: z + w.conj(), lambda z, w: z - w[:1], lambda z, w: z + w.real, lambda z, w: 1j * z + w.swapaxes(0, 0),
+])  # fmt: skip
+def test_other_sums_of_complex_numbers(fun):
+    z = (X + 1j * X[::-1]).astype(np.complex64).reshape(6, 4)
+    np.testing.assert_allclose(model_of(fun, z, 2 * z)[1].call(z, 2 * z), fun(z, 2 * z), rtol=1e-6)
+
+
 def test_parts_in_another_order_stay():
     for fun in (lambda x: jnp.stack([x[:, 1], x[:, 0]], 1), lambda x: jnp.stack([x[:, 0], x[:, 0]], 1),
                 lambda x: jnp.stack([x[:, 0], x[:, 1]], 0)):  # fmt: skip

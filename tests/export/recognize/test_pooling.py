@@ -94,3 +94,39 @@ def test_maxima_of_other_values_and_exact_ones_stay_maxima_of_slices():
     fun = lambda x: lax.reduce_window(x, -np.inf, lax.max, *OVERLAPPING, "SAME")
     assert "MaxPool" not in model_of(fun, SPECIAL)[0]
     assert "MaxPool" not in model_of(lambda x: fun(nn.relu(x)), SPECIAL, exact=True)[0]
+
+
+CHANNELS_FIRST = np.ascontiguousarray(SPECIAL.transpose(0, 3, 1, 2))
+
+
+def channels_last(fun):
+    """fun over an image whose channels were moved last and are moved back."""
+    return lambda x: fun(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+
+
+def test_windows_between_transposes_stay_in_place():
+    fun = channels_last(lambda x: total(x, BLOCKS)[..., None][..., 0] / 4)
+    assert_recognized(fun, (CHANNELS_FIRST,), "AveragePool")
+    fun = channels_last(lambda x: lax.reduce_window(x, -np.inf, lax.max, *BLOCKS, "VALID"))
+    assert_recognized(fun, (CHANNELS_FIRST,), "Slice Reshape Split Max Split Max Reshape")
+    fun = lambda x: (total(x[..., None], ((1, 2, 2, 1, 1),) * 2) / 4)[..., 0]
+    assert_recognized(fun, (SPECIAL,), "Transpose AveragePool Transpose")
+
+
+@pytest.mark.parametrize("fun, most", [
+    (lambda x: lax.reduce_window(x, -np.inf, lax.max, (1, 8, 9, 1), (1, 1, 1, 1), "VALID"), 5),
+    (lambda x: lax.reduce_window(x, np.inf, lax.min, (1, 8, 9, 1), (1, 8, 9, 1), "VALID"), 5),
+    (lambda x: total(x, ((1, 8, 9, 1), (1, 1, 1, 1))) / 72, 1),
+    (lambda x: total(x, ((1, 8, 1, 1), (1, 1, 1, 1))), 1),
+])  # fmt: skip
+def test_a_window_over_whole_axes_is_a_reduction(fun, most):
+    operators, exported = model_of(fun, SPECIAL)
+    assert len(operators) <= most
+    assert_close(exported, fun, (SPECIAL,), scale=64.0)
+
+
+def test_windows_with_steps_are_slices():
+    fun = lambda x: lax.reduce_window(x, -np.inf, lax.max, *OVERLAPPING, "SAME")
+    operators, exported = model_of(fun, SPECIAL)
+    assert len(operators) <= 11
+    assert_close(exported, fun, (SPECIAL,))

@@ -124,3 +124,36 @@ def test_a_constant_matrix_comes_behind_a_vector():
     assert_close(exported, fun, (x,))
     for other in (lambda x: (matrix @ x, matrix + 1), lambda x: matrix @ jnp.stack([x, x], 1)):
         assert_close(model_of(other, x)[1], other, (x,))
+
+
+@pytest.mark.parametrize("formula, shapes, most", [
+    ("btkgh,bskh->bkgts", ((2, 5, 3, 2, 4), (2, 6, 3, 4)), 7),
+    ("bkgts,bskh->btkgh", ((2, 3, 2, 5, 6), (2, 6, 3, 4)), 7),
+])  # fmt: skip
+def test_products_whose_rows_become_the_last_axis(formula, shapes, most):
+    rng = np.random.default_rng(0)
+    operands = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    fun = lambda *xs: jnp.einsum(formula, *xs)
+    operators, exported = model_of(fun, *operands)
+    assert len(operators) <= most
+    assert_close(exported, fun, operands, scale=8.0)
+    last = [n for n in exported.onnx_model.graph.node if n.op_type == "Transpose"][-1]
+    perm = list(last.attribute[0].ints)
+    assert perm[-1] == len(perm) - 1  # whole rows are moved
+
+
+def test_rows_through_a_layer_that_is_mapped_over_them():
+    weight, bias = np.ascontiguousarray(RNG.standard_normal((5, 4)), np.float32), ROW
+    layer = lambda x: weight @ x + bias
+    x = RNG.standard_normal((2, 3, 4)).astype(np.float32)
+    assert_recognized(onax.vmap(onax.vmap(layer)), (x,), "Reshape Gemm Reshape Add", scale=8.0)
+    three = onax.vmap(onax.vmap(lambda x: (layer(x), (3 * weight) @ x, (2 * weight) @ x)))
+    operators, exported = model_of(three, x)
+    assert "Transpose" not in operators and operators.count("Gemm") == 3
+    assert_close(exported, three, (x,), scale=8.0)
+
+
+def test_a_bias_behind_one_channel():
+    kernel = np.ascontiguousarray(KERNEL[..., :1])
+    conv = lambda x: lax.conv_general_dilated(x, kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    assert_recognized(lambda x: conv(x) + np.float32([0.5]), (IMAGE,), "Transpose Conv Reshape", scale=32.0)
