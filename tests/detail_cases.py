@@ -20,7 +20,7 @@ import numpy as np
 CASES = Path(__file__).parent / "golden" / "detail_cases.txt"
 RECORDING = Path(__file__).parent / "golden" / "detail_cases.json"
 MODULES = (
-    "numpy lax random nn tree_util test_util dtypes sharding experimental.checkify experimental.ode scipy.linalg "
+    "numpy lax random nn tree_util flatten_util test_util dtypes sharding experimental.checkify experimental.ode scipy.linalg "
     "scipy.optimize scipy.stats"
 )
 
