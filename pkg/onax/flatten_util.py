@@ -24,8 +24,8 @@ def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[Array], PyTree]]:
     Returns:
       (vector, function): the vector has the dtype to which the leaves promote, float32 if there are none; the function
       takes a vector of that length, otherwise it raises ValueError.  If the leaves have one dtype, the vector may have
-      any, which the leaves of the result take.  If they have several, each part is converted back, and a vector of another
-      dtype than the first raises TypeError.
+      any, which the leaves of the result take.  If they have several, each part is converted back, and a vector of
+      another dtype than the first raises TypeError.
 
     Raises:
       TypeError: a leaf is no array or number.

@@ -460,12 +460,9 @@ cdef class PyTreeDef:
 def _fold(treedef, leaves, f_node, f_leaf):
     data = treedef.node_data()
     if data is None:
-        leaf = next(leaves)
-        return leaf if f_leaf is None else f_leaf(leaf)
-    kind, description = data
-    if (<PyTreeDef>treedef).nodes[0].kind == NAMED:
-        description = kind
-    return f_node(tuple([_fold(child, leaves, f_node, f_leaf) for child in treedef.children()]), description)
+        return next(leaves) if f_leaf is None else f_leaf(next(leaves))
+    described = data[(<PyTreeDef>treedef).nodes[0].kind != NAMED]
+    return f_node(tuple([_fold(child, leaves, f_node, f_leaf) for child in treedef.children()]), described)
 
 
 cdef object _type_of(Node* node):
@@ -771,7 +768,7 @@ def flatten_one_level(tree: object) -> tuple:
         keys = _sorted_keys(tree)
         return tuple([tree[key] for key in keys]), keys
     children, data = _take_apart(<Registration>registration, tree)
-    return (list(children) if (<Registration>registration).data_fields is not None else children), data
+    return (list(children) if (<Registration>registration).data_fields else children), data
 
 
 cdef bint _is_registered(object type) except -1:

@@ -318,6 +318,27 @@ def canonical_axis(axis, ndim):
     return number + ndim if number < 0 else number
 
 
+def indexed_axis(axis, ndim):
+    """As `canonical_axis`, for functions that index the shape with the axis in JAX: IndexError out of bounds."""
+    try:
+        return canonical_axis(axis, ndim)
+    except ValueError as error:
+        raise IndexError(f"tuple index out of range\n{error}") from None
+
+
+def listed_axis(axis, ndim):
+    """As `canonical_axis`, for functions that index a list of the axes in JAX."""
+    try:
+        return canonical_axis(axis, ndim)
+    except ValueError as error:
+        raise IndexError(f"index {axis} is out of bounds for axis 0 with size {ndim}\n{error}") from None
+    except TypeError as error:
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "
+            f"valid indices\n{error}"
+        ) from None
+
+
 def static_axes(axis):
     """One axis or a sequence of them, which a trace must know, as a tuple of ints.
 

@@ -303,6 +303,9 @@ def lu_solve(
     Returns:
       Array of the shape of `b`.
 
+    Raises:
+      ValueError: the shapes do not fit.
+
     Examples:
       >>> factors = onax.scipy.linalg.lu_factor(jnp.array([[0.0, 1.0], [2.0, 0.0]]))
       >>> onax.scipy.linalg.lu_solve(factors, jnp.array([3.0, 4.0]))
@@ -310,6 +313,9 @@ def lu_solve(
     """
     both, pivots = lu_and_piv
     both, b = promote_inexact("lu_solve", both, b)
+    core = 1 if b.ndim in (1, both.ndim - 1) else 2
+    if b.ndim and both.ndim > 1 and b.shape[-core] != both.shape[-1]:
+        raise ValueError(f"lu_solve: the shapes {both.shape} of the factors and {b.shape} of b do not fit")
     return _lu_solve(both, pivots, b, trans=trans)
 
 
@@ -686,7 +692,7 @@ def polar(
     if a.ndim < 2:
         raise ValueError("The input `a` must be at least a 2-D array.")
     if side not in ("right", "left"):
-        raise ValueError(f"The argument `side` must be either 'right' or 'left', not {side!r}.")
+        raise ValueError("The argument `side` must be either 'right' or 'left'.")
     if method not in ("qdwh", "svd"):
         raise ValueError(f"Unknown polar decomposition method {method}.")
     m, n = a.shape[-2:]
@@ -780,7 +786,9 @@ def eigh_tridiagonal(
             "Only float32 and float64 inputs are supported as inputs to jax.scipy.linalg.eigh_tridiagonal, got "
             f"{d.dtype} and {e.dtype}"
         )
-    if select not in ("a", "i"):
+    if select not in ("a", "i", "v"):
+        raise ValueError("'select must have a value in {'a', 'i', 'v'}.")
+    if select == "v":
         raise NotImplementedError("eigh_tridiagonal: only select='a' and select='i' are implemented")
     matrix = jnp.diag(d) + jnp.diag(e, -1) + jnp.diag(jnp.conj(e), 1)
     w, v = jnp.linalg.eigh(matrix, symmetrize_input=False)

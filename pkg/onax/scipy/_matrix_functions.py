@@ -149,7 +149,9 @@ def expm_frechet(
     """
     a, e = promote_inexact("expm_frechet", A, E)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise ValueError(f"expected A to be a square matrix, got A.shape={a.shape}")
+        raise ValueError(f"expected A to be a (batched) square matrix, got A.shape={a.shape}")
+    if e.ndim < 2 or e.shape[-1] != e.shape[-2]:
+        raise ValueError(f"expected E to be a (batched) square matrix, got E.shape={e.shape}")
     if a.shape != e.shape:
         raise ValueError(f"expected A and E to be the same shape, got A.shape={a.shape} E.shape={e.shape}")
     out, change = jvp(expm, (a,), (e,))
