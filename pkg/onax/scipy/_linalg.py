@@ -485,7 +485,7 @@ def _rsf2csf(t, z):
         a, b, c, d = block[0, 0], block[0, 1], block[1, 0], block[1, 1]
         half = (a - d) / 2
         root = jnp.sqrt(half * half + b * c)
-        mu = jnp.where(jnp.abs(half + root) < jnp.abs(half - root), half + root, half - root)
+        mu = jnp.where(jnp.abs(half + root) <= jnp.abs(half - root), half + root, half - root)
         size = jnp.sqrt(jnp.abs(mu) ** 2 + jnp.abs(c) ** 2).astype(t.dtype)
         size = jnp.where(c == 0, 1, size)
         cs, sn = jnp.where(c == 0, 1, mu / size), jnp.where(c == 0, 0, c / size)
@@ -506,8 +506,8 @@ def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Arra
     """Returns a real Schur form as a complex, triangular one.
 
     Args:
-      T: (n, n), quasi-triangular.
-      Z: (n, n), orthogonal.
+      T: (..., n, n), quasi-triangular.
+      Z: (..., n, n), orthogonal; leading axes broadcast.
       check_finite: accepted, without effect.
 
     Returns:
@@ -523,12 +523,15 @@ def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Arra
     """
     T, Z = promote_inexact("rsf2csf", T, Z)
     for name, value in (("T", T), ("Z", Z)):
-        if value.ndim != 2 or value.shape[0] != value.shape[1]:
+        if value.ndim < 2 or value.shape[-1] != value.shape[-2]:
             raise ValueError(f"Input '{name}' must be square.")
-    if T.shape != Z.shape:
+    if T.shape[-2:] != Z.shape[-2:]:
         raise ValueError(f"Input array shapes must match: Z: {Z.shape} vs. T: {T.shape}")
     kind = np.result_type(T.dtype, np.complex64)
-    return _rsf2csf(T.astype(kind), Z.astype(kind))
+    T, Z = T.astype(kind), Z.astype(kind)
+    if T.ndim == Z.ndim == 2:
+        return _rsf2csf(T, Z)
+    return jnp.vectorize(_rsf2csf, signature="(n,n),(n,n)->(n,n),(n,n)")(T, Z)
 
 
 # ---- systems of equations ----
@@ -714,7 +717,7 @@ def qr_multiply(
 
     Args:
       a: (..., m, n).
-      c: a matrix or a vector whose length fits Q.
+      c: (..., k, l) or a vector whose length fits Q; leading axes broadcast.
       mode: "right" (the default): c Q; "left": Q c.
       pivoting: True: also the order of the columns; default False.
       conjugate: True: Q is conjugated; default False.
@@ -735,9 +738,20 @@ def qr_multiply(
     if mode not in ("left", "right"):
         raise ValueError(f"Mode argument should be either 'left' or 'right' but got {mode!r}")
     a, c = promote_dtypes_inexact(jnp.asarray(a), jnp.asarray(c))
-    inner = min(a.shape[-2:]) if mode == "left" else a.shape[-2] if a.ndim > 1 else None
-    if a.ndim > 1 and (c.ndim < 1 or c.shape[-2 if mode == "left" and c.ndim > 1 else -1] != inner):
-        raise ValueError(f"qr_multiply: shapes do not fit for mode {mode!r}: a {a.shape}, c {c.shape}")
+    if a.ndim < 2:
+        raise ValueError(f"not enough values to unpack (expected 2, got {a.ndim})\nqr_multiply: a must be a matrix")
+    by_left = mode == "left"
+    inner = min(a.shape[-2:]) if by_left else a.shape[-2]
+    length = c.shape[-2 if by_left and c.ndim > 1 else -1] if c.ndim else 0
+    if length != inner:
+        product, of_q, of_c = ("Q @ c", "columns", "rows") if by_left else ("c @ Q", "rows", "columns")
+        raise ValueError(
+            f"Array shapes are not compatible for {product} operation: a has shape {a.shape} so Q has {inner} {of_q}, "
+            f"but c has {length} {of_c} (expected {inner})."
+        )
+    if c.ndim > 1:
+        batch = lax.broadcast_shapes(a.shape[:-2], c.shape[:-2])
+        a = jnp.broadcast_to(a, batch + a.shape[-2:])
     q, r, *order = factors.qr(a, full_matrices=False, pivoting=pivoting)
     q = jnp.conj(q) if conjugate else q
     left, right = (q, c) if mode == "left" else (c, q)
