@@ -704,60 +704,6 @@ def polar(
     return _polar(a, side)
 
 
-def qr_multiply(
-    a: ArrayLike,
-    c: ArrayLike,
-    mode: str = "right",
-    pivoting: bool = False,
-    conjugate: bool = False,
-    overwrite_a: bool = False,
-    overwrite_c: bool = False,
-) -> tuple[Array, Array] | tuple[Array, Array, Array]:
-    """Returns the product of a matrix with the Q of a QR decomposition, and R.
-
-    Args:
-      a: (..., m, n).
-      c: (..., k, l) or a vector whose length fits Q; leading axes broadcast.
-      mode: "right" (the default): c Q; "left": Q c.
-      pivoting: True: also the order of the columns; default False.
-      conjugate: True: Q is conjugated; default False.
-      overwrite_a: accepted, without effect.
-      overwrite_c: accepted, without effect.
-
-    Returns:
-      (product, R), with `pivoting` (product, R, order).
-
-    Raises:
-      ValueError: another mode, or shapes that do not fit.
-
-    Examples:
-      >>> product, r = onax.scipy.linalg.qr_multiply(jnp.eye(2), jnp.ones((3, 2)))
-      >>> product.shape
-      (3, 2)
-    """
-    if mode not in ("left", "right"):
-        raise ValueError(f"Mode argument should be either 'left' or 'right' but got {mode!r}")
-    a, c = promote_dtypes_inexact(jnp.asarray(a), jnp.asarray(c))
-    if a.ndim < 2:
-        raise ValueError(f"not enough values to unpack (expected 2, got {a.ndim})\nqr_multiply: a must be a matrix")
-    by_left = mode == "left"
-    inner = min(a.shape[-2:]) if by_left else a.shape[-2]
-    length = c.shape[-2 if by_left and c.ndim > 1 else -1] if c.ndim else 0
-    if length != inner:
-        product, of_q, of_c = ("Q @ c", "columns", "rows") if by_left else ("c @ Q", "rows", "columns")
-        raise ValueError(
-            f"Array shapes are not compatible for {product} operation: a has shape {a.shape} so Q has {inner} {of_q}, "
-            f"but c has {length} {of_c} (expected {inner})."
-        )
-    if c.ndim > 1:
-        batch = lax.broadcast_shapes(a.shape[:-2], c.shape[:-2])
-        a = jnp.broadcast_to(a, batch + a.shape[-2:])
-    q, r, *order = factors.qr(a, full_matrices=False, pivoting=pivoting)
-    q = jnp.conj(q) if conjugate else q
-    left, right = (q, c) if mode == "left" else (c, q)
-    return (jnp.matmul(left, right), r, *order)
-
-
 @static_argnames("eigvals_only", "select", "select_range")
 def eigh_tridiagonal(
     d: ArrayLike,
