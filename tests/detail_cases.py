@@ -20,8 +20,8 @@ import numpy as np
 CASES = Path(__file__).parent / "golden" / "detail_cases.txt"
 RECORDING = Path(__file__).parent / "golden" / "detail_cases.json"
 MODULES = (
-    "numpy lax random nn tree_util test_util dtypes sharding experimental.checkify experimental.ode scipy.linalg "
-    "scipy.optimize scipy.stats"
+    "numpy lax random nn tree_util flatten_util test_util dtypes sharding experimental.checkify experimental.ode "
+    "scipy.linalg scipy.signal scipy.optimize scipy.stats"
 )
 
 
@@ -32,6 +32,7 @@ def environment(jax):
     return {
         **modules,
         "jax": jax,
+        "scipy_signal": modules["signal"],
         "jnp": jnp,
         "np": np,
         "pickle": pickle,

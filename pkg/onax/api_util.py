@@ -59,7 +59,7 @@ def flatten_axes(
       >>> onax.api_util.flatten_axes("f", onax.tree.structure((1, (2, 3))), (0, None))
       [0, None, None]
     """
-    return _vmap.flatten_axes(name, treedef, (axis_tree, 0) if kws else axis_tree)
+    return _vmap.flatten_axes(name, treedef, (axis_tree, 0) if kws else axis_tree, kws)
 
 
 def shaped_abstractify(x: Any) -> AbstractValue:

@@ -1,6 +1,7 @@
 """`ravel_pytree` flattens a tree of arrays to one vector, which optimizers and integrators need."""
 
 import functools
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground import dtypes
 from onax._ground.typing import PyTree
 from onax._native.array import Array
 from onax._native.tree import tree_flatten, tree_unflatten
@@ -20,8 +22,13 @@ def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[Array], PyTree]]:
       pytree: a tree of arrays and numbers.
 
     Returns:
-      (vector, function): the vector has the dtype to which the leaves promote; the function converts each part back.
-      It raises TypeError for a vector of another dtype, ValueError for one of another length.
+      (vector, function): the vector has the dtype to which the leaves promote, float32 if there are none; the function
+      takes a vector of that length, otherwise it raises ValueError.  If the leaves have one dtype, the vector may have
+      any, which the leaves of the result take.  If they have several, each part is converted back, and a vector of
+      another dtype than the first raises TypeError.
+
+    Raises:
+      TypeError: a leaf is no array or number.
 
     Examples:
       >>> vector, unravel = onax.flatten_util.ravel_pytree({"a": 1.0, "b": jnp.arange(2.0)})
@@ -31,26 +38,30 @@ def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[Array], PyTree]]:
       Array([0., 2.], dtype=float32)
     """
     leaves, tree = tree_flatten(pytree)
-    arrays = [jnp.asarray(x) for x in leaves]
-    dtype = jnp.result_type(*arrays) if arrays else jnp.result_type(float)
-    flat = jnp.concatenate([jnp.ravel(lax.convert_element_type(x, dtype)) for x in arrays]) if arrays else jnp.zeros(0)
-    kinds = tuple((x.shape, x.dtype) for x in arrays)
-    return flat, functools.partial(_unravel, tree, kinds, np.dtype(dtype))
+    if not leaves:
+        return jnp.zeros(0, "float32"), functools.partial(_unravel_nothing, tree)
+    leaf_dtypes = tuple(dtypes.dtype(x) for x in leaves)
+    dtype = jnp.result_type(*leaf_dtypes)
+    same = all(x == dtype for x in leaf_dtypes)
+    parts = [lax.reshape(x if same else lax.convert_element_type(x, dtype), (np.size(x),)) for x in leaves]
+    shapes = tuple(np.shape(x) for x in leaves)
+    unravel = functools.partial(_unravel, tree, shapes, *((None, None) if same else (leaf_dtypes, np.dtype(dtype))))
+    return lax.concatenate(parts, 0), unravel
 
 
-def _unravel(tree, kinds, dtype, flat):
+def _unravel_nothing(tree, flat):
+    del flat
+    return tree_unflatten(tree, [])
+
+
+def _unravel(tree, shapes, leaf_dtypes, dtype, flat):
     """The tree of a vector.  A partial of this function hashes by its arguments, so that jit recognizes it."""
-    flat_dtype = jnp.result_type(flat)
-    if kinds and flat_dtype != dtype:
-        raise TypeError(f"unravel function given array of dtype {flat_dtype}, but expected dtype {dtype}")
-    sizes = [int(np.prod(shape)) for shape, _ in kinds]
-    if np.shape(flat) != (sum(sizes),):
-        raise ValueError(f"unravel function given array of shape {np.shape(flat)}, but expected ({sum(sizes)},)")
-    ends = np.cumsum([0, *sizes])
-    parts = [
-        lax.convert_element_type(jnp.reshape(flat[a:b], shape), kind)
-        for a, b, (shape, kind) in zip(ends[:-1], ends[1:], kinds)
-    ]
+    if dtype is not None and dtypes.dtype(flat) != dtype:
+        raise TypeError(f"unravel function given array of dtype {dtypes.dtype(flat)}, but expected dtype {dtype}")
+    parts = lax.split(flat, [math.prod(shape) for shape in shapes])
+    parts = [lax.reshape(part, shape) for part, shape in zip(parts, shapes)]
+    if dtype is not None:
+        parts = [lax.convert_element_type(part, kind) for part, kind in zip(parts, leaf_dtypes)]
     return tree_unflatten(tree, parts)
 
 

@@ -56,6 +56,22 @@ for text in ("import jax._src.nonsense", "from jaxlib import nonsense", "jax._sr
         assert "Please report this one as an issue of onax" in line
 
 
+def test_what_is_not_available_says_why():
+    out = jax_programs.run_installed("""
+from jax.experimental import pallas as pl
+import jax.experimental.pallas.triton as triton
+assert not hasattr(pl, "pallas_call")
+for read in (lambda: pl.pallas_call, lambda: triton.CompilerParams):
+    try:
+        read()
+    except AttributeError as error:
+        print(error)
+""")
+    names = ["jax.experimental.pallas.pallas_call", "jax.experimental.pallas.triton.CompilerParams"]
+    for line, name in zip(out.splitlines(), names, strict=True):
+        assert line.startswith(f"{name} is not available: it writes kernels for TPUs and GPUs")
+
+
 def test_renamed():
     assert modules.renamed(3) == 3
     assert modules.renamed(subprocess) is subprocess

@@ -13,7 +13,7 @@ V = np.arange(4)
 CALLS = [
     call("reshape", X, (3, 2)), call("reshape", X, -1), call("reshape", T, (4, -1), "F"), call("ravel", T),
     call("ravel", T, "F"), call("reshape", X[:0], (0, 7)),
-    call("transpose", T), call("transpose", T, (1, 0, 2)), call("permute_dims", T, (2, 0, -2)),
+    call("transpose", T), call("transpose", T, (1, 0, 2)), call("permute_dims", T, (2, 0, 1)),
     call("matrix_transpose", T), call("swapaxes", T, 0, -1),
     call("moveaxis", T, 0, -1), call("moveaxis", T, (0, 1), (2, 0)), call("rollaxis", T, 2), call("rollaxis", T, 0, 3),
     call("squeeze", X[None, :, None]), call("squeeze", X[None, :, None], 0), call("expand_dims", X, 1),

@@ -72,14 +72,11 @@ cdef cnp.ndarray _empty_0d(object dtype):
     )
 
 
-cdef long long _checked_int(object value) except? -1:
-    """A Python int that fits the default integer dtype."""
+cdef bint _fits(object value, long long *out) except -1:
+    """Whether a Python int fits the default integer dtype, and its value."""
     cdef int overflow = 0
-    cdef long long v = PyLong_AsLongLongAndOverflow(value, &overflow)
-    cdef bint wide = option_bits() & X64
-    if overflow or (not wide and (v > 2147483647 or v < -2147483648)):
-        raise OverflowError(f"Python int {value} too large to convert to {'int64' if wide else 'int32'}")
-    return v
+    out[0] = PyLong_AsLongLongAndOverflow(value, &overflow)
+    return not overflow and (option_bits() & X64 or (out[0] <= 2147483647 and out[0] >= -2147483648))
 
 
 cdef cnp.ndarray _complex_0d(double complex value, bint wide):
@@ -99,6 +96,7 @@ cdef cnp.ndarray scalar_buffer(object value, bint *weak):
     None if `value` is not a Python scalar; OverflowError if an int does not fit.
     """
     cdef cnp.ndarray out
+    cdef long long i
     cdef bint wide = option_bits() & X64
     if onax_is_numpy_scalar(value):     # np.float64 is a float, too
         return None
@@ -115,7 +113,9 @@ cdef cnp.ndarray scalar_buffer(object value, bint *weak):
         (<char *>cnp.PyArray_DATA(out))[0] = value is True
     elif isinstance(value, int):
         out = _empty_0d(_int64 if wide else _int32)
-        _store_int(out, _checked_int(value))
+        if not _fits(value, &i):
+            raise OverflowError(f"Python int {value} too large to convert to {'int64' if wide else 'int32'}")
+        _store_int(out, i)
     elif isinstance(value, complex):
         out = _complex_0d(value, wide)
     else:
@@ -167,7 +167,8 @@ cdef cnp.ndarray _small_float_0d(double value, object dtype):
 cdef cnp.ndarray scalar_like(object value, object dtype):
     """A Python scalar as a 0-d array of the np.dtype `dtype`, where promotion with `dtype` gives `dtype`; else None.
 
-    An int must fit the default integer dtype and then wraps around in a narrower one, as in JAX.
+    None as well for an int that the default integer dtype does not hold; one that it holds wraps around in a narrower
+    dtype, as in JAX.
     """
     cdef cnp.ndarray out
     cdef int kind = (<cnp.dtype>dtype).kind
@@ -184,7 +185,8 @@ cdef cnp.ndarray scalar_like(object value, object dtype):
             return out
         return _small_float_0d(value, dtype)
     if PyLong_CheckExact(value):
-        i = _checked_int(value)
+        if not _fits(value, &i):
+            return None
         if kind == c"i" or kind == c"u":
             out = _empty_0d(dtype)
             _store_int(out, i)

@@ -432,7 +432,7 @@ cdef class PyTreeDef:
         return hooks.deserialize_structure(registry, data)
 
     def __eq__(self, other):
-        return (self is other or _equal(self, other)) if isinstance(other, PyTreeDef) else NotImplemented
+        return isinstance(other, PyTreeDef) and (self is other or _equal(self, other))
 
     def __hash__(self):
         cdef Py_ssize_t k
@@ -460,9 +460,9 @@ cdef class PyTreeDef:
 def _fold(treedef, leaves, f_node, f_leaf):
     data = treedef.node_data()
     if data is None:
-        leaf = next(leaves)
-        return leaf if f_leaf is None else f_leaf(leaf)
-    return f_node(tuple([_fold(child, leaves, f_node, f_leaf) for child in treedef.children()]), data[1])
+        return next(leaves) if f_leaf is None else f_leaf(next(leaves))
+    described = data[(<PyTreeDef>treedef).nodes[0].kind != NAMED]
+    return f_node(tuple([_fold(child, leaves, f_node, f_leaf) for child in treedef.children()]), described)
 
 
 cdef object _type_of(Node* node):
@@ -763,11 +763,12 @@ def flatten_one_level(tree: object) -> tuple:
     if kind in (TUPLE, LIST, NONE):
         return () if kind == NONE else tree, None
     if kind == NAMED:
-        return tuple(tree), type(tree)
+        return list(tree), type(tree)
     if kind == DICT:
         keys = _sorted_keys(tree)
         return tuple([tree[key] for key in keys]), keys
-    return _take_apart(<Registration>registration, tree)
+    children, data = _take_apart(<Registration>registration, tree)
+    return (list(children) if (<Registration>registration).data_fields else children), data
 
 
 cdef bint _is_registered(object type) except -1:

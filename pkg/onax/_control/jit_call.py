@@ -6,6 +6,7 @@
 import functools
 from collections.abc import Callable
 
+from onax._core.api_functions import compiled_code
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.jaxpr import Literal
 from onax._core.lists import merge_lists, partition_list, reject, select
@@ -257,6 +258,7 @@ def staged(name=None, static_argnames=(), compiled_from=LARGE) -> Callable[[Func
         transform = staging.transform if compiled_from == 1 else None
         wrapped = _library_function(fun, staging.call, static_argnames, compiled_from, transform)
         wrapped.static_argnames = wrapped.static
+        compiled_code.add(fun.__code__)
         return wrapped
 
     return decorate

@@ -192,7 +192,7 @@ def _bounds_dtype(lower, upper):
 
 def _known_bound(x):
     """The bound as a Python integer, or None if it is known only at run time."""
-    value = to_concrete_value(x)
+    value = to_concrete_value(x if isinstance(x, Tracer) else as_array(x))  # OverflowError for a large int
     return None if value is None or typeof(value).shape else int(value)
 
 

@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable
 from functools import update_wrapper
+from types import CodeType
 
 import numpy as np
 
@@ -29,6 +30,9 @@ _NUMPY = os.path.dirname(np.__file__)
 _PLAIN = (TypeError, ValueError, IndexError, OverflowError)
 
 
+compiled_code: set[CodeType] = set()  # of the functions that JAX compiles, for messages about their arguments
+
+
 def static_argnames(*names: str) -> Callable[[Function], Function]:
     """Decorator for functions that JAX compiles and that are not `staged`: records which parameters are static there.
 
@@ -37,6 +41,7 @@ def static_argnames(*names: str) -> Callable[[Function], Function]:
 
     def decorate(function):
         function.static_argnames = names
+        compiled_code.add((function.fun if type(function) is LibraryFunction else function).__code__)
         return function
 
     return decorate

@@ -192,7 +192,7 @@ def _named_children(tree):
         return tuple(zip(map(_name_key, data), children)), data
     registration = registration_of(kind)
     if registration is None:
-        return tuple((GetAttrKey(k), x) for k, x in zip(getattr(kind, "_fields", ()), children)), data
+        return [(GetAttrKey(k), x) for k, x in zip(getattr(kind, "_fields", ()), children)], data
     if registration.data_fields is not None:
         return [(GetAttrKey(k), x) for k, x in zip(registration.data_fields, children)], data
     if registration.flatten_with_keys is not None:
@@ -323,7 +323,7 @@ def tree_map_with_path(
       {'a': ["['a'][0]=5"]}
     """
     pairs, treedef = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
-    columns = [treedef.flatten_up_to(r) for r in rest]
+    columns = [_flatten_up_to("tree_map_with_path tree", treedef, tree, r, is_leaf) for r in rest]
     return treedef.unflatten([f(path, leaf, *more) for (path, leaf), *more in zip(pairs, *columns)])
 
 
@@ -350,16 +350,16 @@ def tree_map(f: AnyFunction, tree: PyTree, *rest: PyTree, is_leaf: Callable[[Any
     leaves, treedef = tree_flatten(tree, is_leaf)
     if leaves and not callable(f):
         raise TypeError(f"tree_map, tree.map: f must be a function, got {f!r}")
-    columns = [_flatten_up_to(treedef, tree, r, is_leaf) for r in rest]
+    columns = [_flatten_up_to("tree_map tree", treedef, tree, r, is_leaf) for r in rest]
     return treedef.unflatten([f(*xs) for xs in zip(leaves, *columns)])
 
 
-def _flatten_up_to(treedef, tree, full, is_leaf):
+def _flatten_up_to(name, treedef, tree, full, is_leaf):
     try:
         return treedef.flatten_up_to(full)
     except ValueError:
         for error in prefix_errors(tree, full, is_leaf):
-            raise error("tree_map tree") from None
+            raise error(name) from None
         raise
 
 
@@ -372,7 +372,7 @@ def broadcast_prefix(prefix, full, is_leaf=None):
         for error in prefix_errors(prefix, full, is_leaf):
             raise error("broadcast_prefix prefix_tree") from None
         raise
-    return [x for x, subtree in zip(leaves, subtrees) for _ in tree_leaves(subtree, is_leaf)]
+    return [x for x, subtree in zip(leaves, subtrees) for _ in tree_leaves(subtree)]
 
 
 # ---- the differences of two trees

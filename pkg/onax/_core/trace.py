@@ -485,7 +485,8 @@ def typeof(x: Any) -> Any:
         return typeof(x.__jax_array__())
     if dtypes.is_scalar_type(kind):
         return typeof(x)
-    raise TypeError(f"Argument '{x}' of type {kind} is not a valid JAX type")
+    named = kind if kind is str else f"'{kind}'"  # as JAX writes them
+    raise TypeError(f"Argument '{x}' of type {named} is not a valid JAX type")
 
 
 get_aval = typeof

@@ -396,6 +396,7 @@ def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, py
 
     Raises:
       TypeError: the tree has another structure.
+      ValueError: the outer structure has no leaves and the inner one has some.
 
     Examples:
       >>> structure = onax.tree.structure
@@ -409,7 +410,7 @@ def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, py
     inner, outer = inner_treedef.num_leaves, outer_treedef.num_leaves
     if treedef.num_leaves != inner * outer:
         raise TypeError(f"Mismatch\n{treedef}\n != \n{outer_treedef.compose(inner_treedef)}")
-    return inner_treedef.unflatten([outer_treedef.unflatten(leaves[i::inner]) for i in range(inner)])
+    return inner_treedef.unflatten([outer_treedef.unflatten(leaves[i::inner]) for i in range(inner if outer else 0)])
 
 
 def tree_broadcast(prefix_tree: PyTree, full_tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> PyTree:

@@ -260,7 +260,7 @@ def dtype(x: Any, *, canonicalize: bool = True) -> "np.dtype | ExtendedDType":
     elif isinstance(x, (str, np.dtype, type)):
         if x in python_scalar_dtypes:
             return scalar_dtype(x) if canonicalize else python_scalar_dtypes[x]
-        result = _check_array_dtype(np.dtype(x))
+        result = _check_array_dtype(np.dtype(x), x if isinstance(x, str) else None)
     elif x is None:
         raise ValueError("Invalid argument to dtype: None.")
     else:

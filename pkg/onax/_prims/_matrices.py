@@ -82,6 +82,23 @@ def to_inexact(x):
     return x if dtypes.is_inexact(x.dtype) else convert(x, dtypes.canonicalize_dtype(np.float64))
 
 
+def check_symmetrizable(x, check):
+    """Calls `check`; a TypeError of its says first what the sum of the matrix and its adjoint says in JAX."""
+    try:
+        check()
+    except (TypeError, ValueError) as error:
+        shape, rank = x.shape, len(x.shape)
+        if rank < 2:
+            permutation = (rank - 1, rank - 2)
+            first = (
+                "transpose permutation isn't a permutation of operand dimensions, got permutation "
+                f"{permutation} for operand shape {shape}."
+            )
+        else:
+            first = f"add got incompatible shapes for broadcasting: {shape}, {(*shape[:-2], shape[-1], shape[-2])}."
+        raise TypeError(f"{first}\n{error}") from None
+
+
 def symmetrize(x):
     """The mean of x and its adjoint, which is Hermitian."""
     return div(add(x, adjoint(x)), const(x, 2))

@@ -6,6 +6,7 @@ results for forward and reverse mode algorithmic differentiation" (2008), and fo
 differentiating linear algebra" (2017).
 """
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from onax._prims import linalg_kernels as kernels
 from onax._prims._matrices import (
     adjoint,
     batched_eye,
+    check_symmetrizable,
     eye,
     matmul,
     matrix_transpose,
@@ -102,7 +104,7 @@ def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
     x = operand(x)
     if symmetrize_input:
         x = to_inexact(x)
-        check_square_operand("cholesky", x)
+        check_symmetrizable(x, functools.partial(check_square_operand, "cholesky", x))
         x = symmetrize(x)
     return tril(cholesky_p.bind(x))
 

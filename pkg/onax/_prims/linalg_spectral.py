@@ -5,6 +5,7 @@ distinct singular values, as in JAX.
 """
 
 import enum
+import functools
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,16 @@ from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import linalg_kernels as kernels
-from onax._prims._matrices import adjoint, as_columns, batched_eye, diagonal, matmul, symmetrize, to_inexact
+from onax._prims._matrices import (
+    adjoint,
+    as_columns,
+    batched_eye,
+    check_symmetrizable,
+    diagonal,
+    matmul,
+    symmetrize,
+    to_inexact,
+)
 from onax._prims.convert import convert
 from onax._prims.creation import broadcasted_iota
 from onax._prims.elementwise import abs as abs_
@@ -116,7 +126,7 @@ def eigh(
     x = operand(x)
     if symmetrize_input:
         x = to_inexact(x)
-        check_square_operand_of_eigh(x)
+        check_symmetrizable(x, functools.partial(check_square_operand_of_eigh, x))
         x = symmetrize(x)
     if subset_by_index is not None and subset_by_index != (0, x.shape[-1]):
         raise NotImplementedError("subset_by_index not supported on CPU and GPU")

@@ -8,6 +8,7 @@ import numpy as np
 
 from onax._core.axes import named_axes_in_scope
 from onax._core.layout import Format
+from onax._core.paths import keystr, tree_leaves_with_path
 from onax._core.refs import AbstractRef
 from onax._core.trace import typeof
 from onax._ground import dtypes, source
@@ -170,15 +171,17 @@ class CheckedFlatFunction(FlatFunction):
 
     def __call__(self, *flat):
         leaves = super().__call__(*flat)
-        for x in leaves:
+        for i, x in enumerate(leaves):
             if isinstance(x, Array):
                 continue
             try:
                 typeof(x)
             except TypeError:
+                component = keystr(tree_leaves_with_path(self.out_tree.unflatten(range(len(leaves))))[i][0])
+                at = f" at output component {component}" if component else ""
                 raise TypeError(
                     f"function {fun_source_info(self.fun)} traced for {self.traced_for} returned a value of type "
-                    f"{type(x)}, which is not a valid JAX type"
+                    f"{type(x)}{at}, which is not a valid JAX type"
                 ) from None
         return leaves
 

@@ -19,7 +19,7 @@ from onax._core.zeros import UndefinedPrimal, Zero
 from onax._ground import dtypes, source
 from onax._ground.typing import AnyFunction
 from onax._native.array import make_array
-from onax._native.tree import register_pytree_node, tree_flatten, tree_structure, tree_unflatten
+from onax._native.tree import register_pytree_node, tree_flatten, tree_leaves, tree_structure, tree_unflatten
 from onax._prims.collectives import match_varying
 from onax._prims.creation import instantiate_zeros
 from onax._transforms.abstract import abstractify
@@ -36,6 +36,11 @@ _Auxiliary = TypeVar("_Auxiliary")
 Argnums = int | Sequence[int]
 
 
+def check_argument(x):
+    if not valid_jaxtype(x):
+        raise TypeError(f"Argument '{x}' of type {type(x)} is not a valid JAX type.")
+
+
 def _flat_arguments(fun, args, has_aux=False):
     """(flat function, flat arguments as arrays) for a call with positional arguments."""
     leaves, tree = tree_flatten((args, {}))
@@ -44,7 +49,7 @@ def _flat_arguments(fun, args, has_aux=False):
 
 def _as_argument(x):
     if not valid_jaxtype(x):
-        raise TypeError(f"Argument '{x}' of type {type(x)} is not a valid JAX type.")
+        typeof(x)  # raises the error
     return as_array(x)
 
 
@@ -390,6 +395,8 @@ def vjp(fun: AnyFunction, *primals: Any, has_aux: bool = False, reduce_axes: Seq
       (Array(4., dtype=float32, weak_type=True), Array(3., dtype=float32, weak_type=True))
     """
     check_callable(fun)
+    for x in tree_leaves(primals):
+        check_argument(x)
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("vjp", fun, primals)
     checked_fun = _with_checked_results(flat_fun)
@@ -545,8 +552,7 @@ def _remaining_argnums(argnums, count):
 
 
 def check_grad_input(name, x, holomorphic, allow_int):
-    if not valid_jaxtype(x):
-        raise TypeError(f"Argument '{x}' of type {type(x)} is not a valid JAX type.")
+    check_argument(x)
     dtype = typeof(x).dtype
     if holomorphic:
         if not dtypes.issubdtype(dtype, np.complexfloating):

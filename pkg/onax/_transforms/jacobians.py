@@ -20,6 +20,7 @@ from onax._transforms.autodiff import (
     Arguments,
     argnums_partial,
     check_argnums,
+    check_argument,
     check_grad_input,
     check_grad_output,
     check_holomorphic_output,
@@ -103,6 +104,7 @@ def _float0_to_integer_zeros(x, like):
 
 
 def _check_jacfwd_input(x, holomorphic):
+    check_argument(x)
     dtype = typeof(x).dtype
     if holomorphic:
         if not dtypes.issubdtype(dtype, np.complexfloating):

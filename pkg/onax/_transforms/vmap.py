@@ -4,6 +4,7 @@ import functools
 from typing import Any
 
 from onax._core.axes import AxisData, named_axis
+from onax._core.paths import prefix_errors
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._ground import source
 from onax._ground.typing import Function
@@ -70,7 +71,7 @@ def vmap(
             )
         leaves, tree = tree_flatten((args, kwargs), is_leaf=is_container)
         axes = tuple(in_axes) if isinstance(in_axes, tuple) else in_axes
-        dims = flatten_axes("vmap in_axes", tree, (axes, 0), (args, kwargs))
+        dims = flatten_axes("vmap in_axes", tree, (axes, 0), kws=True)
         leaves = [x if d is None else _as_argument(x) for x, d in zip(leaves, dims)]
         size = _mapped_size(fun, args, kwargs, leaves, dims, axis_size)
         specs = [d if d is None or is_container(x) else d % typeof(x).ndim for x, d in zip(leaves, dims)]
@@ -127,12 +128,20 @@ def _move_to_out_axis(x, dim, out_axis, size):
 _NONE = object()
 
 
-def flatten_axes(name, tree, axes, full=None):
+class PytreeLeaf:
+    """Stands for a leaf where only the structure of a tree is known; messages name this class."""
+
+    def __repr__(self):
+        return "pytree leaf"
+
+
+def flatten_axes(name, tree, axes, kws=False):
     """One axis (int or None) for each leaf of `tree`, from a prefix tree of axes.
 
+    `kws`: the trees are (positional, keywords), and messages are about the positional ones.
     Raises ValueError if `axes` is not a prefix of the tree.
     """
-    dummy = tree_unflatten(tree, [object() for _ in range(tree.num_leaves)])
+    dummy = tree_unflatten(tree, [PytreeLeaf() for _ in range(tree.num_leaves)])
     flat = []
 
     def extend(axis, subtree):
@@ -141,10 +150,14 @@ def flatten_axes(name, tree, axes, full=None):
     marked = tree_map(lambda a: _NONE if a is None else a, axes, is_leaf=lambda a: a is None)
     try:
         tree_map(extend, marked, dummy)
-    except ValueError as mismatch:
+    except ValueError:
+        if kws:
+            axes, dummy = axes[0], dummy[0]
+        errors = prefix_errors(axes, dummy, lambda axis: axis is None)
+        details = "\n  ".join(str(error(name)) for error in errors)
         raise ValueError(
-            f"{name} specification must be a tree prefix of the corresponding value;\ngot specification {axes} for "
-            f"value tree {tree}.\n  Mismatch details: {mismatch}"
+            f"{name} specification must be a tree prefix of the corresponding value; \n"
+            f"  Mismatch details ({len(errors)} found):\n  {details}"
         ) from None
     return flat
 

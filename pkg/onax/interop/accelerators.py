@@ -3,8 +3,12 @@
 A name that is read here raises AttributeError with the reason.
 """
 
+from onax._ground.unavailable import UnavailableName
+
 
 def __getattr__(name):
-    raise AttributeError(
-        f"{name!r} is of a part of JAX for GPUs, TPUs, other machines or XLA's compiler, which onax does not have"
+    raise UnavailableName(
+        __name__,
+        name,
+        "it is of a part of JAX for GPUs, TPUs, other machines or XLA's compiler, which onax does not have",
     )

@@ -11,6 +11,7 @@ import sys
 import types
 from importlib.machinery import ModuleSpec
 
+from onax._ground.unavailable import UnavailableName
 from onax.interop import table
 
 ROOTS = ("jax", "jaxlib")
@@ -48,14 +49,38 @@ def _find_attribute(module, name):
     if is_module(full):
         return importlib.import_module(full)
     others = rows.get(f"{module.__name__}.*")
-    for home in (find_home(module.__name__), *(others.ours if others else ())):
-        value = getattr(importlib.import_module(home), name, module) if home else module
-        if value is not module:
+    reason = None
+    for home in filter(None, (find_home(module.__name__), *(others.ours if others else ()))):
+        try:
+            value = getattr(importlib.import_module(home), name)
+        except UnavailableName as error:
+            reason = error.reason
+        except AttributeError:
+            continue
+        else:
             if table.is_private(full):
                 table.log(full)
             return renamed(value)
+    if others:  # a module without names of its own: why it is not there says more
+        reason = _reason_of_module(module.__name__) or reason
+    if reason is not None:
+        raise UnavailableName(module.__name__, name, reason)
     plain = f"module {module.__name__!r} has no attribute {name!r}"
     raise AttributeError(describe_missing(full) if table.is_private(full) else plain, name=name, obj=module)
+
+
+def _reason_of_module(name):
+    """Why a public module of jax, or one around it, is not there; None if all are."""
+    parent, _, last = name.rpartition(".")
+    home = find_home(parent) if parent else None
+    if home is not None:
+        try:
+            getattr(importlib.import_module(home), last)
+        except UnavailableName as error:
+            return error.reason
+        except AttributeError:
+            return None
+    return _reason_of_module(parent) if parent else None
 
 
 def is_dunder(name):

@@ -119,7 +119,7 @@ def _psum(x, axis_name, groups):
         x = reduce_sum(as_array(x), tuple(_canonical_axis(p, typeof(x).ndim) for p in positions))
     if not names:
         return x
-    size = _group_size(names, None, "psum" if traced else None)
+    size = _group_size(names, None, "psum" if isinstance(x, (Tracer, Array)) else None)
     if not traced and groups is None:
         return _multiply_by_integer(x, size)
     primitive = psum_invariant_p if varying_is_checked(names) else psum_p

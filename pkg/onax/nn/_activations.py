@@ -488,6 +488,7 @@ def standardize(
       Float array of the shape of `x`.
 
     Raises:
+      IndexError: the axis is out of bounds.
       ValueError: `algorithm` is another value.
 
     Examples:

@@ -26,7 +26,14 @@ from onax.numpy._arithmetic import power
 from onax.numpy._creation import asarray, broadcast_to
 from onax.numpy._index_expressions import basic_index, leading_arrays, parse
 from onax.numpy._indexing import Indexer, array_like, is_committed_elsewhere, read
-from onax.numpy._promotion import as_operand, check_arraylike, is_arraylike, promote_dtypes
+from onax.numpy._promotion import (
+    as_operand,
+    check_arraylike,
+    fits_default_integer,
+    is_arraylike,
+    promote_dtypes,
+    python_scalar,
+)
 from onax.numpy._ufuncs import divide
 
 
@@ -191,6 +198,9 @@ def update(
         return with_out_sharding(out_sharding, update, x, index, values, scatter, name, **options)
     values = values if is_arraylike(values) else asarray(values)  # lists are values, as in JAX
     check_arraylike(name, x, values)
+    if type(values) is int and not fits_default_integer(values):
+        fits = dtypes.is_integer(x.dtype) and dtypes.iinfo(x.dtype).min <= values <= dtypes.iinfo(x.dtype).max
+        values = python_scalar(values, x.dtype if fits else dtypes.scalar_dtype(int), False)
     mode = lax.GatherScatterMode.from_any(mode)
     parsed = parse(x.shape, index)
     indexer = Indexer(parsed, wrap_negative_indices)
@@ -352,7 +362,7 @@ def _plain_values(x, values):
     if isinstance(values, (np.ndarray, np.generic)):
         return values if values.dtype == dtype else None
     if kind is float or kind is int:
-        if dtype.kind == "f":
+        if dtype.kind == "f" and (kind is float or fits_default_integer(values)):
             return dtype.type(values)
         if kind is int and -128 <= values < 128 and (values >= 0 or dtype.kind == "i"):
             return dtype.type(values)

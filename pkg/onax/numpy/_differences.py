@@ -22,6 +22,7 @@ from onax.numpy._promotion import (
     canonical_axis,
     check_arraylike,
     ensure_arraylike,
+    indexed_axis,
     promote_args,
     promote_dtypes,
     promote_dtypes_inexact,
@@ -274,6 +275,7 @@ def unwrap(p: ArrayLike, discont: ArrayLike | None = None, axis: int = -1, perio
       Array of the shape of `p`, inexact unless both `p` and the period are integers.
 
     Raises:
+      IndexError: the axis is out of bounds.
       ValueError: `p` is complex.
 
     Examples:
@@ -285,7 +287,7 @@ def unwrap(p: ArrayLike, discont: ArrayLike | None = None, axis: int = -1, perio
         raise ValueError("jnp.unwrap does not support complex inputs.")
     if not p.shape:
         return promote_dtypes_inexact(p)[0]
-    axis = canonical_axis(axis, p.ndim)
+    axis = indexed_axis(axis, p.ndim)
     if p.shape[axis] == 0:
         return promote_dtypes_inexact(p)[0]
     discont = period / 2 if discont is None else discont

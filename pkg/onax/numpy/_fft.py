@@ -17,7 +17,7 @@ from onax.lax._creation import place_on_device as on_device
 from onax.numpy._arithmetic import remainder
 from onax.numpy._creation import asarray
 from onax.numpy._padding import pad
-from onax.numpy._promotion import canonical_axis, ensure_arraylike
+from onax.numpy._promotion import canonical_axis, ensure_arraylike, indexed_axis
 from onax.numpy._shaping import moveaxis, roll
 from onax.numpy._ufuncs import conj
 
@@ -42,10 +42,10 @@ def _axes_and_sizes(name, a, s, axes):
     if s is not None:
         s = tuple(operator.index(i) for i in s)
         if any(n <= 0 for n in s):
-            raise ValueError(f"{name}: Shape should be positive.")
+            raise ValueError("Shape should be positive.")
         if axes is not None and len(s) != len(axes):
-            raise ValueError(f"{name}: Shape and axes have different lengths.")
-        if len(s) > a.ndim:
+            raise ValueError("Shape and axes have different lengths.")
+        if len(s) > a.ndim and axes is None:
             raise ValueError(f"{name}: {len(s)} sizes {s} for an array of shape {a.shape}")
     if axes is None:
         axes = range(a.ndim) if s is None else range(a.ndim - len(s), a.ndim)
@@ -106,17 +106,29 @@ def _fft_any_rank(x, fft_type, sizes):
     return lax.fft(x, fft_type, rest)
 
 
-def _fft_core_1d(name, a, fft_type, n, axis, norm):
+def _check_not_several(name, axis):
     if isinstance(axis, (list, tuple)):
         raise ValueError(
             f"jax.numpy.fft.{name} does not support multiple axes. Please use jax.numpy.fft.{name}n. Got axis = {axis}."
         )
-    return _fft_core(name, a, fft_type, None if n is None else [n], (axis,), norm)
+
+
+def _check_one_axis(name, a, axis):
+    """Raises for an axis of `hfft` or `ihfft` what indexing the shape with it raises in JAX."""
+    _check_not_several(name, axis)
+    if not isinstance(axis, (int, np.integer)):
+        raise TypeError(f"tuple indices must be integers or slices, not {type(axis).__name__}")
+    indexed_axis(axis, a.ndim)
+
+
+def _fft_core_1d(name, a, fft_type, n, axis, norm):
+    _check_not_several(name, axis)
+    return _fft_core(name, a, fft_type, None if n is None else [n], None if axis is None else (axis,), norm)
 
 
 def _fft_core_2d(name, a, fft_type, s, axes, norm):
     if len(axes) != 2:
-        raise ValueError(f"jax.numpy.fft.{name} only supports 2 axes. Got axes = {axes}.")
+        raise ValueError(f"jax.numpy.fft.{name} only supports 2 axes. Got axes = {axes!r}.")
     return _fft_core(name, a, fft_type, s, axes, norm)
 
 
@@ -232,13 +244,16 @@ def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = 
       Real array with length n along `axis`.
 
     Raises:
+      IndexError: the axis is out of bounds.
       ValueError: n is below 1, the axis is out of bounds, or `norm` is unknown.
 
     Examples:
       >>> jnp.fft.hfft(jnp.array([1.0, 2.0, 3.0]))
       Array([ 8., -2.,  0., -2.], dtype=float32)
     """
-    return irfft(conj(ensure_arraylike("jax.numpy.fft.hfft", a)), n, axis, _swap_direction(norm))
+    a = ensure_arraylike("jax.numpy.fft.hfft", a)
+    _check_one_axis("hfft", a, axis)
+    return irfft(conj(a), n, axis, _swap_direction(norm))
 
 
 def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
@@ -256,13 +271,16 @@ def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
       Complex array with length n // 2 + 1 along `axis`.
 
     Raises:
+      IndexError: the axis is out of bounds.
       ValueError: n is below 1, the axis is out of bounds, or `norm` is unknown.
 
     Examples:
       >>> jnp.fft.ihfft(jnp.array([9.0, -4.0, 1.0, -4.0])).real
       Array([0.5, 2. , 4.5], dtype=float32)
     """
-    return conj(rfft(asarray(a), n, axis, _swap_direction(norm)))
+    a = asarray(a)
+    _check_one_axis("ihfft", a, axis)
+    return conj(rfft(a, n, axis, _swap_direction(norm)))
 
 
 def fft2(

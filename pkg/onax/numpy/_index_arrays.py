@@ -246,8 +246,6 @@ def unravel_index(indices: ArrayLike, shape: DimSize | Sequence[DimSize]) -> tup
     if np.ndim(given) > 1:
         raise ValueError("unravel_index: shape should be a scalar or 1D sequence.")
     lengths = tuple(given) if np.ndim(given) else (given,)
-    if not dtypes.is_integer(indices.dtype):
-        raise TypeError("only int indices permitted")
     out = []
     positions = indices
     for n in lengths[::-1]:
@@ -298,7 +296,7 @@ def ravel_multi_index(
                 "Use mode='wrap' or mode='clip' instead.",
             )  # fmt: skip
         if not dtypes.is_integer(part.dtype):
-            raise ValueError(f"ravel_multi_index: dtype={part.dtype!r} is not an integer type.")
+            raise ValueError(f"dtype={part.dtype!r} is not an integer type.")
     if mode == "raise":
         if any(((np.asarray(i) < 0) | (np.asarray(i) >= d)).any() for i, d in zip(parts, dims)):
             raise ValueError("invalid entry in coordinates array")

@@ -127,7 +127,7 @@ def _matrix_norm(x, order, axis, keepdims):
 
 def _norm_by_singular_values(x, order, axis, keepdims):
     s = svd(moveaxis(x, axis, (-2, -1)), compute_uv=False)
-    out = _sum(s, axis=-1) if order == "nuc" else (_max if order == 2 else _min)(s, axis=-1)
+    out = _sum(s, axis=-1) if order == "nuc" else _max(s, axis=-1, initial=0) if order == 2 else _min(s, axis=-1)
     return lax.expand_dims(out, tuple(sorted(axis))) if keepdims else out
 
 
@@ -216,7 +216,7 @@ def multi_dot(arrays: Sequence[ArrayLike], *, precision: PrecisionLike = None) -
         if x.ndim not in ((1, 2) if i in (0, len(operands) - 1) else (2,)):
             raise ValueError(
                 "multi_dot: input arrays must all be two-dimensional, except for the first and last array which may be "
-                "1D or 2D."
+                f"1 or 2 dimensional. Got array shapes {[x.shape for x in operands]}"
             )
     if any(a.shape[-1] != b.shape[0] for a, b in zip(operands, operands[1:])):
         raise ValueError(

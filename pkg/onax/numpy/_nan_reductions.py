@@ -198,6 +198,7 @@ def nanmean(
       Inexact array without the reduced axes; NaN where all elements are.
 
     Raises:
+      IndexError: the axis is out of bounds, and `a` holds no inexact numbers.
       ValueError: there is no such axis.
 
     Examples:

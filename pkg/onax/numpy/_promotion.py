@@ -5,11 +5,13 @@ A Python scalar becomes a concrete scalar of the common dtype, never a staged co
 """
 
 import operator
+import sys
 import warnings
 
 import numpy as np
 
 from onax import lax
+from onax._core.api_functions import compiled_code
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes, source
 from onax._ground.config import config
@@ -20,6 +22,7 @@ from onax._native.context import get_trace
 from onax._prims.convert import cast, convert
 
 _ACCEPTED = (Array, np.ndarray, np.generic, bool, int, float, complex)
+_INT32, _INT64 = range(-(2**31), 2**31), range(-(2**63), 2**63)
 _INEXACT = frozenset(d for d in dtypes.ALL_DTYPES if dtypes.is_inexact(d))
 
 
@@ -63,7 +66,30 @@ def as_operand(x):
         return make_array(np.asarray(cast(np.asarray(x), dtype)))
     if hasattr(type(x), "__jax_array__"):
         return as_operand(x.__jax_array__())
+    if type(x) is int and not fits_default_integer(x):
+        _refuse_overflow(x)
     return python_scalar(x, dtypes.dtype(x), dtypes.is_weakly_typed(x))
+
+
+def fits_default_integer(x):
+    """Whether the dtype that a Python int has by default holds it."""
+    return x in _INT32 or (x in _INT64 and dtypes.scalar_dtype(int).itemsize == 8)
+
+
+def _refuse_overflow(x):
+    """Raises OverflowError for a large int that is an argument of a function that JAX compiles."""
+    name, frame = None, sys._getframe(2)
+    while frame is not None and source.is_internal(frame.f_code.co_filename):
+        code, values = frame.f_code, frame.f_locals
+        if code in compiled_code:
+            parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            name = next((p for p in parameters if values.get(p) is x), name)
+        frame = frame.f_back
+    if name is not None:
+        raise OverflowError(
+            "An overflow was encountered while parsing an argument to a jitted computation, whose argument path is "
+            f"{name}. Got {int} with value {x}"
+        )
 
 
 def python_scalar(x, dtype, weak_type):
@@ -111,6 +137,8 @@ def to_dtype(x, dtype, weak_type=False):
             return make_array(cast(x._value, dtype), weak_type=weak_type)
         return convert(x, dtype, weak_type)
     if kind is int or kind is float or kind is complex or kind is bool:
+        if kind is int and not fits_default_integer(x):
+            _refuse_overflow(x)
         if kind is int and dtypes.is_integer(dtype):
             bits, given = dtypes.itemsize_bits(dtype), x
             x &= (1 << bits) - 1
@@ -288,6 +316,27 @@ def canonical_axis(axis, ndim):
     if not -ndim <= number < ndim:
         raise ValueError(f"axis {number} is out of bounds for array of dimension {ndim}")
     return number + ndim if number < 0 else number
+
+
+def indexed_axis(axis, ndim):
+    """As `canonical_axis`, for functions that index the shape with the axis in JAX: IndexError out of bounds."""
+    try:
+        return canonical_axis(axis, ndim)
+    except ValueError as error:
+        raise IndexError(f"tuple index out of range\n{error}") from None
+
+
+def listed_axis(axis, ndim):
+    """As `canonical_axis`, for functions that index a list of the axes in JAX."""
+    try:
+        return canonical_axis(axis, ndim)
+    except ValueError as error:
+        raise IndexError(f"index {axis} is out of bounds for axis 0 with size {ndim}\n{error}") from None
+    except TypeError as error:
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "
+            f"valid indices\n{error}"
+        ) from None
 
 
 def static_axes(axis):

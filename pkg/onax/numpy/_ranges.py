@@ -210,6 +210,14 @@ def linspace(
     return on_device(out, device)
 
 
+def _new_axis(axis, ndim):
+    """As `canonical_axis`, for an axis that is inserted: IndexError out of bounds, as in JAX."""
+    try:
+        return canonical_axis(axis, ndim)
+    except ValueError as error:
+        raise IndexError(f"list assignment index out of range\n{error}") from None
+
+
 @staged("_linspace", static_argnames=("num", "endpoint", "retstep", "dtype", "axis"))
 def _linspace(start, stop, *, num, endpoint, retstep, dtype, axis):
     if num < 0:
@@ -221,7 +229,7 @@ def _linspace(start, stop, *, num, endpoint, retstep, dtype, axis):
     start, stop = (to_dtype(x, compute) for x in (start, stop))
     shape = lax.broadcast_shapes(start.shape, stop.shape)
     start, stop = broadcast_to(start, shape), broadcast_to(stop, shape)
-    axis = canonical_axis(axis, len(shape) + 1)
+    axis = _new_axis(axis, len(shape) + 1)
     steps = num - 1 if endpoint else num
     if num > 1:
         delta = lax.div(lax.sub(stop, start), compute.type(steps))
@@ -235,7 +243,7 @@ def _linspace(start, stop, *, num, endpoint, retstep, dtype, axis):
         delta = lax.full((), np.nan, compute)
         out = lax.full((0, *shape), 0, compute)
     if dtypes.is_integer(dtype) and not dtypes.is_integer(compute):
-        out = lax.floor(out)
+        out = lax.floor(lax.real(out) if dtypes.is_complex(compute) else out)
     out = lax.convert_element_type(_move_leading_axis(out, axis), dtype)
     return (out, delta) if retstep else out
 

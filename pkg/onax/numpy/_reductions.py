@@ -20,12 +20,14 @@ from onax._native.array import Array, ArrayImpl
 from onax._prims.convert import convert
 from onax._prims.reductions import highest, lowest
 from onax.numpy._creation import broadcast_to
+from onax.numpy._named_axes import has_names, size_of_names, split_axes
 from onax.numpy._promotion import (
     can_use_numpy,
     canonical_axes,
     check_arraylike,
     ensure_arraylike,
     ensure_arraylikes,
+    indexed_axis,
     no_out,
     promote_args,
     promote_dtypes_inexact,
@@ -87,7 +89,9 @@ def _check_initial(name, initial, dtype):
     return to_dtype(initial, dtype)
 
 
-def _reduce(name, a, axis, dtype, out, keepdims, initial, mask, op, combine, identity, upcast=True, promote=True):
+def _reduce(
+    name, a, axis, dtype, out, keepdims, initial, mask, op, combine, identity, parallel=None, upcast=True, promote=True
+):
     """Implements sum and prod: widens, masks with the identity, reduces, combines with initial, and narrows."""
     no_out(name, out)
     a = ensure_arraylike(name, a)
@@ -99,16 +103,27 @@ def _reduce(name, a, axis, dtype, out, keepdims, initial, mask, op, combine, ide
     if result is None:
         result = sum_dtype(a.dtype) if promote else a.dtype
     compute = _F32 if upcast and result in _HALF else result
+    axis, names = split_axes(name, axis, parallel)
     axes = reduction_axes(axis, a.ndim)
     reduced = lax.convert_element_type(a, compute)
     if mask is not None:
         reduced = where(_check_mask(name, mask), reduced, constant_like(reduced, identity))
     outcome = op(reduced, axes)
+    if names:
+        outcome = parallel(outcome, names)
     if initial is not None:
         outcome = combine(_check_initial(name, initial, compute), outcome)
     if keepdims:
         outcome = _restore_axes(outcome, axes, reduced.shape)
     return outcome if compute is result or compute == result else lax.convert_element_type(outcome, result)
+
+
+def _add(a, axes):
+    return lax.reduce_or(a, axes) if a.dtype == np.bool_ else lax.reduce_sum(a, axes)
+
+
+def _multiply(a, axes):
+    return lax.reduce_and(a, axes) if a.dtype == np.bool_ else lax.reduce_prod(a, axes)
 
 
 def sum_dtype(dtype):
@@ -161,7 +176,7 @@ def sum(
       >>> jnp.sum(jnp.array([[1, 2, 3], [4, 5, 6]]), axis=1)
       Array([ 6, 15], dtype=int32)
     """
-    if type(a) is ArrayImpl and a.dtype in _AS_IS and dtype is out is initial is where is None:
+    if type(a) is ArrayImpl and a.dtype in _AS_IS and dtype is out is initial is where is None and not has_names(axis):
         if promote_integers and a.dtype.kind in "iu":  # 32 bits widen when 64 are on
             a = lax.convert_element_type(a, sum_dtype(a.dtype))
         try:
@@ -173,7 +188,7 @@ def sum(
             raise
     try:
         return _reduce(
-            "sum", a, axis, dtype, out, keepdims, initial, where, lax.reduce_sum, lax.add, 0, promote=promote_integers
+            "sum", a, axis, dtype, out, keepdims, initial, where, _add, lax.add, 0, lax.psum, promote=promote_integers
         )
     except (TypeError, ValueError) as error:
         name_error(error, "onax.numpy.sum", (a,))
@@ -218,14 +233,15 @@ def prod(
       Array(24, dtype=int32)
     """
     return _reduce(
-        "prod", a, axis, dtype, out, keepdims, initial, where, lax.reduce_prod, lax.mul, 1, promote=promote_integers
+        "prod", a, axis, dtype, out, keepdims, initial, where, _multiply, lax.mul, 1, promote=promote_integers
     )
 
 
-def _reduce_extreme(name, a, axis, out, keepdims, initial, mask, op, combine, identity):
+def _reduce_extreme(name, a, axis, out, keepdims, initial, mask, op, combine, identity, parallel):
     """Implements max and min: they have no identity, so empty axes and masks need `initial`."""
     no_out(name, out)
     a = ensure_arraylike(name, a)
+    axis, names = split_axes(name, axis, parallel)
     axes = reduction_axes(axis, a.ndim)
     if initial is None:
         if 0 in [a.shape[i] for i in axes]:
@@ -240,6 +256,8 @@ def _reduce_extreme(name, a, axis, out, keepdims, initial, mask, op, combine, id
     if mask is not None:
         a = where(_check_mask(name, mask), a, identity(a.dtype))
     result = op(a, axes)
+    if names:
+        result = parallel(result, names)
     if initial is not None:
         result = combine(_check_initial(name, initial, a.dtype), result)
     return _restore_axes(result, axes, a.shape) if keepdims else result
@@ -275,7 +293,7 @@ def max(
       >>> jnp.max(jnp.array([[3, 7], [9, 2]]), axis=0)
       Array([9, 7], dtype=int32)
     """
-    return _reduce_extreme("max", a, axis, out, keepdims, initial, where, lax.reduce_max, lax.max, lowest)
+    return _reduce_extreme("max", a, axis, out, keepdims, initial, where, lax.reduce_max, lax.max, lowest, lax.pmax)
 
 
 @static_argnames("keepdims")
@@ -308,7 +326,7 @@ def min(
       >>> jnp.min(jnp.array([[3, 7], [9, 2]]), axis=0)
       Array([3, 2], dtype=int32)
     """
-    return _reduce_extreme("min", a, axis, out, keepdims, initial, where, lax.reduce_min, lax.min, highest)
+    return _reduce_extreme("min", a, axis, out, keepdims, initial, where, lax.reduce_min, lax.min, highest, lax.pmin)
 
 
 amax, amin = max, min
@@ -348,14 +366,15 @@ def minmax(
     no_out("minmax", out)
     a = ensure_arraylike("minmax", a)
     return (
-        _reduce_extreme("minmax", a, axis, None, keepdims, low, where, lax.reduce_min, lax.min, highest),
-        _reduce_extreme("minmax", a, axis, None, keepdims, high, where, lax.reduce_max, lax.max, lowest),
+        _reduce_extreme("minmax", a, axis, None, keepdims, low, where, lax.reduce_min, lax.min, highest, lax.pmin),
+        _reduce_extreme("minmax", a, axis, None, keepdims, high, where, lax.reduce_max, lax.max, lowest, lax.pmax),
     )
 
 
 def _reduce_bools(name, a, axis, out, keepdims, mask, op, identity):
     no_out(name, out)
     a = convert(ensure_arraylike(name, a), np.dtype(np.bool_))  # of complex numbers the real part, as in JAX
+    axis, _ = split_axes(name, axis, None)
     axes = reduction_axes(axis, a.ndim)
     if mask is not None:
         a = where(_check_mask(name, mask), a, np.bool_(identity))
@@ -443,7 +462,10 @@ def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Ar
 
 def _axis_size(a, axis):
     """The number of elements that a reduction over the axes combines."""
-    return dims.prod(tuple(a.shape[i] for i in reduction_axes(axis, a.ndim)))
+    axis, names = split_axes("mean", axis, lax.psum)
+    for i in (axis,) if type(axis) is int else axis if type(axis) is tuple else ():
+        indexed_axis(i, a.ndim)
+    return dims.prod(tuple(a.shape[i] for i in reduction_axes(axis, a.ndim))) * size_of_names(names)
 
 
 @static_argnames("dtype", "keepdims")
@@ -474,6 +496,7 @@ def mean(
       Array without the reduced axes; NaN for no elements.
 
     Raises:
+      IndexError: an axis is out of bounds.
       ValueError: there is no such axis.
 
     Examples:
@@ -481,7 +504,8 @@ def mean(
       Array([2., 4.], dtype=float32)
     """
     if type(a) is ArrayImpl and a.dtype in _PLAIN_FLOATS and dtype is out is where is None:
-        return lax.div(sum(a, axis, keepdims=keepdims), a.dtype.type(_axis_size(a, axis)))
+        count = a.dtype.type(_axis_size(a, axis))  # checks the axis
+        return lax.div(sum(a, axis, keepdims=keepdims), count)
     result, compute = _mean_dtypes("mean", a, dtype, out)
     return lax.convert_element_type(_mean(a, axis, compute, keepdims, where), result)
 
@@ -543,6 +567,7 @@ def var(
       Real array without the reduced axes; NaN where the divisor is not positive.
 
     Raises:
+      IndexError: an axis is out of bounds.
       ValueError: both ddof and correction are given.
 
     Examples:
@@ -584,6 +609,7 @@ def std(
       Real array without the reduced axes.
 
     Raises:
+      IndexError: an axis is out of bounds.
       ValueError: dtype is not inexact.
 
     Examples:
@@ -743,6 +769,7 @@ def average(
     """
     if weights is None:
         a = ensure_arraylike("average", a)
+        reduction_axes(axis, a.ndim)  # ValueError, unlike `mean`
         result = mean(a, axis=axis, keepdims=keepdims)
         weight = lax.full((), _axis_size(a, axis), result.dtype)
         return (result, broadcast_to(weight, result.shape)) if returned else result

@@ -14,7 +14,7 @@ from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax.numpy._creation import asarray, broadcast_to
 from onax.numpy._gathering import take_in_bounds
-from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arraylike
+from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arraylike, indexed_axis
 from onax.numpy._shaping import ravel
 
 
@@ -40,6 +40,7 @@ def repeat(
       Array of the dtype of `a`, longer along the axis.
 
     Raises:
+      IndexError: the axis is out of bounds, and `repeats` is an array.
       ValueError: the number of repeats does not fit.
       TypeError: `repeats` is not of integers.
 
@@ -53,7 +54,8 @@ def repeat(
     a = ensure_arraylike("repeat", a)
     if axis is None:
         a, axis = ravel(a), 0
-    axis = canonical_axis(axis, a.ndim) if a.ndim else 0
+    find_axis = canonical_axis if np.ndim(repeats) == 0 else indexed_axis
+    axis = find_axis(axis, a.ndim) if a.ndim else 0
     if a.ndim == 0:
         a = lax.expand_dims(a, (0,))
     if isinstance(repeats, dims.SymbolicDim) or (total_repeat_length is None and np.ndim(repeats) == 0):

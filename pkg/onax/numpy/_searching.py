@@ -26,10 +26,10 @@ from onax.numpy._cumulative import cumsum
 from onax.numpy._gathering import take, take_in_bounds
 from onax.numpy._promotion import (
     can_use_numpy,
-    canonical_axis,
     check_arraylike,
     ensure_arraylike,
     ensure_arraylikes,
+    indexed_axis,
     no_out,
     promote_dtypes,
     to_dtype,
@@ -446,7 +446,7 @@ def _arg_extreme(name, a, axis, out, keepdims, op):
     if flat:
         a, axis = lax.reshape(a, (dims.prod(a.shape),)) if ndim != 1 else a, 0
     else:
-        axis = canonical_axis(axis, ndim)
+        axis = indexed_axis(axis, ndim)
     if type(a.shape[axis]) is int and a.shape[axis] == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")
     result = op(a, axis, dtypes.scalar_dtype(int))
@@ -468,6 +468,7 @@ def argmax(a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bo
       Array of the default integer.
 
     Raises:
+      IndexError: the axis is out of bounds.
       ValueError: the axis is empty.
 
     Examples:
@@ -490,6 +491,7 @@ def argmin(a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bo
       Array of the default integer.
 
     Raises:
+      IndexError: the axis is out of bounds.
       ValueError: the axis is empty.
 
     Examples:
@@ -514,6 +516,7 @@ def nanargmax(a: ArrayLike, axis: int | None = None, out: None = None, keepdims:
       Integer array without the axis.
 
     Raises:
+      IndexError: the axis is out of bounds.
       ValueError: there is no such axis.
 
     Examples:
@@ -539,6 +542,7 @@ def nanargmin(a: ArrayLike, axis: int | None = None, out: None = None, keepdims:
       Integer array without the axis.
 
     Raises:
+      IndexError: the axis is out of bounds.
       ValueError: there is no such axis.
 
     Examples:

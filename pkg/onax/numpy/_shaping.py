@@ -23,6 +23,7 @@ from onax.numpy._promotion import (
     check_arraylike,
     ensure_arraylike,
     ensure_arraylikes,
+    listed_axis,
     static_axes,
 )
 
@@ -74,7 +75,7 @@ def reshape(
     elif order in ("A", "K"):
         raise NotImplementedError(f"np.reshape order={order} is not implemented: an Array has no memory order.")
     else:
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+        raise ValueError(f"Unexpected value for 'order' argument: {order}.")
     return lax.copy_p.bind(out) if copy and out is a else out
 
 
@@ -192,7 +193,8 @@ def permute_dims(a: ArrayLike, /, axes: tuple[int, ...]) -> Array:
       >>> jnp.permute_dims(jnp.ones((2, 3, 4)), (2, 0, 1)).shape
       (4, 2, 3)
     """
-    return transpose(a, axes)
+    a = ensure_arraylike("permute_dims", a)
+    return lax.transpose(a, axes)
 
 
 def matrix_transpose(x: ArrayLike, /) -> Array:
@@ -238,7 +240,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     """
     a = ensure_arraylike("swapaxes", a)
     order = list(range(a.ndim))
-    i, j = canonical_axis(axis1, a.ndim), canonical_axis(axis2, a.ndim)
+    i, j = (listed_axis(axis, a.ndim) for axis in (axis1, axis2))
     order[i], order[j] = order[j], order[i]
     return lax.transpose(a, order)
 

@@ -470,7 +470,9 @@ def pinv(
             raise ValueError("pinv: only one of rtol and rcond may be specified.")
         rtol = rcond
     if a.ndim < 2:
-        raise ValueError(f"pinv needs at least two axes, got shape {a.shape}")
+        raise ValueError(
+            f"not enough values to unpack (expected 2, got {a.ndim})\npinv needs at least two axes, got shape {a.shape}"
+        )
     m, n = a.shape[-2:]
     if hermitian and m != n:
         raise TypeError(f"pinv with hermitian=True takes square matrices, got shape {a.shape}")
@@ -487,7 +489,8 @@ def _cond(x, p):
     if p == -2:
         s = svdvals(x)
         return s[..., -1] / s[..., 0]
-    require_square("cond", x)
+    if x.shape[-2] != x.shape[-1]:
+        raise ValueError(f"jnp.linalg.cond: for p={p!r}, array must be square; got arr.shape={x.shape}")
     r = norm(x, ord=p, axis=(-2, -1)) * norm(inv(x), ord=p, axis=(-2, -1))
     sound = lax.bitwise_and(lax.ne(r, r), lax.bitwise_not(any_(lax.ne(x, x), axis=(-2, -1))))
     return where(sound, np.inf, r)

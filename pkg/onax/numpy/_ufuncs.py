@@ -44,11 +44,10 @@ def _set_signature(function, name, parameters, doc):
     function.__module__ = "onax.numpy"
     function.__doc__ = doc(name, parameters.split())
     function.__annotations__ = {**dict.fromkeys(parameters.split(), "ArrayLike"), "return": "Array"}
-    function.static_argnames = ()  # JAX compiles it
     code = function.__code__
     count = code.co_argcount
     function.__code__ = code.replace(co_varnames=(*parameters.split(), *code.co_varnames[count:]), co_name=name)
-    return function
+    return static_argnames()(function)  # JAX compiles it
 
 
 def _unary(name, primitive, function, direct, promote, doc) -> Callable[[ArrayLike], Array]:

@@ -303,6 +303,9 @@ def lu_solve(
     Returns:
       Array of the shape of `b`.
 
+    Raises:
+      ValueError: the shapes do not fit.
+
     Examples:
       >>> factors = onax.scipy.linalg.lu_factor(jnp.array([[0.0, 1.0], [2.0, 0.0]]))
       >>> onax.scipy.linalg.lu_solve(factors, jnp.array([3.0, 4.0]))
@@ -310,6 +313,9 @@ def lu_solve(
     """
     both, pivots = lu_and_piv
     both, b = promote_inexact("lu_solve", both, b)
+    core = 1 if b.ndim in (1, both.ndim - 1) else 2
+    if b.ndim and both.ndim > 1 and b.shape[-core] != both.shape[-1]:
+        raise ValueError(f"lu_solve: the shapes {both.shape} of the factors and {b.shape} of b do not fit")
     return _lu_solve(both, pivots, b, trans=trans)
 
 
@@ -479,7 +485,7 @@ def _rsf2csf(t, z):
         a, b, c, d = block[0, 0], block[0, 1], block[1, 0], block[1, 1]
         half = (a - d) / 2
         root = jnp.sqrt(half * half + b * c)
-        mu = jnp.where(jnp.abs(half + root) < jnp.abs(half - root), half + root, half - root)
+        mu = jnp.where(jnp.abs(half + root) <= jnp.abs(half - root), half + root, half - root)
         size = jnp.sqrt(jnp.abs(mu) ** 2 + jnp.abs(c) ** 2).astype(t.dtype)
         size = jnp.where(c == 0, 1, size)
         cs, sn = jnp.where(c == 0, 1, mu / size), jnp.where(c == 0, 0, c / size)
@@ -500,8 +506,8 @@ def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Arra
     """Returns a real Schur form as a complex, triangular one.
 
     Args:
-      T: (n, n), quasi-triangular.
-      Z: (n, n), orthogonal.
+      T: (..., n, n), quasi-triangular.
+      Z: (..., n, n), orthogonal; leading axes broadcast.
       check_finite: accepted, without effect.
 
     Returns:
@@ -517,12 +523,15 @@ def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Arra
     """
     T, Z = promote_inexact("rsf2csf", T, Z)
     for name, value in (("T", T), ("Z", Z)):
-        if value.ndim != 2 or value.shape[0] != value.shape[1]:
+        if value.ndim < 2 or value.shape[-1] != value.shape[-2]:
             raise ValueError(f"Input '{name}' must be square.")
-    if T.shape != Z.shape:
+    if T.shape[-2:] != Z.shape[-2:]:
         raise ValueError(f"Input array shapes must match: Z: {Z.shape} vs. T: {T.shape}")
     kind = np.result_type(T.dtype, np.complex64)
-    return _rsf2csf(T.astype(kind), Z.astype(kind))
+    T, Z = T.astype(kind), Z.astype(kind)
+    if T.ndim == Z.ndim == 2:
+        return _rsf2csf(T, Z)
+    return jnp.vectorize(_rsf2csf, signature="(n,n),(n,n)->(n,n),(n,n)")(T, Z)
 
 
 # ---- systems of equations ----
@@ -686,56 +695,13 @@ def polar(
     if a.ndim < 2:
         raise ValueError("The input `a` must be at least a 2-D array.")
     if side not in ("right", "left"):
-        raise ValueError(f"The argument `side` must be either 'right' or 'left', not {side!r}.")
+        raise ValueError("The argument `side` must be either 'right' or 'left'.")
     if method not in ("qdwh", "svd"):
         raise ValueError(f"Unknown polar decomposition method {method}.")
     m, n = a.shape[-2:]
     if method == "qdwh" and ((side == "right" and m < n) or (side == "left" and m > n)):
         raise NotImplementedError(f"method='qdwh' needs {'m >= n' if side == 'right' else 'm <= n'}; use method='svd'.")
     return _polar(a, side)
-
-
-def qr_multiply(
-    a: ArrayLike,
-    c: ArrayLike,
-    mode: str = "right",
-    pivoting: bool = False,
-    conjugate: bool = False,
-    overwrite_a: bool = False,
-    overwrite_c: bool = False,
-) -> tuple[Array, Array] | tuple[Array, Array, Array]:
-    """Returns the product of a matrix with the Q of a QR decomposition, and R.
-
-    Args:
-      a: (..., m, n).
-      c: a matrix or a vector whose length fits Q.
-      mode: "right" (the default): c Q; "left": Q c.
-      pivoting: True: also the order of the columns; default False.
-      conjugate: True: Q is conjugated; default False.
-      overwrite_a: accepted, without effect.
-      overwrite_c: accepted, without effect.
-
-    Returns:
-      (product, R), with `pivoting` (product, R, order).
-
-    Raises:
-      ValueError: another mode, or shapes that do not fit.
-
-    Examples:
-      >>> product, r = onax.scipy.linalg.qr_multiply(jnp.eye(2), jnp.ones((3, 2)))
-      >>> product.shape
-      (3, 2)
-    """
-    if mode not in ("left", "right"):
-        raise ValueError(f"Mode argument should be either 'left' or 'right' but got {mode!r}")
-    a, c = promote_dtypes_inexact(jnp.asarray(a), jnp.asarray(c))
-    inner = min(a.shape[-2:]) if mode == "left" else a.shape[-2] if a.ndim > 1 else None
-    if a.ndim > 1 and (c.ndim < 1 or c.shape[-2 if mode == "left" and c.ndim > 1 else -1] != inner):
-        raise ValueError(f"qr_multiply: shapes do not fit for mode {mode!r}: a {a.shape}, c {c.shape}")
-    q, r, *order = factors.qr(a, full_matrices=False, pivoting=pivoting)
-    q = jnp.conj(q) if conjugate else q
-    left, right = (q, c) if mode == "left" else (c, q)
-    return (jnp.matmul(left, right), r, *order)
 
 
 @static_argnames("eigvals_only", "select", "select_range")
@@ -780,7 +746,9 @@ def eigh_tridiagonal(
             "Only float32 and float64 inputs are supported as inputs to jax.scipy.linalg.eigh_tridiagonal, got "
             f"{d.dtype} and {e.dtype}"
         )
-    if select not in ("a", "i"):
+    if select not in ("a", "i", "v"):
+        raise ValueError("'select must have a value in {'a', 'i', 'v'}.")
+    if select == "v":
         raise NotImplementedError("eigh_tridiagonal: only select='a' and select='i' are implemented")
     matrix = jnp.diag(d) + jnp.diag(e, -1) + jnp.diag(jnp.conj(e), 1)
     w, v = jnp.linalg.eigh(matrix, symmetrize_input=False)

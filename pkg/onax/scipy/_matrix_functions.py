@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from onax import lax
 from onax import numpy as jnp
 from onax._control.cond import cond
 from onax._control.jit_call import staged
@@ -20,6 +21,7 @@ from onax._transforms.autodiff import jvp
 from onax._transforms.vmap import vmap
 from onax.lax import linalg as factors
 from onax.numpy._decompositions import adjoint
+from onax.numpy._promotion import promote_dtypes_inexact
 from onax.numpy._solvers import require_square
 from onax.scipy._linalg import promote_inexact, schur, solve_triangular
 
@@ -149,7 +151,9 @@ def expm_frechet(
     """
     a, e = promote_inexact("expm_frechet", A, E)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise ValueError(f"expected A to be a square matrix, got A.shape={a.shape}")
+        raise ValueError(f"expected A to be a (batched) square matrix, got A.shape={a.shape}")
+    if e.ndim < 2 or e.shape[-1] != e.shape[-2]:
+        raise ValueError(f"expected E to be a (batched) square matrix, got E.shape={e.shape}")
     if a.shape != e.shape:
         raise ValueError(f"expected A and E to be the same shape, got A.shape={a.shape} E.shape={e.shape}")
     out, change = jvp(expm, (a,), (e,))
@@ -305,3 +309,57 @@ def solve_sylvester(A: ArrayLike, B: ArrayLike, C: ArrayLike, *, method: str = "
     gap = jnp.abs(jnp.diag(r)[:, None] + jnp.diag(s)[None, :]).min()
     out = jnp.where(gap < tol, np.nan, out)
     return out if dtypes.is_complex(c.dtype) else out.real
+
+
+def qr_multiply(
+    a: ArrayLike,
+    c: ArrayLike,
+    mode: str = "right",
+    pivoting: bool = False,
+    conjugate: bool = False,
+    overwrite_a: bool = False,
+    overwrite_c: bool = False,
+) -> tuple[Array, Array] | tuple[Array, Array, Array]:
+    """Returns the product of a matrix with the Q of a QR decomposition, and R.
+
+    Args:
+      a: (..., m, n).
+      c: (..., k, l) or a vector whose length fits Q; leading axes broadcast.
+      mode: "right" (the default): c Q; "left": Q c.
+      pivoting: True: also the order of the columns; default False.
+      conjugate: True: Q is conjugated; default False.
+      overwrite_a: accepted, without effect.
+      overwrite_c: accepted, without effect.
+
+    Returns:
+      (product, R), with `pivoting` (product, R, order).
+
+    Raises:
+      ValueError: another mode, or shapes that do not fit.
+
+    Examples:
+      >>> product, r = onax.scipy.linalg.qr_multiply(jnp.eye(2), jnp.ones((3, 2)))
+      >>> product.shape
+      (3, 2)
+    """
+    if mode not in ("left", "right"):
+        raise ValueError(f"Mode argument should be either 'left' or 'right' but got {mode!r}")
+    a, c = promote_dtypes_inexact(jnp.asarray(a), jnp.asarray(c))
+    if a.ndim < 2:
+        raise ValueError(f"not enough values to unpack (expected 2, got {a.ndim})\nqr_multiply: a must be a matrix")
+    by_left = mode == "left"
+    inner = min(a.shape[-2:]) if by_left else a.shape[-2]
+    length = c.shape[-2 if by_left and c.ndim > 1 else -1] if c.ndim else 0
+    if length != inner:
+        product, of_q, of_c = ("Q @ c", "columns", "rows") if by_left else ("c @ Q", "rows", "columns")
+        raise ValueError(
+            f"Array shapes are not compatible for {product} operation: a has shape {a.shape} so Q has {inner} {of_q}, "
+            f"but c has {length} {of_c} (expected {inner})."
+        )
+    if c.ndim > 1:
+        batch = lax.broadcast_shapes(a.shape[:-2], c.shape[:-2])
+        a = jnp.broadcast_to(a, batch + a.shape[-2:])
+    q, r, *order = factors.qr(a, full_matrices=False, pivoting=pivoting)
+    q = jnp.conj(q) if conjugate else q
+    left, right = (q, c) if mode == "left" else (c, q)
+    return (jnp.matmul(left, right), r, *order)

@@ -21,6 +21,7 @@ from onax.nn._normalization import softmax as _softmax
 from onax.numpy._promotion import along_last_axis, check_arraylike, ensure_arraylike, promote_args_inexact
 from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where as _where
+from onax.scipy._special_common import promote_real_floats
 
 
 def _unary(name, function, returned, point, value) -> Callable[[ArrayLike], Array]:
@@ -246,7 +247,8 @@ def kl_div(p: ArrayLike, q: ArrayLike) -> Array:
 def _require_plain_float(name, x):
     """Returns x; raises TypeError unless it is float32 or float64."""
     if x.dtype not in (np.float32, np.float64):
-        raise TypeError(f"{name}: x.dtype={x.dtype} is not supported, see docstring for supported types.")
+        end = ", see docstring for supported types." if name == "ndtr" else "."
+        raise TypeError(f"x.dtype={x.dtype} is not supported{end}")
     return x
 
 
@@ -393,7 +395,7 @@ def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
       >>> onax.scipy.special.betainc(1.0, 1.0, jnp.array([0.0, 0.5, 1.0]))
       Array([0. , 0.5, 1. ], dtype=float32)
     """
-    return lax.betainc(*promote_args_inexact("betainc", a, b, x))
+    return lax.betainc(*promote_real_floats("betainc", a, b, x))
 
 
 def betaln(a: ArrayLike, b: ArrayLike) -> Array:
@@ -435,28 +437,6 @@ def gammasgn(x: ArrayLike) -> Array:
     sign = jnp.where(lax.bitwise_or(x >= 0, x == -np.inf), 1.0, sign)
     sign = jnp.where(lax.bitwise_or(lax.bitwise_and(x < 0, x == floor_x), x != x), np.nan, sign)
     return jnp.where(lax.bitwise_and(x == 0, jnp.signbit(x)), -1.0, sign).astype(x.dtype)
-
-
-def gamma(x: ArrayLike) -> Array:
-    """Returns the gamma function.
-
-    Args:
-      x: an array of real numbers; integers are converted to the default float.
-
-    Returns:
-      Float array of the shape of `x`.
-
-    Raises:
-      NotImplementedError: `x` is complex.
-
-    Examples:
-      >>> onax.scipy.special.gamma(jnp.array([1.0, 2.0]))
-      Array([1., 1.], dtype=float32)
-    """
-    (x,) = promote_args_inexact("gamma", x)
-    if dtypes.is_complex(x.dtype):
-        raise NotImplementedError("gamma of complex numbers is not supported; use scipy.special.gamma outside of onax")
-    return gammasgn(x) * lax.exp(lax.lgamma(x))
 
 
 def beta(a: ArrayLike, b: ArrayLike) -> Array:

@@ -16,6 +16,7 @@ from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax._prims.special_series import stirling
 from onax.numpy._promotion import check_arraylike, ensure_arraylike, promote_args_inexact
+from onax.scipy._special import gammasgn
 from onax.scipy._special_common import broadcast_arguments, compute_in_float32, gamma_sign
 
 
@@ -40,6 +41,28 @@ def loggamma(x: ArrayLike) -> Array:
     (x,) = promote_args_inexact("loggamma", x)
     value = lax.lgamma(x)
     return jnp.where(x < 0, np.nan, jnp.where(jnp.isneginf(x), np.nan, value))
+
+
+def gamma(x: ArrayLike) -> Array:
+    """Returns the gamma function.
+
+    Args:
+      x: an array of real or complex numbers; integers are converted to the default float.
+
+    Returns:
+      Inexact array of the shape of `x`: for complex numbers exp(loggamma(x)), NaN at poles and infinities.
+
+    Examples:
+      >>> onax.scipy.special.gamma(jnp.array([1.0, 2.0]))
+      Array([1., 1.], dtype=float32)
+    """
+    (x,) = promote_args_inexact("gamma", x)
+    if not dtypes.is_complex(x.dtype):
+        return gammasgn(x) * lax.exp(lax.lgamma(x))
+    pole = (x.imag == 0) & (x.real <= 0) & (x.real == jnp.floor(x.real))
+    undefined = pole | ~jnp.isfinite(x)
+    out = jnp.exp(_complex_loggamma(jnp.where(undefined, 1, x)))
+    return jnp.where(undefined, complex(np.nan, np.nan), out).astype(x.dtype)
 
 
 _SHIFT = 10  # the shift of arguments to where Stirling's series is accurate in float64

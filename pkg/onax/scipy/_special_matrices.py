@@ -371,7 +371,7 @@ def pascal(n: int, kind: str | None = None) -> Array:
              [1., 3., 6.]], dtype=float32)
     """
     if kind not in (None, "symmetric", "lower", "upper"):
-        raise ValueError(f"Expected kind to be on of: 'symmetric', 'lower', 'upper'. Got {kind!r}")
+        raise ValueError(f"Expected kind to be on of: ['symmetric', 'lower', 'upper']; got {kind}")
     n = max(0, _check_order("pascal", n))
     lower = np.array([[math.comb(i, j) for j in range(n)] for i in range(n)], dtype=np.float64).reshape(n, n)
     if kind != "lower":
@@ -399,7 +399,7 @@ def invpascal(n: int, kind: str | None = None) -> Array:
              [-1.,  1.]], dtype=float32)
     """
     if kind not in (None, "symmetric", "lower", "upper"):
-        raise ValueError(f"Expected kind to be on of: 'symmetric', 'lower', 'upper'. Got {kind!r}")
+        raise ValueError(f"Expected kind to be on of: ['symmetric', 'lower', 'upper']; got {kind}")
     n = max(0, _check_order("invpascal", n))
     signed = [[(-1) ** (i - j) * math.comb(i, j) if j <= i else 0 for j in range(n)] for i in range(n)]
     lower = np.array(signed, dtype=np.float64).reshape(n, n)
@@ -429,7 +429,7 @@ def hadamard(n: int, dtype: DTypeLike = int) -> Array:
     """
     n = _check_order("hadamard", n)
     if n < 1 or n & (n - 1):
-        raise ValueError(f"hadamard: n must be a positive power of 2; got {n}.")
+        raise ValueError(f"n must be a positive power of 2; got {n}.")
     out = np.ones((1, 1))
     while out.shape[0] < n:
         out = np.block([[out, out], [out, -out]])
@@ -456,7 +456,7 @@ def helmert(n: int, full: bool = False) -> Array:
     """
     n = _check_order("helmert", n)
     if n < 1:
-        raise ValueError(f"helmert: n must be a positive integer; got {n}.")
+        raise ValueError(f"n must be a positive integer; got {n}.")
     out = np.tril(np.ones((n, n)), -1) - np.diag(np.arange(n))
     out[0] = 1
     d = np.arange(n) * np.arange(1, n + 1)
@@ -486,8 +486,8 @@ def leslie(f: ArrayLike, s: ArrayLike) -> Array:
     f, s = promote_dtypes(*ensure_arraylikes("leslie", f, s))
     if f.ndim < 1 or s.ndim < 1 or f.shape[-1] != s.shape[-1] + 1:
         raise ValueError(
-            "leslie: Incorrect lengths for f and s. The last axis of s must be one shorter than that of f. "
-            f"Got shapes {f.shape} and {s.shape}"
+            "Incorrect lengths for f and s. The length of s along the last axis must be one less than the length of f; "
+            f"got f shape {f.shape} and s shape {s.shape}."
         )
 
     def one(f, s):
@@ -517,7 +517,7 @@ def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> 
              [ 1., -1.]], dtype=float32)
     """
     if scale not in (None, "sqrtn", "n"):
-        raise ValueError(f"scale must be None, 'sqrtn', or 'n'; {scale!r} is not valid.")
+        raise ValueError(f"scale must be None, 'sqrtn', or 'n'; got {scale!r}.")
     n = _check_order("dft", n)
     if dtype is None:
         dtype = dtypes.scalar_dtype(complex)

@@ -180,7 +180,8 @@ def _gauss(a, b, c, x, differentiated=False):
     scale, log = (1 - safe) ** -a, jnp.log1p(-safe)
     if not differentiated:
         out = jnp.where(inside, scale * value, jnp.where(jnp.isnan(x), x, np.inf))
-        return jnp.where(x == 1, _gauss_at_one(a, b, c), out)
+        out = jnp.where(x == 1, _gauss_at_one(a, b, c), out)
+        return jnp.where(((a == 0) | (b == 0)) & (c != 0) & ~jnp.isnan(x), 1, out).astype(out.dtype)
     in_a, in_second, in_c = slopes
     in_place = a * second / c * _hypergeometric_sum((a + 1, second + 1), (c + 1,), argument)[0]
     return (

@@ -14,7 +14,7 @@ from onax._ground import dtypes
 from onax._ground.lazy import scipy_signal_windows
 from onax._ground.typing import ArrayLike
 from onax._native.array import Array
-from onax.numpy._promotion import along_last_axis, promote_dtypes_inexact, to_dtype
+from onax.numpy._promotion import along_last_axis, canonical_axis, promote_dtypes_inexact, to_dtype
 
 _EXTENSIONS = {
     "even": {"mode": "reflect"},
@@ -138,7 +138,7 @@ def spectra(x, y, fs, window, nperseg, noverlap, nfft, detrending, onesided, sca
         if nperseg < 1:
             raise ValueError("nperseg must be a positive integer")
     x, y = _promote_operands(jnp.asarray(x), None if y is None else jnp.asarray(y))
-    axis = operator.index(axis) % max(x.ndim, 1)
+    axis = canonical_axis(axis, x.ndim)
     x, y = (v if v is None else jnp.moveaxis(v, axis, -1) for v in (x, y))
     if y is not None:
         x, y = _pad_to_equal_length(x, y)
@@ -388,7 +388,7 @@ def istft(
     (z,) = promote_dtypes_inexact(jnp.asarray(Zxx))
     if z.ndim < 2:
         raise ValueError("Input stft must be at least 2d!")
-    time_axis, freq_axis = (operator.index(a) % z.ndim for a in (time_axis, freq_axis))
+    freq_axis, time_axis = (canonical_axis(a, z.ndim) for a in (freq_axis, time_axis))
     if time_axis == freq_axis:
         raise ValueError("Must specify differing time and frequency axes!")
     z = jnp.moveaxis(z, (freq_axis, time_axis), (-1, -2))

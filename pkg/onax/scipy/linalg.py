@@ -15,14 +15,13 @@ from onax.scipy._linalg import (
     lu_solve,
     polar,
     qr,
-    qr_multiply,
     rsf2csf,
     schur,
     solve,
     solve_triangular,
     svd,
 )
-from onax.scipy._matrix_functions import expm, expm_frechet, funm, solve_sylvester, sqrtm
+from onax.scipy._matrix_functions import expm, expm_frechet, funm, qr_multiply, solve_sylvester, sqrtm
 from onax.scipy._special_matrices import (
     block_diag,
     circulant,

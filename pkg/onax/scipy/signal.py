@@ -12,7 +12,7 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
 from onax._ground.typing import ArrayLike, PrecisionLike
 from onax._native.array import Array
-from onax.numpy._promotion import ensure_arraylikes, promote_dtypes_inexact
+from onax.numpy._promotion import canonical_axis, ensure_arraylikes, promote_dtypes_inexact
 from onax.scipy._spectra import csd, detrend, istft, stft, welch
 
 __all__ = [
@@ -98,7 +98,7 @@ def fftconvolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", axes: Sequen
     """
     in1, in2 = _promote_operands("fftconvolve", in1, in2, mode)
     numbers = range(in1.ndim) if axes is None else np.atleast_1d(axes)
-    axes = tuple(int(a) % in1.ndim for a in numbers)
+    axes = tuple(canonical_axis(a, in1.ndim) for a in numbers)
     _contains_second(in1, in2, mode)
     return _crop_to_mode(_convolve_by_fft(in1, in2, axes), in1.shape, in2.shape, axes, mode)
 

@@ -15,7 +15,6 @@ from onax.scipy._special import (
     erfinv,
     expit,
     factorial,
-    gamma,
     gammainc,
     gammaincc,
     gammaln,
@@ -38,7 +37,7 @@ from onax.scipy._special import (
     xlogy,
 )
 from onax.scipy._special_errors import dawsn, erfcinv, erfcx, owens_t, wofz
-from onax.scipy._special_gamma import bernoulli, boxcox, boxcox1p, comb, loggamma, poch
+from onax.scipy._special_gamma import bernoulli, boxcox, boxcox1p, comb, gamma, loggamma, poch
 from onax.scipy._special_integrals import exp1, expi, expn, fresnel, sici, spence
 from onax.scipy._special_series import bessel_jn, hyp1f1, hyp2f1, sph_harm_y
 from onax.scipy._special_series import lpmn_values as _lpmn_values

@@ -144,7 +144,7 @@ class _Mapping:
         for leaf in leaves:
             if not valid_jaxtype(leaf):
                 raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type")
-        dims = flatten_axes("pmap in_axes", tree, (axes, 0), (dynamic, kwargs))
+        dims = flatten_axes("pmap in_axes", tree, (axes, 0), kws=True)
         dims = tuple(None if d is None else _positive(d, typeof(x).ndim) for d, x in zip(dims, leaves))
         size = self._size(leaves, dims)
         mesh = self._mesh(size)

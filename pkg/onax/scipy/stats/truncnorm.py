@@ -37,7 +37,7 @@ def logpdf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: 
     value = norm.logpdf(x, loc, scale) - _log_gauss_mass(a, b)
     z = (x - loc) / scale
     value = jnp.where((z < a) | (z > b), -np.inf, value)
-    return jnp.where(a >= b, np.nan, value)
+    return jnp.where(a < b, value, np.nan)
 
 
 def pdf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
@@ -70,8 +70,8 @@ def _log_of_share(z, a, b, tail, complement, below, above):
     total = _log_gauss_mass(a, b)
     share, rest = tail(safe) - total, complement(safe) - total
     value = jnp.where(share > -0.1, jnp.log1p(-jnp.exp(rest)), share)
-    value = jnp.where(z <= a, below, jnp.where(z >= b, above, jnp.where(within, value, z)))
-    return jnp.where(a >= b, np.nan, value)
+    value = jnp.where(z <= a, below, jnp.where(z >= b, above, jnp.where(within, value, np.nan)))
+    return jnp.where(a < b, value, np.nan)
 
 
 @static_argnames()
