@@ -596,7 +596,7 @@ def isdtype(dtype, kind):
             if not isinstance(item, (str, type)):
                 raise TypeError(f"isdtype: Expected kind to be a dtype, string, or tuple; got kind={item!r}") from None
             raise ValueError(
-                f"isdtype: Unrecognized kind={item!r} expected one of {list(_ISDTYPE_KINDS)}, or a compatible input "
+                f"Unrecognized kind={item!r} expected one of {list(_ISDTYPE_KINDS)}, or a compatible input "
                 "for jnp.dtype()"
             ) from None
         if own == item_dtype:

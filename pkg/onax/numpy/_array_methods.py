@@ -149,7 +149,7 @@ def transpose(self, *args):
 def to_device(self, device, *, stream=None):
     """The array on another device."""
     if stream is not None:
-        raise NotImplementedError("the 'stream' argument of to_device is not supported")
+        raise NotImplementedError("stream argument of array.to_device()")
     return _creation.on_device(self, device)
 
 

@@ -113,9 +113,11 @@ def _check_not_several(name, axis):
         )
 
 
-def _check_one_axis(name, a, axis):
+def _check_one_axis(name, a, n, axis):
     """Raises for an axis of `hfft` or `ihfft` what indexing the shape with it raises in JAX."""
     _check_not_several(name, axis)
+    if n is not None:
+        return
     if not isinstance(axis, (int, np.integer)):
         raise TypeError(f"tuple indices must be integers or slices, not {type(axis).__name__}")
     indexed_axis(axis, a.ndim)
@@ -252,7 +254,7 @@ def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = 
       Array([ 8., -2.,  0., -2.], dtype=float32)
     """
     a = ensure_arraylike("jax.numpy.fft.hfft", a)
-    _check_one_axis("hfft", a, axis)
+    _check_one_axis("hfft", a, n, axis)
     return irfft(conj(a), n, axis, _swap_direction(norm))
 
 
@@ -279,7 +281,7 @@ def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
       Array([0.5, 2. , 4.5], dtype=float32)
     """
     a = asarray(a)
-    _check_one_axis("ihfft", a, axis)
+    _check_one_axis("ihfft", a, n, axis)
     return conj(rfft(a, n, axis, _swap_direction(norm)))
 
 
