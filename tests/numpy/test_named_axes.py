@@ -35,4 +35,4 @@ def test_others_take_no_names(function):
 @pytest.mark.parametrize("function", [jnp.sum, jnp.max, jnp.mean])
 def test_unknown_names(function):
     with pytest.raises(NameError, match="unbound axis name: nowhere"):
-        function(jnp.array(X), axis="nowhere")
+        function(jnp.array(X), axis=("nowhere",))

@@ -54,11 +54,16 @@ def test_what_jax_refuses_on_a_cpu(name):
 
 
 @pytest.mark.parametrize(
-    "call", [lambda x: lax.linalg.eigh(x), lambda x: lax.linalg.eig(x), lambda x: lax.linalg.schur(x)]
+    "function, error, message",
+    [
+        (lax.linalg.eigh, TypeError, "add got incompatible shapes for broadcasting"),  # as it symmetrizes
+        (lax.linalg.eig, ValueError, "must be a square matrix"),
+        (lax.linalg.schur, ValueError, "must be a square matrix"),
+    ],
 )
-def test_matrices_must_be_square(call):
-    with pytest.raises((ValueError, TypeError), match=r"square matrix|must have shape"):
-        call(X[:2])
+def test_matrices_must_be_square(function, error, message):
+    with pytest.raises(error, match=message):
+        function(X[:2])
 
 
 def test_decompositions_give_back_the_matrix():

@@ -44,7 +44,7 @@ static double zeta(double s, double q) {
         14101100039391805440000.0 / 77683, -1693824136731743669452800000.0 / 236364091,
     };
     double sum = 0, term = 0, at = q, factor = 1, power;
-    if (isinf(q)) return NAN;
+    if (isinf(q) || isnan(s)) return NAN;
     if (s == 1) return HUGE_VAL;
     if (s < 1) return NAN;
     if (q <= 0 && q == floor(q)) return HUGE_VAL;

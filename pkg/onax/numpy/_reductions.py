@@ -462,7 +462,7 @@ def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Ar
 
 def _axis_size(a, axis):
     """The number of elements that a reduction over the axes combines."""
-    axis, names = split_axes("mean", axis, lax.psum)
+    axis, names = split_axes("mean", axis, lax.psum, are_distinct=False)
     for i in (axis,) if type(axis) is int else axis if type(axis) is tuple else ():
         indexed_axis(i, a.ndim)
     return dims.prod(tuple(a.shape[i] for i in reduction_axes(axis, a.ndim))) * size_of_names(names)
