@@ -4,14 +4,10 @@ A *description*, `describe(*operands, **params) -> Instruction or None`, reads t
 alone, so that the rule of the slot `tape` and the kernel of a primitive share it.
 """
 
-from itertools import chain
 from typing import NamedTuple
 
 from onax._core.lists import insert_bounded
-from onax._native.tape import TYPES, instruction_tape
-
-SUM, PROD, MAX, MIN, AND, OR, XOR = range(7)  # `onax_reduction`
-MOST_AXES = 16  # of an operand
+from onax._native.tape import instruction_tape
 
 
 class Instruction(NamedTuple):
@@ -20,11 +16,6 @@ class Instruction(NamedTuple):
     name: str
     attributes: tuple
     results: tuple
-
-
-def reduction(number, x, axes):
-    """The numbers of the instruction `reduce`: one of the above, the type, each axis with its size."""
-    return number, TYPES[x.dtype], *chain(*[(size, axis in axes) for axis, size in enumerate(x.shape)])
 
 
 def instruction_kernel(describe, otherwise, multiple_results=False):

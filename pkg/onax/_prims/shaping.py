@@ -17,8 +17,6 @@ from onax._ground.typing import ArrayLike, DimSize, Shape, ShardingLike
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
-from onax._native.tape import TYPES
-from onax._prims._instructions import MOST_AXES, SUM, Instruction, instruction_kernel, reduction
 from onax._prims.convert import bitcast_convert_type_p
 from onax._prims.placement import with_out_sharding
 
@@ -653,29 +651,11 @@ def check_number_dtype(name, dtype):
         raise TypeError(f"{name} does not accept dtype {dtype}. Accepted dtypes are subtypes of number.")
 
 
-_MANY = 4096  # elements from which on an instruction sums quicker than NumPy
-
-
-def _sum_instruction(x, *, axes):
-    if x.dtype not in TYPES or len(x.shape) > MOST_AXES:
-        return None
-    return Instruction("reduce", reduction(SUM, x, axes), ((reduced_shape(x.shape, axes), x.dtype),))
-
-
 def _reduce_sum_kernel(x, *, axes, out_sharding=None):
-    if x.size >= _MANY and x.flags.c_contiguous:
-        return _sum_of_many(x, axes=axes)
-    return _sum_of_few(x, axes=axes)
-
-
-def _sum_of_few(x, *, axes):
     dtype = x.dtype
     if dtype.itemsize < 4 and dtype.kind not in "iu":  # narrow floats are summed in float32, rounded once
         return np.add.reduce(x.astype(np.float32), axis=axes).astype(dtype)
     return np.add.reduce(x, axis=axes, dtype=dtype)
-
-
-_sum_of_many = instruction_kernel(_sum_instruction, _sum_of_few)
 
 
 def _reduce_sum_abstract(x, *, axes, out_sharding=None):

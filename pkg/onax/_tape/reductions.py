@@ -1,8 +1,8 @@
 """Reductions over axes (`tape_reductions.c`)."""
 
+from itertools import chain
 from math import prod
 
-from onax._prims._instructions import AND, MAX, MIN, MOST_AXES, OR, PROD, SUM, XOR, reduction
 from onax._prims.reductions import (
     argmax_p,
     argmin_p,
@@ -17,6 +17,10 @@ from onax._prims.shaping import reduce_sum_p
 from onax._tape.reduce_blocks import emit_with_program
 from onax._tape.rules import Unsupported, tape, type_number
 
+MOST_AXES = 16
+
+SUM, _PROD, MAX, MIN, _AND, _OR, _XOR = range(7)  # `onax_reduction`
+
 
 def _reduction(number):
     """Makes the rule of a reduction by its number."""
@@ -29,19 +33,20 @@ def _reduction(number):
         result = b.buffer(out)
         if emit_with_program(b, result, x, axes, (number, type_number(x.dtype))):
             return result
-        b.emit("reduce", [result], [x], reduction(number, x, axes))
+        sizes = chain(*[(size, axis in axes) for axis, size in enumerate(x.shape)])
+        b.emit("reduce", [result], [x], (number, type_number(x.dtype), *sizes))
         return result
 
     return rule
 
 
 tape.set(reduce_sum_p, _reduction(SUM))
-tape.set(reduce_prod_p, _reduction(PROD))
+tape.set(reduce_prod_p, _reduction(_PROD))
 tape.set(reduce_max_p, _reduction(MAX))
 tape.set(reduce_min_p, _reduction(MIN))
-tape.set(reduce_and_p, _reduction(AND))
-tape.set(reduce_or_p, _reduction(OR))
-tape.set(reduce_xor_p, _reduction(XOR))
+tape.set(reduce_and_p, _reduction(_AND))
+tape.set(reduce_or_p, _reduction(_OR))
+tape.set(reduce_xor_p, _reduction(_XOR))
 
 
 def line_of(shape, axis):

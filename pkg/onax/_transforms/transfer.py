@@ -67,8 +67,8 @@ def device_put(x: PyTree, device: PyTree = None, *, src: Any = None, donate: Any
             if isinstance(leaf, str):
                 raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type")
             raise TypeError(
-                f"Cannot interpret value of type {type(leaf)} as an abstract array; it does not have a dtype attribute\n"
-                "It is a leaf of the first argument of device_put."
+                f"Cannot interpret value of type {type(leaf)} as an abstract array; it does not have a dtype attribute"
+                "\nIt is a leaf of the first argument of device_put."
             )
     return tree_unflatten(tree, [_put_leaf(leaf, target) for leaf, target in zip(leaves, targets)])
 
