@@ -6,7 +6,7 @@ import pytest
 import onax
 import onax.numpy as jnp
 from native.test_blocks import CLOSE, F32, FOLDS, edges, run
-from tolerance import assert_ulps, finfo
+from tolerance import assert_same_bits, assert_ulps, finfo
 
 F64 = np.dtype(np.float64)
 
@@ -48,3 +48,18 @@ def test_extremes_of_rows_of_any_length(name, length, dtype):
     with onax.enable_x64(True):
         got = onax.jit(lambda x: reduce(x, axis=1, keepdims=True) + jnp.zeros_like(x))(x)
     np.testing.assert_array_equal(np.asarray(got), want)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, "bfloat16"], ids=str)
+@pytest.mark.parametrize("name", ["exp", "logistic"])
+def test_exponentials_have_the_same_bits_wherever_they_stand(name, dtype):
+    """Those of 32 numbers that are all near 0 are computed in another form than others."""
+    far = 760 if dtype is np.float64 else 110
+    x = np.concatenate([np.linspace(-far, far, 4096), [np.inf, -np.inf, np.nan, 0.0, -0.0], np.linspace(-1, 1, 999)])
+    x = x.astype(dtype)
+    alone = np.concatenate([run(name, dtype, x[i : i + 31]) for i in range(0, x.size, 31)])
+    assert_same_bits(run(name, dtype, x), alone)
+    near = np.sort(x)[x.size // 4 : -x.size // 4]
+    assert_same_bits(
+        run(name, dtype, near), np.concatenate([run(name, dtype, near[i : i + 31]) for i in range(0, near.size, 31)])
+    )

@@ -7,7 +7,7 @@ import onax as jax
 from onax import lax
 from onax import numpy as jnp
 from onax._ground.dtypes import ALL_DTYPES
-from onax._native.tape import OPERATIONS
+from onax._native.tape import OPERATIONS, instruction_tape
 from onax._tape.builder import Builder
 from tape.harness import check_bits, run_tape, tape_of
 from tape.test_shaping import _array
@@ -226,3 +226,11 @@ def test_pieces_of_a_concatenation_are_computed_in_their_places(name, dtype):
     if operations is not None and dtype == np.float32:
         x = np.linspace(0, 1, 3 * 700).reshape(3, 700)
         assert sorted(_operations(fn, x.astype(dtype))) == operations
+
+
+def test_rows_without_elements_beside_others():
+    """A tape may join them; programs drop them before."""
+    port = lambda width: ((100, width), np.dtype(np.float32))
+    tape = instruction_tape("concatenate", [port(0), port(3), port(0)], [port(3)], (100, 0, 12, 0))
+    x = np.arange(300, dtype=np.float32).reshape(100, 3)
+    assert np.array_equal(tape([x[:, :0], x, x[:, :0]])[0], x)

@@ -38,7 +38,7 @@ ONAX_MAP1(ONAX_CLONES, f32_to_bf16_in_steps, uint16_t, float, onax_to_bf16(x))
 #if defined(__GNUC__) && defined(__x86_64__)
 #include <immintrin.h>
 #define ONAX_F16C __attribute__((target("avx,f16c")))
-#define ONAX_F16C_AND_AVX2 __attribute__((target("avx2,f16c")))
+#define ONAX_AVX2 __attribute__((target("avx2")))
 
 ONAX_F16C static void widen_eights(float *d, const uint16_t *a, int64_t n) {
     uint16_t few[8] = {0};
@@ -62,7 +62,7 @@ ONAX_F16C static void narrow_eights(uint16_t *d, const float *a, int64_t n) {
     memcpy(d + i, few, (size_t)(n - i) * sizeof *d);
 }
 
-ONAX_F16C_AND_AVX2 static void widen_bf16_eights(float *d, const uint16_t *a, int64_t n) {
+ONAX_AVX2 static void widen_bf16_eights(float *d, const uint16_t *a, int64_t n) {
     int64_t i = 0;
     for (; i + 8 <= n; i += 8)
         _mm256_storeu_si256((__m256i *)(d + i), _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(a + i))), 16));
@@ -70,7 +70,7 @@ ONAX_F16C_AND_AVX2 static void widen_bf16_eights(float *d, const uint16_t *a, in
 }
 
 /* onax_to_bf16 of eight, each in four bytes */
-ONAX_F16C_AND_AVX2 static inline __m256i narrowed_eight(const float *a) {
+ONAX_AVX2 static inline __m256i narrowed_eight(const float *a) {
     const __m256 x = _mm256_loadu_ps(a);
     const __m256i bits = _mm256_castps_si256(x), upper = _mm256_srli_epi32(bits, 16);
     const __m256i carry = _mm256_add_epi32(_mm256_and_si256(upper, _mm256_set1_epi32(1)), _mm256_set1_epi32(0x7fff));
@@ -78,7 +78,7 @@ ONAX_F16C_AND_AVX2 static inline __m256i narrowed_eight(const float *a) {
     const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
     return _mm256_blendv_epi8(_mm256_srli_epi32(_mm256_add_epi32(bits, carry), 16), quiet, nan);
 }
-ONAX_F16C_AND_AVX2 static void narrow_bf16_eights(uint16_t *d, const float *a, int64_t n) {
+ONAX_AVX2 static void narrow_bf16_eights(uint16_t *d, const float *a, int64_t n) {
     int64_t i = 0;
     for (; i + 16 <= n; i += 16) {
         const __m256i both = _mm256_packus_epi32(narrowed_eight(a + i), narrowed_eight(a + i + 8));
@@ -99,28 +99,19 @@ ONAX_F16C_AND_AVX2 static void narrow_bf16_eights(uint16_t *d, const float *a, i
         if (n > whole) \
             op##_rest_f16((uint16_t *)to + whole, (const uint16_t *)first + whole, (const uint16_t *)second + whole, third, n - whole); }
 
-static void f16_to_f32(ONAX_ARGUMENTS) {
-    if (__builtin_cpu_supports("avx2")) widen_eights(to, first, n);
-    else f16_to_f32_in_steps(to, first, second, third, n);
-}
-void onax_f32_to_f16(ONAX_ARGUMENTS) {
-    if (__builtin_cpu_supports("avx2")) narrow_eights(to, first, n);
-    else f32_to_f16_in_steps(to, first, second, third, n);
-}
-static void bf16_to_f32(ONAX_ARGUMENTS) {
-    if (__builtin_cpu_supports("avx2")) widen_bf16_eights(to, first, n);
-    else bf16_to_f32_in_steps(to, first, second, third, n);
-}
-void onax_f32_to_bf16(ONAX_ARGUMENTS) {
-    if (__builtin_cpu_supports("avx2")) narrow_bf16_eights(to, first, n);
-    else f32_to_bf16_in_steps(to, first, second, third, n);
-}
+/* The same for every CPU. */
+#define ONAX_IN_EIGHTS(linkage, name, eights, in_steps) \
+    linkage void name(ONAX_ARGUMENTS) { \
+        if (__builtin_cpu_supports("avx2")) eights(to, first, n); \
+        else in_steps(to, first, second, third, n); }
 #else
-static void f16_to_f32(ONAX_ARGUMENTS) { f16_to_f32_in_steps(to, first, second, third, n); }
-void onax_f32_to_f16(ONAX_ARGUMENTS) { f32_to_f16_in_steps(to, first, second, third, n); }
-static void bf16_to_f32(ONAX_ARGUMENTS) { bf16_to_f32_in_steps(to, first, second, third, n); }
-void onax_f32_to_bf16(ONAX_ARGUMENTS) { f32_to_bf16_in_steps(to, first, second, third, n); }
+#define ONAX_IN_EIGHTS(linkage, name, eights, in_steps) \
+    linkage void name(ONAX_ARGUMENTS) { in_steps(to, first, second, third, n); }
 #endif
+ONAX_IN_EIGHTS(static, f16_to_f32, widen_eights, f16_to_f32_in_steps)
+ONAX_IN_EIGHTS(extern, onax_f32_to_f16, narrow_eights, f32_to_f16_in_steps)
+ONAX_IN_EIGHTS(static, bf16_to_f32, widen_bf16_eights, bf16_to_f32_in_steps)
+ONAX_IN_EIGHTS(extern, onax_f32_to_bf16, narrow_bf16_eights, f32_to_bf16_in_steps)
 
 ONAX_HALF2(bf16, add, uint16_t, onax_to_bf16(x + y))
 ONAX_HALF2(bf16, sub, uint16_t, onax_to_bf16(x - y))

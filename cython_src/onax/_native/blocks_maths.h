@@ -25,7 +25,7 @@ ONAX_INLINE float onax_with_sign(float size, float sign) {
     return onax_as_float((onax_bits(size) & 0x7fffffffu) | (onax_bits(sign) & 0x80000000u));
 }
 /* The same of a size that is not below 0, or NaN. */
-ONAX_INLINE float onax_sized(float size, float sign) { return onax_as_float(onax_bits(size) | (onax_bits(sign) & 0x80000000u)); }
+ONAX_INLINE float onax_size_with_sign(float size, float sign) { return onax_as_float(onax_bits(size) | (onax_bits(sign) & 0x80000000u)); }
 
 /* The larger and the smaller of two numbers, NaN if one of them is; y of equal ones. */
 #define ONAX_EXTREMES_OF_TWO(t, T) \
@@ -139,7 +139,7 @@ ONAX_INLINE float onax_tanhf(float x) {
     p = onax_exp_rest(r) * r * r + r;
     s = onax_as_float((onax_bits(t) - 0x4B400000u + 127u) << 23);
     m = s * p + (s - 1.0f);
-    return onax_sized(m / (m + 2.0f), x);
+    return onax_size_with_sign(m / (m + 2.0f), x);
 }
 
 /* Below 1 a polynomial: x + x**3 p(x**2), fitted to sinh(x) / x. */
@@ -214,7 +214,7 @@ ONAX_INLINE float onax_erff(float x) {
     q = q * v + 1.4203195274e-01f;
     q = q * q;
     out = size < 1.0f ? p * size : 1.0f - q * q;
-    return onax_sized(out, x);
+    return onax_size_with_sign(out, x);
 }
 
 /* erfc(x): up to 13/16 one less a polynomial fitted to erf(x) / x; beyond, with y = |x|, exp(-y**2) / (1 + 2y) times a polynomial

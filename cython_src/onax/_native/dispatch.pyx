@@ -475,7 +475,8 @@ cdef object _abstract(Primitive p, Operands *ops, dict params):
 
 @cython.final
 cdef class SizedKernel:
-    """A kernel of two forms: `small` where the first operand has fewer than `fewest` elements, else `large`."""
+    """A kernel of two forms: `small` where the first and the last operand have fewer than `fewest` elements, else
+    `large`."""
 
     cdef readonly object small, large
     cdef readonly Py_ssize_t fewest
@@ -483,14 +484,15 @@ cdef class SizedKernel:
     def __init__(self, small, large, Py_ssize_t fewest):
         self.small, self.large, self.fewest = small, large, fewest
 
-    cdef object form(self, cnp.ndarray first):
-        return self.large if cnp.PyArray_SIZE(first) >= self.fewest else self.small
+    cdef object form(self, cnp.ndarray first, cnp.ndarray last):
+        cdef bint is_large = cnp.PyArray_SIZE(first) >= self.fewest or cnp.PyArray_SIZE(last) >= self.fewest
+        return self.large if is_large else self.small
 
-    def __call__(self, cnp.ndarray first not None, *others, **params):
-        return self.form(first)(first, *others, **params)
+    def __call__(self, *operands):
+        return self.form(operands[0], operands[len(operands) - 1])(*operands)
 
 
-cdef inline object _kernel_for(object kernel, cnp.ndarray first):
+cdef inline object _kernel_for(object kernel, cnp.ndarray first, cnp.ndarray last):
     """The function to call: a kernel may be a dictionary from the first operand's dtype, with two forms for each.
 
     Raises TypeError when that has no entry.
@@ -500,7 +502,7 @@ cdef inline object _kernel_for(object kernel, cnp.ndarray first):
     function = (<dict>kernel).get(<object>cnp.PyArray_DESCR(first))
     if function is None:
         raise TypeError(f"there is no kernel for dtype {first.dtype}")
-    return (<SizedKernel>function).form(first) if type(function) is SizedKernel else function
+    return (<SizedKernel>function).form(first, last) if type(function) is SizedKernel else function
 
 
 cdef inline bint _result_weak(Primitive p, Operands *ops, dict params, Py_ssize_t i) except -1:
@@ -572,7 +574,7 @@ cdef inline object _apply(Primitive p, Operands *ops, dict params):
     cdef bint large = _is_large(ops)
     kernel = p.kernel
     if ops.n:
-        kernel = _kernel_for(kernel, <cnp.ndarray>ops.buffers[0])
+        kernel = _kernel_for(kernel, <cnp.ndarray>ops.buffers[0], <cnp.ndarray>ops.buffers[ops.n - 1])
     token = quiet_begin()  # enters a context, of which NumPy's allocator is a variable, too
     try:
         if large:

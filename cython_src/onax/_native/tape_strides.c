@@ -418,7 +418,7 @@ void onax_strided_copy_run_part(const onax_strided_copy *c, char *to, const char
     const int64_t share = (length / parts + TILE - 1) / TILE * TILE, start = part * share < length ? part * share : length;
     const int64_t stop = part == parts - 1 || start + share > length ? length : start + share;
     onax_strided_copy own = *c;
-    if (start == stop) return;
+    if (start == stop || !c->bytes) return;
     if (!c->rank) {
         onax_copy_bytes(to + start, from + start, stop - start);
         return;
