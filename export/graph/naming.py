@@ -2,6 +2,9 @@
 
     block/attention/MatMul_2      the third MatMul of `attention`, which `block` calls, which the exported one calls
 
+Within a `named_scope`, which libraries of layers enter with the names of modules, the names of scopes stand in place of
+those of the functions around it.
+
 Names follow from the program alone, so they are the same in every export of it.
 """
 
@@ -35,7 +38,11 @@ def scope_of(record, code):
         chain.append(caller.code)
     # Beyond the callers that the record knows, or through a cached program, the way is unknown: the innermost remains.
     inner = chain[:-1] if chain[-1] is code else chain[:1]
+    scopes, entered = [name for name, _ in record.scopes], record.scopes[-1][1] if record.scopes else None
+    if entered in inner:
+        inner = inner[: inner.index(entered)]
     names = [name for name in map(_function_name, reversed(inner)) if name is not None]
+    names = [*scopes, *[name for name in names if not (scopes and name.startswith("__"))]]
     return ("backward", *names) if record.backward else tuple(names)
 
 

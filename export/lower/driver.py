@@ -245,7 +245,7 @@ def inline(g, jaxpr, consts, values, *, keep_location=False):
     is_native = model.target == "native"
     for eqn in jaxpr.eqns:
         if not keep_location:
-            model.prefix, model.location = eqn.primitive.name, eqn.source_info or outer[1]
+            model.prefix, model.location = eqn.primitive.name, source.called_at(eqn.source_info, outer[1])
         operands = [constant(g, x.val, x.aval) if type(x) is Literal else env[x] for x in eqn.invars]
         try:
             results = _fold(g, eqn, operands) if _can_be_known(eqn.primitive, operands) else None

@@ -17,8 +17,10 @@ cdef extern from *:
     #define ONAX_THREAD __thread
     #endif
     static ONAX_THREAD PyObject *onax_location;   /* `here.record` of this thread, owned; NULL = None */
+    static ONAX_THREAD PyObject *onax_scopes;     /* `here.scopes`, owned; NULL = () */
     """
     PyObject *onax_location
+    PyObject *onax_scopes
 
 cdef extern from "Python.h":
     ctypedef struct PyCodeObject:
@@ -60,15 +62,23 @@ cdef class SourceInfo:
     """Where an operation was written: a code object, an instruction's offset in it, and whether it runs backward.
 
     `callers`: where that function was called, and so on outward: SourceInfos, or None if nobody looked.
+    `scopes`: the names that the user gave to the parts of the program around it (`named_scope`), outermost first, each
+    with the code that entered it.
     """
 
     cdef readonly object code
     cdef readonly int instruction
     cdef readonly bint backward
     cdef readonly tuple callers
+    cdef readonly tuple scopes
 
-    def __init__(self, code, int instruction, bint backward=False, callers=None):
+    def __init__(self, code, int instruction, bint backward=False, callers=None, tuple scopes=()):
         self.code, self.instruction, self.backward, self.callers = code, instruction, backward, callers
+        self.scopes = scopes
+
+    def within(self, tuple scopes):
+        """The same location in a program that is called within other scopes."""
+        return SourceInfo(self.code, self.instruction, self.backward, self.callers, scopes + self.scopes)
 
     @property
     def traceback(self):
@@ -77,7 +87,7 @@ cdef class SourceInfo:
 
     @property
     def name_stack(self):
-        """The transformations that the operation came through."""
+        """The transformations that the operation came through, and the names of the scopes around it."""
         return hooks.name_stack(self)
 
     def __eq__(self, other):
@@ -85,7 +95,8 @@ cdef class SourceInfo:
         if type(other) is not SourceInfo:
             return NotImplemented
         o = <SourceInfo>other
-        return self.code is o.code and self.instruction == o.instruction and self.backward == o.backward
+        return (self.code is o.code and self.instruction == o.instruction and self.backward == o.backward
+                and self.scopes == o.scopes)
 
     def __hash__(self):
         return hash((id(self.code), self.instruction, self.backward))
@@ -95,7 +106,25 @@ cdef class SourceInfo:
 
 
 cdef class Here:
-    """The location of the equation that this thread interprets; None if the user's frames tell it."""
+    """What is known of the equations that this thread records.
+
+    `record`: the location of the equation that is interpreted; None if the user's frames tell it.
+    `scopes`: the named scopes that are entered, as a SourceInfo has them.
+    """
+
+    @property
+    def scopes(self):
+        return () if onax_scopes is NULL else <object>onax_scopes
+
+    @scopes.setter
+    def scopes(self, tuple scopes not None):
+        global onax_scopes
+        cdef PyObject *old = onax_scopes
+        onax_scopes = NULL
+        if scopes:
+            Py_INCREF(scopes)
+            onax_scopes = <PyObject *>scopes
+        Py_XDECREF(old)
 
     @property
     def record(self):
@@ -128,6 +157,7 @@ cdef SourceInfo _next(PyFrameObject **at):
             info = SourceInfo.__new__(SourceInfo)
             info.code = <object>code
             info.instruction = PyFrame_GetLasti(frame)
+            info.scopes = ()
         Py_XDECREF(<PyObject *>code)
         back = PyFrame_GetBack(frame)
         Py_XDECREF(<PyObject *>frame)
@@ -158,6 +188,8 @@ cdef object _located(int callers):
         return None
     Py_INCREF(<object>frame)
     info = _next(&frame)
+    if onax_scopes is not NULL and info is not None:
+        info.scopes = <tuple>onax_scopes
     if callers and frame is not NULL and info is not None:
         chain = []
         while len(chain) < callers:

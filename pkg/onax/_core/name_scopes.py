@@ -1,7 +1,6 @@
 """named_scope and named_call: names that users give to parts of their programs.
 
-onax shows source lines instead of such names.  A name is checked and has no further effect; it is accepted so that code
-written for JAX runs."""
+Equations know the scopes around them (`SourceInfo.scopes`); nodes of exported graphs are named by them."""
 
 import contextlib
 import functools
@@ -13,6 +12,8 @@ from onax._ground.typing import Function
 @source.api_class
 class named_scope(contextlib.ContextDecorator):
     """Context manager and decorator: operations inside belong to a part of the program with a name.
+
+    Nodes of exported graphs begin with it, `layer/Add`, as with names of functions; compiled programs are the same.
 
     Args:
       name: a str.
@@ -36,12 +37,15 @@ class named_scope(contextlib.ContextDecorator):
         if not isinstance(name, str):
             raise TypeError("named_scope name argument must be a string.")
         self.name = name
+        self._outer = []
 
     def __enter__(self):
+        self._outer.append(source.here.scopes)
+        source.here.scopes = (*self._outer[-1], (self.name, source.calling_code()))
         return self
 
     def __exit__(self, *_):
-        return None
+        source.here.scopes = self._outer.pop()
 
 
 def named_call(fun: Function, *, name: str | None = None) -> Function:

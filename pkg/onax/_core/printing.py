@@ -244,7 +244,7 @@ def _equation(eqn, names):
     if names.options["source_info"] and eqn.source_info is not None:
         notes.append(Note(source.summarize(eqn.source_info)))
     if names.options["name_stack"]:
-        notes.append(Note("[]"))
+        notes.append(Note(f"[{eqn.source_info.name_stack if eqn.source_info else ''}]"))
     if type(shown) is list:
         return [*notes, *shown]
     results, params = typed_results(eqn, names), _params(shown, names)
@@ -306,7 +306,7 @@ def print_jaxpr(
 ):
     """The text of a jaxpr, in JAX's format.
 
-    `source_info` adds each equation's source location, `name_stack` its (empty) stack of names, `print_effects` the
+    `source_info` adds each equation's source location, `name_stack` its stack of names, `print_effects` the
     program's effects; without `print_shapes` variables have no types, without `custom_pp_eqn_rules` every parameter of
     every equation is shown.  JAX's options about colour have no effect.
     """

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, convert_constvars_jaxpr
 from onax._core.lists import select
 from onax._core.programs import called_program, programs
+from onax._ground import source
 
 # In the cache of a program that is the body of a library function: (its name, its static arguments).
 LIBRARY_CALL = "library call"
@@ -50,13 +51,14 @@ def inline(jaxpr, callee=called_program):
 def _inline_into(eqns, constants, body, env, callee, outermost=True, location=None):
     """Appends the equations of a program whose variables are renamed by `env`; returns its results.
 
-    Equations of library functions, which have no source location, take that of the call: `location`.
+    Equations of library functions, which have no source location, take that of the call: `location`; others are within
+    the scopes of the call, too.
     """
     read = lambda atom: atom if type(atom) is Literal else env.get(atom, atom)
     for eqn in body.eqns:
         operands = [read(a) for a in eqn.invars]
         program = callee(eqn)
-        source_info = eqn.source_info or location
+        source_info = source.called_at(eqn.source_info, location)
         if program is not None:
             names = dict(zip(program.invars, operands))
             names.update((v, Var(v.aval)) for v in program.constvars)

@@ -4,6 +4,7 @@ While staging, `user_location()` records the code object and the instruction of 
 outside registered files, which takes some tenths of a microsecond.  `summarize` and `resolve` find file, line and
 column for a record, which takes about 10 µs.  While a program is interpreted again (to derive another program from it),
 `here.record` is the location of the current equation, and operations that are recorded get that location.
+`here.scopes` are the scopes that the user entered by `named_scope`; locations keep them.
 """
 
 import os
@@ -52,7 +53,7 @@ class SourceTraceback:
 
 @dataclass(slots=True, eq=False, repr=False)
 class NameStack:
-    """The transformations that made an equation, as text: empty, or `transpose(jvp())` for a backward pass.
+    """The transformations that made an equation, `transpose(jvp())` for a backward pass, and the scopes around it.
 
     Args:
       stack: names, a tuple.
@@ -67,8 +68,8 @@ class NameStack:
 
     @classmethod
     def of(cls, record):
-        """The transformations of a record."""
-        return cls(("transpose(jvp())",) if record.backward else ())
+        """The transformations and scopes of a record."""
+        return cls((*(("transpose(jvp())",) if record.backward else ()), *[name for name, _ in record.scopes]))
 
     def __str__(self):
         return "/".join(self.stack)
@@ -85,7 +86,22 @@ SHARED = ()  # `here.record` while a function of onax is staged for all its call
 
 def backward(record):
     """The record of an operation of the backward pass that an operation of the forward pass at `record` led to."""
-    return None if record is None else SourceInfo(record.code, record.instruction, True, record.callers)
+    return None if record is None else SourceInfo(record.code, record.instruction, True, record.callers, record.scopes)
+
+
+def called_at(record, call):
+    """The record of an equation of a program that an equation with the record `call` runs: within its scopes, too."""
+    if record is None or call is None or not call.scopes:
+        return record or call
+    return record.within(call.scopes)
+
+
+def calling_code():
+    """The code of the innermost frame outside onax, or None."""
+    frame = sys._getframe(1)
+    while frame is not None and is_internal(frame.f_code.co_filename):
+        frame = frame.f_back
+    return None if frame is None else frame.f_code
 
 
 def call_user_rule(function, *args):

@@ -255,13 +255,16 @@ def _drop_unused_results(eqns, used):
 def trace_to_jaxpr(fun, in_avals, debug_info=core.UNKNOWN_DEBUG_INFO):
     """Stages `fun`, which takes flat tracers and returns a flat sequence of values, on the given types.
 
-    Returns a ClosedJaxpr; its constants may be tracers of enclosing traces.
+    Returns a ClosedJaxpr; its constants may be tracers of enclosing traces.  Its equations know the named scopes within
+    it: who calls it or runs it in a loop adds those around it (`source.called_at`).
     """
     trace = DynamicJaxprTrace(debug_info)
+    scopes, source.here.scopes = source.here.scopes, ()
     try:
         with set_current_trace(trace):
             closed = trace.to_jaxpr(fun(*[trace.new_arg(aval) for aval in in_avals]))
     finally:
+        source.here.scopes = scopes
         trace.invalidate()
     if leaks.checking():
         watched = leaks.watch(trace)

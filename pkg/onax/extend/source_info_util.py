@@ -1,7 +1,7 @@
 """Source locations, under the names of jax.extend.source_info_util.
 
-Equations know their source location, not the name scopes around them (see `onax.named_scope`), so the functions that
-change the name stack do not exist.
+Equations know their source location and the scopes around them, which `onax.named_scope` alone enters: the functions
+that change the name stack do not exist.
 """
 
 import contextlib
@@ -73,7 +73,7 @@ __getattr__ = _unavailable(
     __name__,
     {
         "current_name_stack extend_name_stack new_name_stack new_source_info reset_name_stack set_name_stack "
-        "transform_name_stack": "equations know their line, not the name scopes around them; see onax.named_scope",
+        "transform_name_stack": "onax.named_scope alone enters name scopes",
     },
 )
 

@@ -96,3 +96,64 @@ def test_names_do_not_depend_on_earlier_exports():
     first = names(model, X)
     names(block, X)
     assert names(model, X) == first
+
+
+# ---- scopes
+
+
+def scaled(x):
+    return jnp.tanh(x) * 2
+
+
+def scoped(x):
+    with onax.named_scope("block0"):
+        with onax.named_scope("attn"):
+            y = jnp.exp(x)
+        return scaled(y) + 1
+
+
+def test_scopes_stand_in_place_of_functions_around_them():
+    assert names(scoped, X) == ["block0/attn/Exp", "block0/scaled/Tanh", "block0/scaled/Mul", "block0/Add"]
+    assert names(lambda x: scoped(x) - 1, X)[:2] == ["block0/attn/Exp", "block0/scaled/Tanh"]
+
+
+def test_a_jitted_function_is_within_the_scopes_of_each_caller():
+    inner = onax.jit(scaled)
+
+    def twice(x):
+        with onax.named_scope("first"):
+            x = inner(x)
+        with onax.named_scope("second"):
+            return inner(x)
+
+    assert names(twice, X) == ["first/scaled/Tanh", "first/scaled/Mul", "second/scaled/Tanh", "second/scaled/Mul"]
+
+
+def test_bodies_of_loops_are_within_the_scopes_around_them():
+    def looped(x):
+        with onax.named_scope("loop"):
+            return lax.scan(lambda c, row: (scoped(c) + row, None), x[0], x)[0]
+
+    node = next(n for n in export(looped)(X).onnx_model.graph.node if n.op_type == "Scan")
+    (body,) = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
+    assert node.name == "loop/Scan" and "loop/block0/attn/Exp" in [n.name for n in body.node]
+
+
+def test_scopes_of_decorated_functions_and_of_gradients():
+    decorated = onax.named_scope("layer")(lambda x: jnp.exp(x))
+    assert names(lambda x: decorated(x) + 1, X) == ["layer/Exp", "Add"]
+    called = onax.named_call(lambda x: jnp.exp(x), name="called")
+    assert names(lambda x: called(x) + 1, X) == ["called/Exp", "Add"]
+    gradient = names(lambda x: onax.grad(lambda x: jnp.sum(scoped(x)))(x), X)
+    assert any(name.startswith("backward/block0/") for name in gradient)
+
+
+def test_scopes_end_with_an_error():
+    with pytest.raises(ValueError, match="inside"), onax.named_scope("failed"):
+        raise ValueError("inside")
+    assert names(lambda x: jnp.exp(x) + 1, X) == ["Exp", "Add"]
+
+
+def test_scopes_are_in_printed_programs():
+    text = onax.make_jaxpr(scoped)(X).pretty_print(name_stack=True)
+    assert "[block0/attn]" in text.splitlines()[1] and "[block0]" in text
