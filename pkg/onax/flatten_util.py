@@ -1,8 +1,8 @@
 """`ravel_pytree` flattens a tree of arrays to one vector, which optimizers and integrators need."""
 
-import functools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
 from onax._ground.typing import PyTree
 from onax._native.array import Array
-from onax._native.tree import tree_flatten, tree_unflatten
+from onax._native.tree import PyTreeDef, tree_flatten, tree_unflatten
 
 
 def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[Array], PyTree]]:
@@ -39,30 +39,42 @@ def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[Array], PyTree]]:
     """
     leaves, tree = tree_flatten(pytree)
     if not leaves:
-        return jnp.zeros(0, "float32"), functools.partial(_unravel_nothing, tree)
+        return jnp.zeros(0, "float32"), Unravel(tree, None, None, None)
     leaf_dtypes = tuple(dtypes.dtype(x) for x in leaves)
     dtype = jnp.result_type(*leaf_dtypes)
     same = all(x == dtype for x in leaf_dtypes)
     parts = [lax.reshape(x if same else lax.convert_element_type(x, dtype), (np.size(x),)) for x in leaves]
     shapes = tuple(np.shape(x) for x in leaves)
-    unravel = functools.partial(_unravel, tree, shapes, *((None, None) if same else (leaf_dtypes, np.dtype(dtype))))
-    return lax.concatenate(parts, 0), unravel
+    return lax.concatenate(parts, 0), Unravel(tree, shapes, *((None, None) if same else (leaf_dtypes, np.dtype(dtype))))
 
 
-def _unravel_nothing(tree, flat):
-    del flat
-    return tree_unflatten(tree, [])
+@dataclass(frozen=True, slots=True)
+class Unravel:
+    """Makes a vector a tree again.  Two of equal trees are equal, so that jit recognizes one as a static argument.
 
+    tree         the structure
+    shapes       of the leaves; None if there are none
+    leaf_dtypes  of the leaves, if they are several; else None
+    dtype        that the vector has then; else None
+    """
 
-def _unravel(tree, shapes, leaf_dtypes, dtype, flat):
-    """The tree of a vector.  A partial of this function hashes by its arguments, so that jit recognizes it."""
-    if dtype is not None and dtypes.dtype(flat) != dtype:
-        raise TypeError(f"unravel function given array of dtype {dtypes.dtype(flat)}, but expected dtype {dtype}")
-    parts = lax.split(flat, [math.prod(shape) for shape in shapes])
-    parts = [lax.reshape(part, shape) for part, shape in zip(parts, shapes)]
-    if dtype is not None:
-        parts = [lax.convert_element_type(part, kind) for part, kind in zip(parts, leaf_dtypes)]
-    return tree_unflatten(tree, parts)
+    tree: PyTreeDef
+    shapes: tuple[tuple[int, ...], ...] | None
+    leaf_dtypes: tuple[np.dtype, ...] | None
+    dtype: np.dtype | None
+
+    def __call__(self, flat):
+        if self.shapes is None:
+            return tree_unflatten(self.tree, [])
+        if self.dtype is not None and dtypes.dtype(flat) != self.dtype:
+            raise TypeError(
+                f"unravel function given array of dtype {dtypes.dtype(flat)}, but expected dtype {self.dtype}"
+            )
+        parts = lax.split(flat, [math.prod(shape) for shape in self.shapes])
+        parts = [lax.reshape(part, shape) for part, shape in zip(parts, self.shapes)]
+        if self.leaf_dtypes is not None:
+            parts = [lax.convert_element_type(part, kind) for part, kind in zip(parts, self.leaf_dtypes)]
+        return tree_unflatten(self.tree, parts)
 
 
 __all__ = ["ravel_pytree"]

@@ -152,7 +152,7 @@ cdef object _binary(int op, Array x, object other, bint swapped):
             if not _accepts(other):
                 return NotImplemented
         else:
-            if isinstance(other, (list, tuple, set, dict)):
+            if type(other) in (list, tuple, set, dict):  # a class of the user's may have the operator
                 refuse_container(op, x, other, swapped)
             return NotImplemented
     if swapped:

@@ -139,14 +139,14 @@ cdef tuple _take_apart(Registration registration, object x):
                 tuple([getattr(x, name) for name in registration.meta_fields]))
     parts = registration.flatten(x)
     if type(parts) is not tuple or len(<tuple>parts) != 2:
-        raise ValueError(f"{_BAD_FLATTEN} tuple, got {parts}")
+        raise ValueError(f"{_BAD_FLATTEN} tuple, got {parts!r}")
     children, data = <tuple>parts
     if type(children) is tuple:
         return <tuple>parts
     try:
         children = iter(children)
     except TypeError:
-        raise ValueError(f"{_BAD_FLATTEN} tuple where 'children' is iterable, got {parts}") from None
+        raise ValueError(f"{_BAD_FLATTEN} tuple where 'children' is iterable, got {parts!r}") from None
     return (tuple(children), data)
 
 
@@ -496,9 +496,19 @@ cdef bint _equal(PyTreeDef a, PyTreeDef b) except -1:
         y = &b.nodes[k]
         if x.kind != y.kind or x.arity != y.arity or x.type is not y.type:
             return False
-        if x.data is not y.data and not (<object>x.data == <object>y.data):
+        if x.data is not y.data and not _equal_data(<object>x.data, <object>y.data):
             return False
     return True
+
+
+cdef bint _equal_data(object one, object two) except -1:
+    try:
+        return bool(one == two)
+    except Exception as error:
+        raise ValueError(
+            "Exception raised while checking equality of metadata fields of pytree. Metadata must be hashable and "
+            f"compare as one bool, which arrays do not; the fields are {one!r} and {two!r}"
+        ) from error
 
 
 cdef str _text(PyTreeDef treedef, Py_ssize_t* i):

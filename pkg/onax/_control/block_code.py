@@ -514,16 +514,18 @@ def _integer_pow(code, out, x, *, y):
 @codes.rule(pow_p)
 def _pow(code, out, x, y):
     """An integer exponent is exact in float64, powers of 2 have a function.  Of -inf the root is inf, as a power."""
-    if code.number(x) == 2 and out.kind != "c":
+    if out.kind == "c":
+        return code.emit("pow", x, code.convert(y, out))
+    if code.number(x) == 2:
         wide = F64 if code.dtypes[x] != code.dtypes[y] else max(out, F32, key=lambda dtype: dtype.itemsize)
         return code.convert(code.emit("exp2", code.convert(y, wide)), out)
     if code.dtypes[x] != code.dtypes[y]:
         return code.convert(code.emit("pow", code.convert(x, F64), code.convert(y, F64)), out)
     number = code.number(y)
-    if number == 0.5 and out.kind != "c":
+    if number == 0.5:
         lowest = code.emit("eq", x, code.constant(-np.inf, out))
         return code.emit("select", lowest, code.constant(np.inf, out), code.emit("sqrt", x))
-    if number in (1, 2, 3) and out.kind != "c":
+    if number in (1, 2, 3):
         return _integer_pow(code, out, x, y=int(number))
     return code.emit("pow", x, y)
 

@@ -305,8 +305,9 @@ def saved_residuals(fun, *args, **kwargs):
 
     def forward(*tracers):
         lin = linearize_flat(flat, tracers, [a.to_tangent_aval().dtype.names is None for a in avals], info)
-        captured["constants"] = [r for r in lin.residuals if not isinstance(r, DynamicJaxprTracer)]
-        return [r for r in lin.residuals if isinstance(r, DynamicJaxprTracer)]
+        residuals = eliminate_dead_code(lin.jaxpr).consts
+        captured["constants"] = [r for r in residuals if not isinstance(r, DynamicJaxprTracer)]
+        return [r for r in residuals if isinstance(r, DynamicJaxprTracer)]
 
     jaxpr = trace_to_jaxpr(forward, avals, info)
     names = argument_names(fun_signature(fun), args, kwargs)

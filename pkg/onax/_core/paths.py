@@ -419,6 +419,18 @@ def _prefix_errors(path, prefix, full, is_leaf):
             f"the full pytree one of length {len(full_pairs)}.",
         )
         return
+    if len(pairs) != len(full_pairs):
+        keys, full_keys = ([_key_text(key) for key, _ in some] for some in (pairs, full_pairs))
+        yield _error(
+            "different numbers of pytree children",
+            path,
+            f"There the prefix pytree {{name}} has a subtree of type\n    {_braces(kind)}\n"
+            f"with {len(keys)} child keys\n    {_braces(' '.join(keys))}\n"
+            f"and the full pytree one of the same type with {len(full_keys)} child keys\n"
+            f"    {_braces(' '.join(full_keys))}\nso the symmetric difference on key sets is\n"
+            f"    {_braces(' '.join(sorted({*keys} ^ {*full_keys})))}",
+        )
+        return
     if kind not in (tuple, list) and not (data is full_data or data == full_data):
         yield _error(
             "different pytree metadata",
@@ -428,15 +440,12 @@ def _prefix_errors(path, prefix, full, is_leaf):
             f"    {_braces(full_data)}\nwhich differ in\n{_braces(_difference(data, full_data))}",
         )
         return
-    if len(pairs) != len(full_pairs):
-        yield _error(
-            "different numbers of pytree children",
-            path,
-            f"There the prefix pytree {{name}} has {len(pairs)} children, the full pytree {len(full_pairs)}.",
-        )
-        return
     for (key, child), (_, full_child) in zip(pairs, full_pairs):
         yield from _prefix_errors((*path, key), child, full_child, is_leaf)
+
+
+def _key_text(key):
+    return str(getattr(key, "key", key))
 
 
 def _braces(x):

@@ -399,7 +399,7 @@ _partitionable = add_row(
     in_key=True,
 )
 _gumbel = add_row("jax_high_dynamic_range_gumbel", bool, False, "Gumbel samples use more bits.", in_key=True)
-_softmax = add_row("jax_softmax_custom_jvp", bool, True, "softmax has a derivative rule of its own.", in_key=True)
+_softmax = add_row("jax_softmax_custom_jvp", bool, False, "softmax has a derivative rule of its own.", in_key=True)
 _f16 = add_row("jax_allow_f16_reductions", bool, True, "Accepted for JAX programs; no effect.", in_key=True)
 _no_tracing = add_row("jax_no_tracing", bool, False, "Tracing a function anew for jit raises.", in_key=True)
 _static_indices = add_row("jax_check_static_indices", bool, False, "Out-of-bounds static indices raise.", in_key=True)

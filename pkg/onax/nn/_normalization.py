@@ -8,9 +8,11 @@ import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
+from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import FEW, compiled_when_large, staged
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
+from onax._ground.config import softmax_custom_jvp
 from onax._ground.typing import ArrayLike, Axis
 from onax._native.array import Array
 from onax.numpy._promotion import ensure_arraylike, promote_args_inexact
@@ -155,10 +157,25 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
       Array([0.25, 0.25, 0.25, 0.25], dtype=float32)
     """
     x = ensure_arraylike("softmax", x)
+    return (_softmax_with_derivative if softmax_custom_jvp.value else _softmax)(x, axis, where)
+
+
+def _softmax(x, axis, where):
     _, unnormalized = _subtract_max(x, axis, where)
     total = jnp.sum(unnormalized, axis, where=where, keepdims=True)
     out = jnp.divide(unnormalized, total)
     return out if where is None else jnp.where(where, out, 0)
+
+
+_softmax_with_derivative = custom_jvp(_softmax, nondiff_argnums=(1,))
+
+
+@_softmax_with_derivative.defjvp
+def _softmax_jvp(axis, primals, tangents):
+    """Of the result y alone: y times the tangent less its mean weighted by y."""
+    (x, where), (tangent, _) = primals, tangents
+    y = _softmax_with_derivative(x, axis, where)
+    return y, y * (tangent - jnp.sum(y * tangent, axis, where=where, keepdims=True))
 
 
 @staged("log_softmax", static_argnames=("axis",), compiled_from=FEW)

@@ -53,7 +53,7 @@ def einsum(
 
     Raises:
       ValueError: the subscripts do not fit the operands.
-      NotImplementedError: `out` is given.
+      NotImplementedError: `out` is given, or `optimize` asks for a product of more than two operands at once.
 
     Examples:
       >>> jnp.einsum("ij,j->i", jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.array([1.0, 1.0]))
@@ -79,10 +79,14 @@ def einsum(
 
     for indices, contracted, names_in, names_out in steps:
         if len(indices) == 1:
-            x, names = _contract_one(remaining.pop(indices[0]), names_in[0], contracted, names_out)
-        else:
+            x, names = _contract_one(remaining.pop(indices[0]), names_in[0], contracted, names_out, dtype)
+        elif len(indices) == 2:
             pair = [remaining.pop(i) for i in indices]
-            x, names = _contract_two(pair, names_in, contracted, names_out, product)
+            x, names = _contract_two(pair, names_in, contracted, names_out, dtype, product)
+        else:
+            raise NotImplementedError(
+                "jax.numpy.einsum does not support simultaneous contraction of 3 or more operands: pass another `optimize`"
+            )
         if names != names_out:
             x = lax.transpose(x, tuple(names.index(n) for n in names_out))
         remaining.append(x)
@@ -220,19 +224,22 @@ def _contraction_steps(names, result, operands, optimize):
 # --- one contraction ----------------------------------------------------------------------------------------------
 
 
-def _sum_axes(x, names, summed):
+def _sum(x, axes, dtype):
+    """Sums x over axes, in the dtype of the result if that is the wider one; bools are joined by "or"."""
+    if dtypes.promote_types(x.dtype, dtype) != x.dtype:
+        x = lax.convert_element_type(x, dtype)
+    return lax.reduce_or(x, axes) if x.dtype == np.bool_ else lax.reduce_sum(x, axes)
+
+
+def _sum_axes(x, names, summed, dtype):
     """Sums x over the named axes, each of which occurs once."""
     if not summed:
         return x, names
-    x = lax.reduce_sum(_bool_to_int(x), tuple(names.index(n) for n in summed))
+    x = _sum(x, tuple(names.index(n) for n in summed), dtype)
     return x, "".join(n for n in names if n not in summed)
 
 
-def _bool_to_int(x):
-    return lax.convert_element_type(x, np.int32) if x.dtype == np.bool_ else x
-
-
-def _take_diagonals(x, names, keep):
+def _take_diagonals(x, names, keep, dtype):
     """Reduces repeated names of x to their diagonal and sums over names that are not in `keep`."""
     for name, count in collections.Counter(names).items():
         if count == 1:
@@ -244,30 +251,30 @@ def _take_diagonals(x, names, keep):
         for a, b in zip(iotas[1:], iotas[2:]):
             mask = lax.bitwise_and(mask, lax.eq(a, b))
         mask = lax.broadcast_in_dim(mask, x.shape, axes)
-        x = _bool_to_int(lax.select(mask, x, lax.full_like(x, 0)))
+        x = lax.select(mask, x, lax.full_like(x, 0))
         if name in keep:
-            x = lax.reduce_sum(x, axes[:-1])
+            x = _sum(x, axes[:-1], dtype)
             names = names.replace(name, "", count - 1)
         else:
-            x = lax.reduce_sum(x, axes)
+            x = _sum(x, axes, dtype)
             names = names.replace(name, "")
     return x, names
 
 
-def _contract_one(x, names, contracted, result):
+def _contract_one(x, names, contracted, result, dtype):
     counts = collections.Counter(names)
-    x, names = _sum_axes(x, names, [n for n in sorted(contracted) if counts[n] == 1])
-    return _take_diagonals(x, names, result)
+    x, names = _sum_axes(x, names, [n for n in sorted(contracted) if counts[n] == 1], dtype)
+    return _take_diagonals(x, names, result, dtype)
 
 
-def _contract_two(pair, names_in, contracted, result, product):
+def _contract_two(pair, names_in, contracted, result, dtype, product):
     (lhs, rhs), (ln, rn) = pair, names_in
     left, right = collections.Counter(ln), collections.Counter(rn)
     ordered = sorted(contracted)
-    lhs, ln = _sum_axes(lhs, ln, [n for n in ordered if left[n] == 1 and right[n] == 0])
-    rhs, rn = _sum_axes(rhs, rn, [n for n in ordered if right[n] == 1 and left[n] == 0])
-    lhs, ln = _take_diagonals(lhs, ln, result + rn)
-    rhs, rn = _take_diagonals(rhs, rn, result + ln)
+    lhs, ln = _sum_axes(lhs, ln, [n for n in ordered if left[n] == 1 and right[n] == 0], dtype)
+    rhs, rn = _sum_axes(rhs, rn, [n for n in ordered if right[n] == 1 and left[n] == 0], dtype)
+    lhs, ln = _take_diagonals(lhs, ln, result + rn, dtype)
+    rhs, rn = _take_diagonals(rhs, rn, result + ln, dtype)
     both = set(ln) & set(rn)
     summed = [n for n in ordered if n in both]
     batch = [n for n in result if n in both]

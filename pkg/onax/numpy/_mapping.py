@@ -14,7 +14,13 @@ from onax._ground.typing import AnyFunction, ArrayLike
 from onax._native.array import Array
 from onax._transforms.vmap import vmap
 from onax.numpy._creation import asarray, broadcast_to
-from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arraylike, ensure_arraylikes
+from onax.numpy._promotion import (
+    canonical_axis,
+    check_arraylike,
+    ensure_arraylike,
+    ensure_arraylikes,
+    report_promotion,
+)
 from onax.numpy._shaping import expand_dims
 
 
@@ -94,7 +100,7 @@ def piecewise(
 
     Args:
       x: array of points.
-      condlist: sequence of bool arrays of the shape of `x`; where several hold, the last one counts.
+      condlist: sequence of bools, or of bool arrays of the shape of `x`; where several hold, the last one counts.
       funclist: sequence of functions of one element, or constants: one for each condition, and optionally a default
         (otherwise 0).
       *args: further positional arguments of the functions.
@@ -112,8 +118,7 @@ def piecewise(
       Array([ 2., 30.], dtype=float32)
     """
     x = ensure_arraylike("piecewise", x)
-    if isinstance(condlist, (Array, np.ndarray)):
-        condlist = [condlist] if np.ndim(condlist) == x.ndim else list(condlist)
+    condlist = list(condlist)
     count, given = len(condlist), len(funclist)
     if given not in (count, count + 1):
         raise ValueError(
@@ -194,11 +199,17 @@ def vectorize(
             inputs, outputs = [()] * len(values), None
         else:
             inputs, outputs = _parse_signature(signature)
+        if signature is not None and len(inputs) == len(args):
+            given = {i for i, a in enumerate(args) if a is None}
+            if any(inputs[i] for i in given):
+                raise ValueError(f"Cannot pass None at locations {given} with {signature=}")
+            inputs = [core for i, core in enumerate(inputs) if i not in given]
         if len(inputs) != len(values):
             raise TypeError(f"wrong number of positional arguments: expected {len(inputs)}, got {len(values)} {hint}")
         check_arraylike("vectorize", *values)
         values = ensure_arraylikes("vectorize", *values)
         leads, sizes = _leading_shapes(values, inputs, hint)
+        _check_ranks(values, leads, signature)
         checked = _check_results_of(mapped, fixed, outputs, sizes, hint)
         return _broadcast_map(checked, values, leads)
 
@@ -235,6 +246,15 @@ def _leading_shapes(values, inputs, hint):
     return leads, sizes
 
 
+def _check_ranks(values, leads, signature):
+    """Raises or warns if arrays that are no scalars have unequal numbers of leading axes, as the option says."""
+    if len({len(lead) for x, lead in zip(values, leads) if x.ndim}) > 1:
+        shapes = [x.shape for x in values]
+        report_promotion(
+            f"operands with shapes {shapes} require rank promotion for jnp.vectorize function with {signature=}."
+        )
+
+
 def _record_sizes(sizes, shape, core, hint):
     for name, n in zip(core, shape):
         if sizes.setdefault(name, n) != n:
@@ -248,6 +268,8 @@ def _check_results_of(function, fixed, outputs, sizes, hint):
         out = function(*args, **fixed)
         if outputs is None:
             return out
+        if len(outputs) > 1 and not isinstance(out, tuple):
+            raise TypeError(f"output must be a tuple when multiple outputs are expected, got: {out!r}\n{hint}")
         sequence = out if isinstance(out, tuple) else (out,)
         if len(sequence) != len(outputs):
             raise TypeError(f"wrong number of output arguments: expected {len(outputs)}, got {len(sequence)} {hint}")

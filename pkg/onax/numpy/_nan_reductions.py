@@ -15,7 +15,7 @@ from onax.numpy._promotion import (
     promote_args,
     to_dtype,
 )
-from onax.numpy._reductions import _variance_dtypes, all, max, mean, min, prod, sum
+from onax.numpy._reductions import _variance_dtypes, all, check_mask, max, mean, min, prod, sum
 from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where
 
@@ -59,6 +59,7 @@ def nansum(
       Array(3., dtype=float32)
     """
     no_out("nansum", out)
+    check_mask("nansum", where)
     a = ensure_arraylike("nansum", a)
     return sum(_replace_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
 
@@ -95,12 +96,14 @@ def nanprod(
       Array(6., dtype=float32)
     """
     no_out("nanprod", out)
+    check_mask("nanprod", where)
     a = ensure_arraylike("nanprod", a)
     return prod(_replace_nan(a, 1), axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
 
 
 def _nan_reduce_extreme(name, a, axis, keepdims, initial, mask, reduce_, worst):
     a = ensure_arraylike(name, a)
+    check_mask(name, mask)
     if not dtypes.is_inexact(a.dtype):
         return reduce_(a, axis=axis, keepdims=keepdims, initial=initial, where=mask)
     result = reduce_(_replace_nan(a, worst), axis=axis, keepdims=keepdims, initial=initial, where=mask)
@@ -206,6 +209,7 @@ def nanmean(
       Array(1.5, dtype=float32)
     """
     no_out("nanmean", out)
+    check_mask("nanmean", where)
     a = ensure_arraylike("nanmean", a)
     if not dtypes.is_inexact(a.dtype):
         return mean(a, axis, dtype, keepdims=keepdims, where=where)
@@ -250,6 +254,7 @@ def nanvar(
       Array(1., dtype=float32)
     """
     no_out("nanvar", out)
+    check_mask("nanvar", where)
     return _nanvar(a, axis, dtype, ddof, keepdims, where, mean)
 
 
@@ -259,6 +264,8 @@ def _nanvar(a, axis, dtype, ddof, keepdims, mask, mean):
     a = lax.convert_element_type(a, compute)
     if mean is None:
         mean = nanmean(a, axis, dtype=compute, keepdims=True, where=mask)
+    else:
+        mean = lax.convert_element_type(ensure_arraylike("nanvar", mean), compute)
     centered = where(lax.ne(a, a), 0, lax.sub(*promote_args("subtract", a, mean)))
     if dtypes.is_complex(compute):
         centered = lax.real(lax.mul(centered, lax.conj(centered)))
@@ -307,5 +314,6 @@ def nanstd(
       Array(1., dtype=float32)
     """
     no_out("nanstd", out)
+    check_mask("nanstd", where)
     options = {k: v for k, v in (("where", where), ("mean", mean)) if v is not None}
     return lax.sqrt(nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, **options))

@@ -234,19 +234,29 @@ def along_last_axis(weights, rank):
 
 
 def _rank_promotion(name, shapes):
-    text = " ".join(map(str, shapes))
+    text = f"for {name} on shapes {' '.join(map(str, shapes))}"
     if config.jax_numpy_rank_promotion == "raise":
         raise ValueError(
-            f"Operands could not be broadcast together for {name} on shapes {text} and with the config option "
-            "jax_numpy_rank_promotion='raise'. For more information, see "
-            "https://docs.jax.dev/en/latest/rank_promotion_warning.html."
+            f"Operands could not be broadcast together {text} and with the config option "
+            f"jax_numpy_rank_promotion='raise'. For more information, see {_PAGE_ON_RANKS}."
         )
-    warnings.warn(
-        f"Following NumPy automatic rank promotion for {name} on shapes {text}. Set the jax_numpy_rank_promotion "
-        "config option to 'allow' to disable this warning; for more information, see "
-        "https://docs.jax.dev/en/latest/rank_promotion_warning.html.",
-        stacklevel=source.stacklevel(),
+    report_promotion(f"Following NumPy automatic rank promotion {text}.", "warning")
+
+
+_PAGE_ON_RANKS = "https://docs.jax.dev/en/latest/rank_promotion_warning.html"
+
+
+def report_promotion(text, noun="message"):
+    """Raises ValueError, warns, or does neither, as the option jax_numpy_rank_promotion says."""
+    mode = config.jax_numpy_rank_promotion
+    text = (
+        f"{text} Set the jax_numpy_rank_promotion config option to 'allow' to disable this {noun}; for more "
+        f"information, see {_PAGE_ON_RANKS}."
     )
+    if mode == "raise":
+        raise ValueError(text)
+    if mode == "warn":
+        warnings.warn(text, stacklevel=source.stacklevel())
 
 
 def _have_one_dtype_and_rank(args):

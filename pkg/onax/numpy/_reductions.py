@@ -72,8 +72,10 @@ def _restore_axes(out, axes, shape):
     return lax.broadcast_in_dim_p.bind(out, shape=shape_with_ones, broadcast_dimensions=remaining, sharding=None)
 
 
-def _check_mask(name, condition):
-    """Returns the mask; raises ValueError if it is not of dtype bool."""
+def check_mask(name, condition):
+    """Returns the mask, or None if there is none; raises ValueError if it is not of dtype bool."""
+    if condition is None:
+        return None
     check_arraylike(name, condition)
     if dtypes.dtype(condition) != np.bool_:
         raise ValueError(
@@ -90,7 +92,7 @@ def _check_initial(name, initial, dtype):
 
 
 def _reduce(
-    name, a, axis, dtype, out, keepdims, initial, mask, op, combine, identity, parallel=None, upcast=True, promote=True
+    name, a, axis, dtype, out, keepdims, initial, mask, op, combine, identity, parallel=None, promote=True
 ):
     """Implements sum and prod: widens, masks with the identity, reduces, combines with initial, and narrows."""
     no_out(name, out)
@@ -102,12 +104,12 @@ def _reduce(
     result = dtype
     if result is None:
         result = sum_dtype(a.dtype) if promote else a.dtype
-    compute = _F32 if upcast and result in _HALF else result
+    compute = _F32 if dtype is None and result in _HALF else result  # a dtype that is asked for is used
     axis, names = split_axes(name, axis, parallel)
     axes = reduction_axes(axis, a.ndim)
     reduced = lax.convert_element_type(a, compute)
     if mask is not None:
-        reduced = where(_check_mask(name, mask), reduced, constant_like(reduced, identity))
+        reduced = where(check_mask(name, mask), reduced, constant_like(reduced, identity))
     outcome = op(reduced, axes)
     if names:
         outcome = parallel(outcome, names)
@@ -247,14 +249,14 @@ def _reduce_extreme(name, a, axis, out, keepdims, initial, mask, op, combine, id
         if 0 in [a.shape[i] for i in axes]:
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
         if mask is not None:
-            _check_mask(name, mask)
+            check_mask(name, mask)
             raise ValueError(
                 f"reduction operation {name} does not have an identity, so to use a where mask one has to specify "
                 "'initial'"
             )
     a = lax.convert_element_type(a, a.dtype)
     if mask is not None:
-        a = where(_check_mask(name, mask), a, identity(a.dtype))
+        a = where(check_mask(name, mask), a, identity(a.dtype))
     result = op(a, axes)
     if names:
         result = parallel(result, names)
@@ -377,7 +379,7 @@ def _reduce_bools(name, a, axis, out, keepdims, mask, op, identity):
     axis, _ = split_axes(name, axis, None)
     axes = reduction_axes(axis, a.ndim)
     if mask is not None:
-        a = where(_check_mask(name, mask), a, np.bool_(identity))
+        a = where(check_mask(name, mask), a, np.bool_(identity))
     result = op(a, axes)
     return _restore_axes(result, axes, a.shape) if keepdims else result
 
@@ -518,7 +520,7 @@ def _mean_dtypes(name, a, dtype, out):
         result = dtypes.check_user_dtype(dtype, name)
     else:
         result = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.dtype(a)))
-    return result, _F32 if result in _HALF else result
+    return result, _F32 if dtype is None and result in _HALF else result
 
 
 def _mean(a, axis, compute, keepdims, mask):
@@ -526,7 +528,7 @@ def _mean(a, axis, compute, keepdims, mask):
     if mask is None:
         count = constant_like_dtype(_axis_size(a, axis), compute)
     else:
-        ones = broadcast_to(_check_mask("mean", mask), a.shape)
+        ones = broadcast_to(check_mask("mean", mask), a.shape)
         count = sum(ones, axis, dtype=compute, keepdims=keepdims)
     total = sum(a, axis, dtype=compute, keepdims=keepdims, where=mask)
     return lax.div(total, count)
@@ -576,6 +578,7 @@ def var(
     """
     ddof = _resolve_correction(ddof, correction)
     no_out("var", out)
+    check_mask("var", where)
     return _var(a, _hashable_axis(axis), dtype, ddof, keepdims, where, mean)
 
 
@@ -618,6 +621,7 @@ def std(
     """
     ddof = _resolve_correction(ddof, correction)
     no_out("std", out)
+    check_mask("std", where)
     return _std(a, _hashable_axis(axis), dtype, ddof, keepdims, where, mean)
 
 
@@ -640,8 +644,7 @@ def _var(a, axis, dtype, ddof, keepdims, mask, mean):
     a = ensure_arraylike("var", a)
     compute, result = _variance_dtypes(a.dtype, dtype)
     a = lax.convert_element_type(a, compute)
-    if mean is None:
-        mean = _mean(a, axis, compute, True, mask)
+    mean = _mean(a, axis, compute, True, mask) if mean is None else convert(ensure_arraylike("var", mean), compute)
     centered = lax.sub(*promote_args("subtract", a, mean))
     if dtypes.is_complex(compute):
         centered = lax.real(lax.mul(centered, lax.conj(centered)))
@@ -656,7 +659,7 @@ def _var(a, axis, dtype, ddof, keepdims, mask, mean):
     if mask is None:
         count = constant_like_dtype(_axis_size(a, axis), compute)
     else:
-        ones = broadcast_to(_check_mask("var", mask), a.shape)
+        ones = broadcast_to(check_mask("var", mask), a.shape)
         count = sum(ones, axis, dtype=compute, keepdims=keepdims)
     count = lax.sub(count, to_dtype(ddof, compute))
     total = sum(centered, axis, keepdims=keepdims, where=mask)

@@ -10,6 +10,7 @@ from onax._ground import dtypes
 from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array
 from onax.numpy._arithmetic import clip
+from onax.numpy._creation import full, zeros
 from onax.numpy._differences import index_last_axis
 from onax.numpy._joining import concatenate
 from onax.numpy._products import dot
@@ -23,7 +24,7 @@ from onax.numpy._promotion import (
 )
 from onax.numpy._reductions import average, mean
 from onax.numpy._shaping import atleast_2d, swapaxes
-from onax.numpy._ufuncs import constant_like
+from onax.numpy._ufuncs import absolute, constant_like
 
 
 @staged("cov", ("rowvar", "bias", "ddof", "dtype"), compiled_from=None)
@@ -50,7 +51,7 @@ def cov(
       dtype: dtype of the result; default: an inexact one by promotion.
 
     Returns:
-      Array of shape (variables, variables); a scalar for one variable.
+      Array of shape (variables, variables); a scalar for one variable. NaN if there are no observations.
 
     Raises:
       ValueError: m has a rank above 2.
@@ -75,14 +76,18 @@ def cov(
             lax.broadcast_shapes(x.shape, y.shape)
     if x.ndim > 2:
         raise ValueError("m has more than 2 dimensions")
-    x = atleast_2d(x)
-    if not rowvar and x.shape[0] != 1:
+    if not rowvar and x.ndim == 2:
         x = swapaxes(x, 0, 1)
+    x = atleast_2d(x)
+    if x.shape[0] == 0:
+        return zeros((0, 0))
     if y is not None:
         y = atleast_2d(y)
         if not rowvar and y.shape[0] != 1:
             y = swapaxes(y, 0, 1)
         x = concatenate([x, y])
+    if x.shape[1] == 0:
+        return full(() if x.shape[0] == 1 else (x.shape[0], x.shape[0]), np.nan, dtype=x.dtype)
     if ddof is None:
         ddof = 0 if bias else 1
     weights = _cov_weights(x, fweights, aweights)
@@ -115,7 +120,7 @@ def _cov_weights(x, fweights, aweights):
             raise RuntimeError(f"incompatible numbers of samples and {name}")
         if name == "fweights" and not dtypes.is_integer(given.dtype):
             raise TypeError("fweights must be integer.")
-        given = lax.abs(given)
+        given = absolute(given)
         weights = given if weights is None else lax.mul(*promote_args("cov", weights, given))
     return None if weights is None else lax.convert_element_type(weights, dtypes.real_dtype(x.dtype))
 

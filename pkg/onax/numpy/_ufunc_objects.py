@@ -34,7 +34,7 @@ class ufunc:
       nin: int, the number of arguments.
       nout: int, the number of results.
       name: str; default: the name of the function.
-      nargs: int, the number of arguments and results together.
+      nargs: int, the number of arguments with an `out`, which there is not; default: nin.
       identity: the value of a reduction of no elements; default: there is none.
       call: anything but None says that the function takes arrays that broadcast.
       reduce: function of (array, axis, dtype, keepdims, initial, where) that replaces the general loop.
@@ -53,24 +53,28 @@ class ufunc:
     ):  # fmt: skip
         self.__doc__ = func.__doc__
         self.__name__ = name or func.__name__
-        self._function = func
-        self.nin, self.nout = operator.index(nin), operator.index(nout)
-        self.nargs = self.nin + self.nout if nargs is None else operator.index(nargs)
-        self.identity = identity
+        self._numbers = operator.index(nin), operator.index(nout), operator.index(nin if nargs is None else nargs)
+        self._fixed = func, identity
         self._call = func if call is not None else vectorize(func)
         self._reduce, self._accumulate, self._at, self._reduceat = reduce, accumulate, at, reduceat
+
+    nin = property(lambda self: self._numbers[0], doc="The number of arguments.")
+    nout = property(lambda self: self._numbers[1], doc="The number of results.")
+    nargs = property(lambda self: self._numbers[2], doc="The number of arguments.")
+    identity = property(lambda self: self._fixed[1], doc="The value of a reduction of no elements, or None.")
+    _func = property(lambda self: self._fixed[0])
 
     def __repr__(self):
         return f"<jnp.ufunc '{self.__name__}'>"
 
     def __hash__(self):
-        return hash((self._function, self.__name__, self.identity, self.nin, self.nout))
+        return hash(self._key())
 
     def __eq__(self, other):
         return isinstance(other, ufunc) and self._key() == other._key()
 
     def _key(self):
-        return self._function, self.__name__, self.identity, self.nin, self.nout
+        return self._func, self.__name__, self.identity, self.nin, self.nout
 
     def __call__(self, *args: ArrayLike, out: None = None, where: None = None) -> Any:
         if out is not None or where is not None:

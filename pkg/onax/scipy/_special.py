@@ -92,8 +92,9 @@ logit.defjvps(lambda g, out, x: lax.div(g, lax.mul(x, lax.sub(constant_like(x, 1
 
 
 def _promote_ranks(name, x, y):
-    """Promotes operands of different rank, because the derivative rule requires equal ranks."""
-    return (x, y) if np.ndim(x) == np.ndim(y) else promote_args_inexact(name, x, y)
+    """Promotes operands of different rank, and Python numbers, because the derivative rule takes arrays of one rank."""
+    numbers = isinstance(x, (int, float, complex)) or isinstance(y, (int, float, complex))
+    return promote_args_inexact(name, x, y) if numbers or np.ndim(x) != np.ndim(y) else (x, y)
 
 
 def _x_times_log(name, logarithm):
@@ -413,7 +414,32 @@ def betaln(a: ArrayLike, b: ArrayLike) -> Array:
       Array(0., dtype=float32, weak_type=True)
     """
     a, b = promote_args_inexact("betaln", a, b)
-    return lax.lgamma(a) + lax.lgamma(b) - lax.lgamma(a + b)
+    p, q = lax.min(a, b), lax.max(a, b)
+    known = lax.lgamma(p) + (lax.lgamma(q) - lax.lgamma(p + q))
+    large = lax.bitwise_and(q >= _STIRLING_FROM, p > 0)  # there the last two are so large that their difference is noise
+    q = jnp.where(large, q, _STIRLING_FROM)
+    both = lax.bitwise_and(large, p >= _STIRLING_FROM)
+    above, below = jnp.where(both, p, _STIRLING_FROM), jnp.where(both, 1, p)
+    one = lax.lgamma(below) + _log_gamma_ratio(below, q)
+    two = 0.5 * (np.log(2 * np.pi) - lax.log(above)) + above * (lax.log(above) - 1) + _stirling_rest(above)
+    out = jnp.where(large, jnp.where(both, two + _log_gamma_ratio(above, q), one), known)
+    return jnp.where(lax.bitwise_and(q == np.inf, p > 0), -np.inf, out)
+
+
+_STIRLING_FROM = 8
+
+
+def _log_gamma_ratio(p, q):
+    """log(gamma(q) / gamma(p + q)) of large q, by Stirling's formula."""
+    sum_ = p + q
+    return p - (q - 0.5) * lax.log1p(p / q) - p * lax.log(sum_) + (_stirling_rest(q) - _stirling_rest(sum_))
+
+
+def _stirling_rest(x):
+    """log(gamma(x)) less (x - 1/2) log(x) - x + log(2 pi) / 2 (DLMF 5.11.1)."""
+    square = 1 / (x * x)
+    terms = 1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156
+    return jnp.polyval(jnp.array(terms[::-1], square.dtype), square) / x
 
 
 @static_argnames()

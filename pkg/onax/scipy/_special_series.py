@@ -263,19 +263,19 @@ def _miller(z, v, n_iter):
         below = 2 * n.astype(z.dtype) / y * here - above
         # below is of order n - 1
         scale = jnp.where(jnp.abs(below) > large, 1 / large, 1)
-        above, here, total, results = here * scale, below * scale, total * scale, results * scale
+        above, here, total, results = here * scale, below * scale, total * scale, results * scale[None]
         total = total + jnp.where(n % 2 == 1, here, 0) * jnp.where(n == 1, 1, 2)
         at = jnp.arange(v + 1, dtype=n.dtype).reshape(-1, *[1] * z.ndim)
-        return (above, here, total, jnp.where(at == n - 1, here, results)), None
+        return (above, here, total, jnp.where(at == n - 1, here[None], results)), None
 
     tiny = jnp.full_like(y, np.finfo(z.dtype).tiny)
     carry = jnp.zeros_like(y), tiny, jnp.zeros_like(y), jnp.zeros((v + 1, *z.shape), z.dtype)
     orders = np.arange(start, 0, -1, dtype=np.int32)
     (_, _, total, results), _ = lax.scan(step, carry, orders)
-    scaled = results / total
+    scaled = results / total[None]
     order = np.arange(v + 1).reshape(-1, *[1] * z.ndim)
-    scaled = jnp.where((z < 0) & (order % 2 == 1), -scaled, scaled)
-    return jnp.where(z == 0, np.asarray(order == 0, z.dtype), scaled)
+    scaled = jnp.where((z < 0)[None] & (order % 2 == 1), -scaled, scaled)
+    return jnp.where((z == 0)[None], np.asarray(order == 0, z.dtype), scaled)
 
 
 # ---- spherical harmonics
@@ -330,11 +330,12 @@ def sph_harm_y(
 
 
 def _legendre(n, m, theta, n_max):
-    """Normalised associated Legendre functions of cos(theta), upward in the degree (DLMF 14.10.3); 0 for m > n."""
+    """Normalised associated Legendre functions of cos(theta), upward in the degree (DLMF 14.10.3); 0 for m > n.  sin stands
+    for the root of 1 - cos^2, also of negative angles."""
     x, order = jnp.cos(theta), m.astype(theta.dtype)
-    # P_m^m: (-1)^m sqrt((2 m + 1) / (4 pi) (1/2)_m / m!) sin^m
+    # P_m^m: (-1)^m sqrt((2 m + 1) / (4 pi) (1/2)_m / m!) |sin|^m
     size = lax.lgamma(order + 0.5) - lax.lgamma(order + 1) - 0.5 * math.log(np.pi)
-    start = jnp.sqrt((2 * order + 1) / (4 * np.pi)) * jnp.exp(size / 2) * jnp.sin(theta) ** m
+    start = jnp.sqrt((2 * order + 1) / (4 * np.pi)) * jnp.exp(size / 2) * jnp.abs(jnp.sin(theta)) ** m
     start = jnp.where(m % 2 == 1, -start, start)
 
     def step(carry, k):

@@ -408,7 +408,7 @@ def istft(
     indices = _segment_indices(count, step, nperseg)
     norm = np.zeros(length)
     np.add.at(norm, indices, np.broadcast_to(win * win, indices.shape))
-    weights = (win * win.sum()).astype(jnp.finfo(pieces.dtype).dtype)
+    weights = (win * win.sum()).astype(pieces.dtype)
     x = (
         jnp.zeros((*pieces.shape[:-2], length), pieces.dtype)
         .at[..., indices]
@@ -417,6 +417,6 @@ def istft(
     if boundary:
         inside = slice(nperseg // 2, -(nperseg // 2) or None)
         x, norm = x[..., inside], norm[inside]
-    x = x / along_last_axis(np.where(norm > 1e-10, norm, 1).astype(weights.dtype), x.ndim)
+    x = x / along_last_axis(np.where(norm > 1e-10, norm, 1).astype(pieces.dtype), x.ndim)
     signal = jnp.moveaxis(x, -1, time_axis - (freq_axis < time_axis))
-    return jnp.arange(signal.shape[0], dtype=weights.dtype) / fs, signal
+    return jnp.arange(signal.shape[0], dtype=jnp.finfo(pieces.dtype).dtype) / fs, signal
