@@ -108,6 +108,12 @@ def test_complex_numbers_part_by_part_are_those_of_the_kernels(name, dtype):
             assert np.all(np.abs(a - b)[usual] <= 4 * np.finfo(a.dtype).eps * np.abs(b)[usual]), name
 
 
+@pytest.mark.parametrize("dtype", ("int8", "uint32", "int32"))
+def test_powers_of_complex_numbers_by_integers(dtype):
+    z, n = np.array([1 + 2j, 0.5 - 1j, -2, 3j], np.complex64), np.array([1, 2, 3, 0], dtype)
+    np.testing.assert_allclose(jax.jit(jax.lax.pow)(z, n), z**n, rtol=1e-5, atol=1e-5)
+
+
 def test_nothing_is_computed_twice_or_in_vain():
     code = Code()
     x = code.register(np.dtype(np.int32))

@@ -113,6 +113,8 @@ def test_devices():
 REFUSED = [
     (lambda: jnp.zeros((-1,)), (TypeError, ValueError), "nonnegative|negative"),
     (lambda: jnp.zeros(2.0), TypeError, "integer"),
+    (lambda: jnp.empty(2, 3), TypeError, r"`jax.numpy.empty\(2, 3\)` when you meant `jax.numpy.empty\(\(2, 3\)\)`"),
+    (lambda: jnp.ndarray((1, 1)), TypeError, "takes no arguments"),
     (lambda: jnp.broadcast_to(X, (2, 2)), ValueError, "broadcast"),
     (lambda: jnp.asarray("text"), TypeError, "not a valid JAX array type"),
     (lambda: jnp.asarray([[1], [2, 3]]), (TypeError, ValueError), "inhomogeneous|shape"),

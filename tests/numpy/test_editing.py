@@ -34,8 +34,7 @@ def test_edits(function, args, options):
     want = edited(function, *args, **options)
     ours = lambda *args: getattr(jnp, function)(*args, **options, inplace=False)
     np.testing.assert_array_equal(ours(*args), want)
-    if function != "place":
-        np.testing.assert_array_equal(jax.jit(ours)(*args), want)
+    np.testing.assert_array_equal(jax.jit(ours)(*args), want)
 
 
 CALLS = [
@@ -49,7 +48,11 @@ CALLS = [
     call(lambda xp, x: xp.insert(x, -1, np.arange(4.0), axis=0), X),
     call("trim_zeros", np.array([0.0, 0, 1, 0, 2, 0]), jit=False),
     call("trim_zeros", np.array([0.0, 0, 1, 0]), "f", jit=False),
-    call("trim_zeros", np.zeros(3), jit=False), call("trim_zeros", np.pad(X[1:, 1:], 1), axis=0, jit=False),
+    call(lambda xp, x, i: xp.insert(x, i, -1.0, axis=1), X, np.int32(-1)),
+    call(lambda xp, x, i: xp.insert(x, i, np.arange(3.0), axis=1), X, np.int32(4)),
+    call(lambda xp, x, i: xp.delete(x, i, 1, **({"assume_unique_indices": True} if xp is jnp else {})), X, I[:2] % 4),
+    call("trim_zeros", np.zeros(3), jit=False), call("trim_zeros", np.zeros(3), "b", jit=False),
+    call("trim_zeros", np.pad(X[1:, 1:], 1), axis=0, jit=False),
 ]  # fmt: skip
 
 

@@ -48,6 +48,8 @@ def test_dtypes_and_slopes():
     assert jnp.einsum("ij,jk", half, half).dtype == jnp.bfloat16
     assert jnp.einsum("ij,jk", half, half, preferred_element_type=np.float32).dtype == np.float32
     assert jnp.einsum("i,i", np.ones(3, bool), np.ones(3, bool)).tolist() is True
+    bools = np.array([[True, False], [True, True]])
+    assert jnp.einsum("ii->", bools).tolist() is True and jnp.einsum("ab,b->", bools, bools[0]).dtype == np.bool_
     gradient = jax.jit(jax.grad(lambda a: jnp.einsum("ij,jk,ki", a, B, C)))(A)
     np.testing.assert_allclose(gradient, (B @ C).T, rtol=1e-5, atol=1e-5)
 
@@ -58,6 +60,7 @@ REFUSED = [
     (lambda: jnp.einsum("ij->k", A), ValueError, "k"),
     (lambda: jnp.einsum("ij,jk->ik", A), ValueError, "operand"),
     (lambda: jnp.einsum("ij", [[1.0]]), TypeError, "requires ndarray"),
+    (lambda: jnp.einsum("ij,ik,il->jkl", A, A, A, optimize=[(0, 1, 2)]), NotImplementedError, "3 or more operands"),
     (lambda: jnp.einsum("ij->ij", A, out=1), (TypeError, NotImplementedError), "out"),
 ]
 

@@ -59,6 +59,7 @@ REFUSED = [
     (lambda: jnp.take(X, 0, mode="raise"), NotImplementedError, "raise"),
     (lambda: jnp.take_along_axis(X, I[0], axis=0), ValueError, "dimension"),
     (lambda: jnp.take_along_axis(X, X, axis=0), TypeError, "integer"),
+    (lambda: jnp.take(X[:0], np.array([0]), axis=0), IndexError, "non-empty jnp.take"),
     (lambda: jnp.diagonal(X[0]), ValueError, "two"),
     (lambda: jnp.diag(T), ValueError, "1d or 2d|1- or 2-d"),
     (lambda: jnp.tril(jnp.float32(1)), ValueError, "at least 2D"),

@@ -32,7 +32,6 @@ def test_grids_of_nothing():
 
 
 REFUSED = [
-    (lambda: jnp.r_["r", X], NotImplementedError, "matrix"),
     (lambda: jnp.r_["a,b", X], ValueError, "directive"),
     (lambda: jnp.r_[X, "0,2"], ValueError, "at the beginning"),
     (lambda: jnp.c_[X, X[:2]], (TypeError, ValueError), "[Cc]oncatenate|dimension"),

@@ -52,6 +52,15 @@ def test_as_in_numpy(function, args, options):
     assert_as_numpy(function, args, options)
 
 
+def test_columns_of_coefficients():
+    """Several polynomials side by side: the shorter ones broadcast, as the update of an array does."""
+    x = jnp.array([[5, 7, 9], [8, 6, 4]])
+    assert jnp.polyadd(jnp.array([[2, 3, 4]]), x).tolist() == [[5, 7, 9], [10, 9, 8]]
+    assert jnp.polysub(x, jnp.array([2])).tolist() == [[5, 7, 9], [6, 4, 2]]
+    with pytest.raises(ValueError, match="broadcast"):
+        jnp.polyadd(x, jnp.array([1, 3, 5]))
+
+
 def test_quotients_put_together():
     for u, v in ((P, Q), (P * 1j, Q), (Q, P)):
         quotient, rest = jnp.polydiv(u, v)

@@ -21,6 +21,7 @@ CALLS = [
     call("logspace", COLUMN, ROW, 3, axis=1),
     call("geomspace", 1, 1000, 4), call("geomspace", -1, -8, 4), call("geomspace", COLUMN, ROW, 3),
     call("geomspace", ROW, COLUMN[None], 4, axis=-1), call("geomspace", 1, 16, 4, endpoint=False),
+    call(lambda xp, k: xp.tri(3, 4, k, np.float32), np.int32(1)), call("arange", 0, 3),
     call("eye", 3), call("eye", 3, 5, 1, np.int32), call("eye", 4, 2, -2), call("identity", 3), call("eye", 0),
     call("tri", 3, dtype=np.int32), call("tri", 2, 4, 1, np.float32), call("tri", 4, 2, -1, np.bool_),
     call("meshgrid", ROW, np.arange(2)), call("meshgrid", ROW, np.arange(2), indexing="ij", sparse=True),

@@ -42,6 +42,16 @@ def test_as_in_numpy(function, args, options):
     assert_as_numpy(function, args, options)
 
 
+@pytest.mark.parametrize("name", ["sum", "prod", "mean"])
+def test_a_dtype_that_is_asked_for_is_computed_in(name):
+    function = getattr(jnp, name)
+    kinds = lambda **options: [str(e.primitive) for e in jax.make_jaxpr(lambda x: function(x, **options))(HALF).eqns]
+    assert "convert_element_type" in kinds() and "convert_element_type" not in kinds(dtype=HALF.dtype)
+
+
+HALF = jnp.ones(4, jnp.bfloat16)
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "bool", "float16", "bfloat16", "complex64"])
 def test_dtypes_of_sums(dtype):
     """Small integers are summed as the default one, halves in float32 and rounded once."""
@@ -81,6 +91,10 @@ REFUSED = [
     (lambda: jnp.average(X, weights=np.ones(3)), (TypeError, ValueError), "axis|shape"),
     (lambda: jnp.var(X, ddof=1, correction=2), ValueError, "correction"),
     (lambda: jnp.sum(X, where=I), ValueError, "bool|where"),
+    *(
+        (lambda f=f: getattr(jnp, f)(X, where=I), ValueError, f"jnp.{f}: where must be None or a bool")
+        for f in ("std", "var", "nansum", "nanprod", "nanmean", "nanstd", "nanvar", "nanmax", "nanmin")
+    ),
 ]
 
 

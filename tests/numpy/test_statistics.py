@@ -17,7 +17,8 @@ CALLS = [
     call(lambda xp, x, f, w: xp.cov(x, fweights=f, aweights=w, ddof=0), X, F, W),
     call("cov", X + 1j * X[::-1]), call("corrcoef", X), call("corrcoef", X, Y), call("corrcoef", X.T, rowvar=False),
     call("corrcoef", X + 1j * X[::-1]), call("corrcoef", X[0]),
-    call("cov", np.arange(6).reshape(2, 3)),
+    call("cov", np.arange(6).reshape(2, 3)), call("cov", X[:1].T, rowvar=False), call("cov", X[:, :0]),
+    call(lambda xp, x, w: xp.cov(x, aweights=w), X, W > 0.5), call("cov", X[:0]),
 ]  # fmt: skip
 
 

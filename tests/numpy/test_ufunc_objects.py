@@ -42,12 +42,15 @@ def test_functions_of_users():
         return jnp.where(x > y, x, y)
 
     made = jnp.frompyfunc(larger, 2, 1, identity=None)
-    assert repr(made) == "<jnp.ufunc 'larger'>" and (made.nin, made.nout, made.nargs) == (2, 1, 3)
+    assert repr(made) == "<jnp.ufunc 'larger'>" and (made.nin, made.nout, made.nargs) == (2, 1, 2)
     assert made(X, 1).tolist() == np.maximum(X, 1).tolist()
     assert made.outer(X[0], X[1]).tolist() == np.maximum.outer(X[0], X[1]).tolist()
     assert made == jnp.frompyfunc(larger, 2, 1) and hash(made) == hash(jnp.frompyfunc(larger, 2, 1))
     assert made != jnp.frompyfunc(larger, 2, 1, identity=0)
     assert isinstance(jnp.add, jnp.ufunc) and jnp.add.identity == 0
+    for name in ("nin", "nout", "nargs", "identity"):
+        with pytest.raises(AttributeError):
+            setattr(jnp.add, name, 3)
 
 
 REFUSED = [

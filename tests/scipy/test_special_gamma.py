@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.special as theirs
 
+import onax as jax
 import onax.scipy.special as ours
 from special_functions import A, B, X, Z, assert_close, double_precision, scipy_tests, without_branch_cut  # noqa: F401
 
@@ -39,3 +40,13 @@ def test_numbers_of_bernoulli_and_binomial_coefficients():
     assert_close(ours.comb(5, 2, repetition=True), 15.0, 0)
     with pytest.raises(ValueError):
         ours.bernoulli(-1)
+
+
+def test_log_beta_of_large_numbers():
+    """log(gamma) of large numbers cancels: the difference is taken by Stirling's formula."""
+    a, b = np.geomspace(1e-3, 1e30, 40), np.array([[0.3], [1.0], [7.0], [50.0]])
+    want = np.where(a > 1e10, theirs.loggamma(b) - b * np.log(a), theirs.betaln(a, b))
+    np.testing.assert_allclose(ours.betaln(a, b), want, rtol=1e-8, atol=1e-10)
+    slope = jax.vmap(jax.grad(ours.betaln), (0, None))(a, 1.0)
+    np.testing.assert_allclose(slope, -1 / a, rtol=1e-5, atol=1e-12)
+    assert ours.betaln(1.0, np.inf) == -np.inf

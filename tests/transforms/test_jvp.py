@@ -57,6 +57,15 @@ def test_derived_programs(nonzeros, instantiate, flags):
         np.testing.assert_allclose(got, want, rtol=1e-6)
 
 
+def test_tangents_without_content_are_zeros():
+    """Integers that a rule of the user's returns, or that are differentiated, may be converted to floats."""
+    nothing = np.zeros((), jax.dtypes.float0)
+    assert jax.jvp(lambda n: n.astype(float) * 2, (jnp.int32(3),), (nothing,)) == (6.0, 0.0)
+    value, tangent = jax.jvp(lambda x: jnp.frexp(x)[1] * x, (8.0,), (1.0,))
+    assert (value, tangent) == (32.0, 4.0)
+    assert jax.jvp(lambda x: jnp.ldexp(x, 2), (3.0,), (1.0,)) == (12.0, 4.0)
+
+
 def test_perturbations_of_two_levels_are_distinct():
     inner = lambda x: jax.jvp(lambda y: x * y, (1.0,), (1.0,))[1]  # d/dy (x y) = x
     assert jax.jvp(inner, (2.0,), (1.0,)) == (2.0, 1.0)

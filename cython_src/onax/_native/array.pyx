@@ -333,6 +333,9 @@ cdef class Array:
 
     __array_priority__ = 100
 
+    def __init__(self, *args, **kwargs):
+        raise TypeError(f"{type(self).__name__} takes no arguments: functions such as onax.numpy.array make arrays")
+
     def __add__(self, other):
         return _binary(ADD, self, other, False)
 
@@ -775,10 +778,10 @@ cdef class ArrayImpl(Array):
         return (_restore, (np.asarray(buffer_of(self)), dtype, self.weak))
 
     def __copy__(self):
-        return self._with()
+        return self.copy()
 
     def __deepcopy__(self, memo):
-        return self._with()
+        return self.copy()
 
     def _with(self, *, weak_type=None, device=None, committed=None):
         """The same elements with another weak bit or placement."""

@@ -12,6 +12,7 @@ Precedence: a `with` block of this thread, then `config.update`, then the enviro
 itself (a device, a seed) gets the next free number, and the word holds that number.
 """
 
+import functools
 import os
 import sys
 from _thread import _local
@@ -230,9 +231,7 @@ class _Scope:
             with _Scope(self._row, self._value):  # a new scope, because other threads may be inside one, too
                 return function(*args, **kwargs)
 
-        scoped.__name__, scoped.__doc__ = function.__name__, function.__doc__
-        scoped.__wrapped__ = function
-        return scoped
+        return functools.update_wrapper(scoped, function)
 
 
 class Option:

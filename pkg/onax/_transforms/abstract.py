@@ -10,7 +10,7 @@ from onax._core.axes import named_axes_in_scope
 from onax._core.layout import Format
 from onax._core.paths import keystr, tree_leaves_with_path
 from onax._core.refs import AbstractRef
-from onax._core.trace import typeof
+from onax._core.trace import Tracer, typeof
 from onax._ground import dtypes, source
 from onax._ground.typing import AnyFunction
 from onax._native.array import Array
@@ -66,7 +66,8 @@ class ShapeDtypeStruct:
         if isinstance(x, ShapeDtypeStruct):
             return x
         aval = abstractify(x)
-        given = getattr(x, "sharding", None) if getattr(x, "committed", True) else None
+        known = not isinstance(x, Tracer) and getattr(x, "committed", True)  # where traced values will lie is not
+        given = getattr(x, "sharding", None) if known else None
         return cls(aval.shape, aval.dtype, sharding=given, weak_type=aval.weak_type)
 
     @property

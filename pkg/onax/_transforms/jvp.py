@@ -176,8 +176,14 @@ def call_custom_jvp(jvp, pairs, symbolic_zeros):
         tangents = [instantiate_zeros(t) for _, t in pairs]
     outs = jvp(*(p for p, _ in pairs), *tangents)
     half = len(outs) // 2
-    tangents_out = [Zero(t.aval) if isinstance(t, SymbolicZero) else t for t in outs[half:]]
-    return outs[:half], tangents_out
+    return outs[:half], [_without_content(t) for t in outs[half:]]
+
+
+def _without_content(t):
+    """A tangent of a user's: zero symbolically where it says so, or has no content because the value is no float."""
+    if isinstance(t, SymbolicZero):
+        return Zero(t.aval)
+    return Zero(typeof(t)) if type(t) is not Zero and typeof(t).dtype == float0 else t
 
 
 def jvp_flat(fun, primals, tangents, at_end=None):
@@ -187,7 +193,7 @@ def jvp_flat(fun, primals, tangents, at_end=None):
     """
     trace = JVPTrace(find_cur_trace())
     trace.function = fun
-    args = [trace.pack(p, t) for p, t in zip(primals, tangents)]
+    args = [trace.pack(p, _without_content(t)) for p, t in zip(primals, tangents)]
     try:
         with set_current_trace(trace):
             outs = fun(*args)

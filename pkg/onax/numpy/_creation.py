@@ -164,6 +164,8 @@ def _from_object(x, dtype, copy):
             return python_scalar(x, dtypes.dtype(x), dtypes.is_weakly_typed(x))
         return make_array(_numpy_array(x, dtype), dtype)
     if isinstance(x, (np.ndarray, np.generic)):
+        if isinstance(x, np.ma.MaskedArray):  # as NumPy's `array`, this drops the mask
+            x = np.asarray(x)
         if dtype is None:
             admit(x, None)
         elif x.dtype.kind in "OSU" or (x.dtype.kind == "c" and dtype.kind == "b"):
@@ -428,9 +430,6 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Array:
     Returns:
       Array, or the archive of an `.npz` file.
 
-    Raises:
-      ValueError: allow_pickle is True.
-
     Examples:
       >>> import io
       >>> file = io.BytesIO()
@@ -439,10 +438,12 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Array:
       >>> jnp.load(file)
       Array([1., 2.], dtype=float32)
     """
-    if kwargs.get("allow_pickle"):
-        raise ValueError("jnp.load with allow_pickle=True would run code from the file; use np.load for that.")
     out = np.load(file, *args, **kwargs)
-    return asarray(out) if isinstance(out, np.ndarray) else out
+    if not isinstance(out, np.ndarray) or out.dtype == object:
+        return out
+    if out.dtype == np.dtype("V2"):  # so NumPy's format writes bfloat16, as JAX reads it
+        out = out.view(dtypes.bfloat16)
+    return asarray(out)
 
 
 # --- by filling ---------------------------------------------------------------------------------------------------
@@ -466,8 +467,20 @@ def _fill(shape, value, dtype, device):
     return on_device(lax.full(shape, value, dtype), device)
 
 
-def _creation_dtype(dtype, function):
-    return dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, function)
+def _creation_dtype(dtype, function, shape=None):
+    """The dtype of a new array; the error for an int in its place asks whether it belongs to the shape."""
+    if dtype is None:
+        return dtypes.scalar_dtype(float)
+    try:
+        return dtypes.check_user_dtype(dtype, function)
+    except TypeError as error:
+        if isinstance(shape, (int, np.integer)) and isinstance(dtype, (int, np.integer)):
+            name = f"jax.numpy.{function}"
+            raise TypeError(
+                f"{error}.\n\nDid you accidentally write `{name}({shape}, {dtype})` when you meant "
+                f"`{name}(({shape}, {dtype}))`, i.e. with a single tuple argument for the shape?"
+            ) from None
+        raise
 
 
 def zeros(
@@ -498,7 +511,7 @@ def zeros(
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, zeros, shape, dtype, device=device)
-    return _fill(shape, 0, _creation_dtype(dtype, "zeros"), device)
+    return _fill(shape, 0, _creation_dtype(dtype, "zeros", shape), device)
 
 
 def ones(
@@ -525,7 +538,7 @@ def ones(
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, ones, shape, dtype, device=device)
-    return _fill(shape, 1, _creation_dtype(dtype, "ones"), device)
+    return _fill(shape, 1, _creation_dtype(dtype, "ones", shape), device)
 
 
 def empty(
@@ -552,7 +565,7 @@ def empty(
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, empty, shape, dtype, device=device)
-    return _fill(shape, 0, _creation_dtype(dtype, "empty"), device)
+    return _fill(shape, 0, _creation_dtype(dtype, "empty", shape), device)
 
 
 def full(

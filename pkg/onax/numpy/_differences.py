@@ -282,16 +282,14 @@ def unwrap(p: ArrayLike, discont: ArrayLike | None = None, axis: int = -1, perio
       >>> jnp.unwrap(jnp.array([0, 1, 2, 0, 1]), period=3)
       Array([0, 1, 2, 3, 4], dtype=int32)
     """
-    p = ensure_arraylike("unwrap", p)
+    p, period = promote_dtypes(ensure_arraylike("unwrap", p), period)
     if dtypes.is_complex(p.dtype):
         raise ValueError("jnp.unwrap does not support complex inputs.")
-    if not p.shape:
-        return promote_dtypes_inexact(p)[0]
     axis = indexed_axis(axis, p.ndim)
     if p.shape[axis] == 0:
-        return promote_dtypes_inexact(p)[0]
+        return p
     discont = period / 2 if discont is None else discont
-    interval = period // 2 if dtypes.is_integer(dtypes.result_type(p, period)) else period / 2
+    interval = period // 2 if dtypes.is_integer(p.dtype) else period / 2
     steps = diff(p, axis=axis)
     wrapped = mod(steps + interval, period) - interval
     wrapped = where((wrapped == -interval) & (steps > 0), interval, wrapped)

@@ -9,14 +9,17 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._core.trace import concrete_or_error
+from onax._core.trace import Tracer, concrete_or_error
 from onax._ground import dtypes
 from onax._ground.typing import ArrayLike
 from onax._native.array import Array
-from onax.numpy._creation import array, asarray, broadcast_to
+from onax._prims import slicing
+from onax.numpy._creation import asarray, broadcast_to
 from onax.numpy._gathering import take_in_bounds
 from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arraylike, to_dtype
 from onax.numpy._shaping import ravel, reshape
+from onax.numpy._ufuncs import constant_like
+from onax.numpy._where import where
 
 
 def _refuse_in_place(name, inplace):
@@ -201,10 +204,11 @@ def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = T
         raise ValueError("Cannot place values from an empty array")
     if not arr.size:
         return arr
-    concrete = np.asarray(concrete_or_error(None, mask, "mask of jnp.place")).ravel() != 0
-    which = (np.cumsum(concrete) - 1) % vals.size
-    chosen = take_in_bounds(vals, which.clip(0), 0)
-    flat = lax.select(array(concrete), lax.convert_element_type(chosen, arr.dtype), ravel(arr))
+    holds = lax.ne(ravel(mask), constant_like(mask, 0))
+    count = lax.cumsum(lax.convert_element_type(holds, np.int32), 0)
+    which = lax.rem(lax.max(lax.sub(count, np.int32(1)), np.int32(0)), np.int32(vals.size))
+    chosen = take_in_bounds(vals, which, 0)
+    flat = lax.select(holds, lax.convert_element_type(chosen, arr.dtype), ravel(arr))
     return reshape(flat, arr.shape)
 
 
@@ -232,7 +236,7 @@ def delete(
       arr: array.
       obj: int, slice, or array of ints or bools; arrays that are not unique ints must be concrete.
       axis: int; default: the elements of the flattened array.
-      assume_unique_indices: whether the indices are known to be distinct and nonnegative; they may be traced then.
+      assume_unique_indices: whether the indices are known to be distinct; they may be traced then.
 
     Returns:
       Array of the dtype of `arr`, shorter along the axis.
@@ -256,6 +260,8 @@ def delete(
     axis = canonical_axis(axis, arr.ndim)
     n = arr.shape[axis]
     mask = isinstance(obj, (np.ndarray, Array)) and obj.dtype == np.bool_
+    if assume_unique_indices and not isinstance(obj, (slice, int)) and not mask:
+        return _delete_unique(arr, ravel(ensure_arraylike("delete", obj)), axis)
     if not isinstance(obj, slice) and np.ndim(obj) == 0 and not mask:
         i = canonical_axis(concrete_or_error(operator.index, obj, "the 'obj' argument of jnp.delete"), n) if n else 0
         before = lax.slice_in_dim(arr, 0, i, axis=axis)
@@ -267,6 +273,19 @@ def delete(
     keep = np.ones(n, bool)
     keep[indices] = False
     return take_in_bounds(arr, np.flatnonzero(keep).astype(np.int32), axis)
+
+
+def _delete_unique(arr, indices, axis):
+    """The slices that are not at distinct indices, whose values need not be known: the i-th one that stays is as far
+    behind place i as there are removed ones before it."""
+    n = arr.shape[axis]
+    indices = lax.clamp(indices.dtype.type(0), slicing.wrap_negative_indices(indices, n), indices.dtype.type(n))
+    removed = lax.sub(lax.sort(indices), lax.iota(indices.dtype, indices.size))
+    stay = lax.iota(indices.dtype, n - indices.size)
+    shape = indices.size, stay.size
+    before = lax.le(lax.broadcast_in_dim(removed, shape, (0,)), lax.broadcast_in_dim(stay, shape, (1,)))
+    skipped = lax.reduce_sum(lax.convert_element_type(before, stay.dtype), (0,))
+    return take_in_bounds(arr, lax.add(stay, skipped), axis)
 
 
 def insert(arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int | None = None) -> Array:
@@ -296,6 +315,8 @@ def insert(arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int 
     n = arr.shape[axis]
     values = lax.convert_element_type(values, arr.dtype)
     values = lax.broadcast_to_rank(values, arr.ndim)
+    if isinstance(obj, Tracer) and not obj.shape and dtypes.is_integer(obj.dtype):
+        return _insert_at_unknown(arr, obj, values, axis)
     indices = _static_indices(obj, n, axis)
     if indices.ndim > 1:
         raise ValueError(f"jnp.insert(): obj must be a slice, a one-dimensional array, or a scalar; got {indices}")
@@ -317,6 +338,23 @@ def insert(arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int 
     is_new[targets] = True
     source[~is_new] = np.arange(n)
     source[targets] = n + np.arange(count)
+    values = to_dtype(values, arr.dtype, arr.weak_type)
+    return take_in_bounds(lax.concatenate([arr, values], axis), source, axis)
+
+
+def _insert_at_unknown(arr, index, values, axis):
+    """Inserts before one index whose value is not known: every element comes from the array or from the values."""
+    n = arr.shape[axis]
+    if values.ndim:
+        values = lax.transpose(values, [*range(1, axis + 1), 0, *range(axis + 1, arr.ndim)])
+    count = values.shape[axis] if values.ndim else 1
+    values = broadcast_to(values, tuple(count if i == axis else d for i, d in enumerate(arr.shape)))
+    index = lax.convert_element_type(index, np.int32)
+    index = lax.clamp(np.int32(0), slicing.wrap_negative_indices(index, n), np.int32(n))
+    place = lax.iota(np.int32, n + count)
+    behind = lax.sub(place, index)
+    source = where(lax.lt(behind, np.int32(count)), lax.add(behind, np.int32(n)), lax.sub(place, np.int32(count)))
+    source = where(lax.lt(behind, np.int32(0)), place, source)
     values = to_dtype(values, arr.dtype, arr.weak_type)
     return take_in_bounds(lax.concatenate([arr, values], axis), source, axis)
 
@@ -361,7 +399,7 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: int | Sequence[int] | No
     starts, stops = [0] * filt.ndim, list(filt.shape)
     for a in axes:
         low = int(nonzero[:, a].min()) if len(nonzero) else filt.shape[a]
-        high = int(nonzero[:, a].max()) + 1 if len(nonzero) else filt.shape[a]
+        high = int(nonzero[:, a].max()) + 1 if len(nonzero) else filt.shape[a] if "f" in trim.lower() else 0
         starts[a] = low if "f" in trim.lower() else 0
         stops[a] = high if "b" in trim.lower() else filt.shape[a]
     return lax.slice(filt, starts, stops)

@@ -85,7 +85,8 @@ def einsum(
             x, names = _contract_two(pair, names_in, contracted, names_out, dtype, product)
         else:
             raise NotImplementedError(
-                "jax.numpy.einsum does not support simultaneous contraction of 3 or more operands: pass another `optimize`"
+                "jax.numpy.einsum does not support simultaneous contraction of 3 or more operands: pass another "
+                "`optimize`"
             )
         if names != names_out:
             x = lax.transpose(x, tuple(names.index(n) for n in names_out))

@@ -93,6 +93,8 @@ def _take(a, indices, axis, mode, unique_indices, indices_are_sorted, fill_value
             raise ValueError("indices must have an integer type")
         indices = lax.convert_element_type(indices, dtypes.scalar_dtype(int))
     length = a.shape[axis]
+    if type(length) is int and length == 0 and indices.size:
+        raise IndexError("Cannot do a non-empty jnp.take() from an empty axis.")
     if length and mode in (None, "fill", "clip") and can_use_numpy(a, indices):
         out = _take_concrete(a, indices, axis, mode)
         if out is not None:
@@ -167,8 +169,8 @@ def take_along_axis(
       arr: array.
       indices: integer array of the rank of `arr`; the other axes broadcast.  Negative ones count from the end.
       axis: int; None flattens `arr`.
-      mode: "fill" (default: out-of-bounds gives NaN or the lowest integer), "clip", "promise_in_bounds" or a
-        `GatherScatterMode`.
+      mode: "fill" (default: out-of-bounds gives NaN or the lowest integer), "clip", "promise_in_bounds", "one_hot"
+        (out-of-bounds gives 0; in JAX a product with one-hot vectors) or a `GatherScatterMode`.
       fill_value: the value for indices out of bounds in mode "fill".
       wrap_negative_indices: whether negative indices count from the end; default: True.
 
@@ -195,6 +197,8 @@ def take_along_axis(
     if indices.ndim != a.ndim:
         raise ValueError(f"indices and arr must have the same number of dimensions; {indices.ndim} vs. {a.ndim}")
     axis = canonical_axis(axis, a.ndim)
+    if mode == "one_hot":
+        mode, fill_value = "fill", 0
     if mode not in (None, "fill", "clip", "promise_in_bounds") and not isinstance(mode, lax.GatherScatterMode):
         raise ValueError(f"Invalid mode {mode!r} for take_along_axis")
     indices = lax.convert_element_type(indices, np.dtype(np.int64 if _needs_int64_indices(a.shape) else np.int32))
@@ -219,7 +223,7 @@ def _gather_along(a, indices, axis, mode, fill_value):
     for i in range(rank):
         if i == axis:
             collapsed.append(i)
-            sizes.append(1)
+            sizes.append(1 if a.shape[i] else 0)
             index_axes.append(i)
         elif a.shape[i] == 1 and indices.shape[i] != 1:
             collapsed.append(i)  # one slice of a serves all indices

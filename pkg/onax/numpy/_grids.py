@@ -3,6 +3,8 @@
 import numpy as np
 
 from onax import lax
+from onax._core.trace import concrete_or_error
+from onax._ground.config import numpy_dtype_promotion
 from onax.numpy._creation import array
 from onax.numpy._joining import concatenate
 from onax.numpy._promotion import is_arraylike, promote_dtypes
@@ -15,13 +17,17 @@ from onax.numpy._ranges import (
 index_exp, s_ = np.index_exp, np.s_
 
 
-def _expand_slice(part):
+def _expand_slice(part, name):
     """The numbers that a slice denotes; an imaginary step gives their count and includes the stop."""
-    start = 0 if part.start is None else part.start
-    step = 1 if part.step is None else part.step
+    start, stop, step = (
+        concrete_or_error(None, end, f"slice {what} of jnp.{name}")
+        for what, end in (("start", part.start), ("stop", part.stop), ("step", part.step))
+    )
+    start = 0 if start is None else start
+    step = 1 if step is None else step
     if isinstance(step, complex):
-        return linspace(start, part.stop, int(abs(step)))
-    return arange(start, part.stop, step)
+        return linspace(start, stop, int(abs(step)))
+    return arange(start, stop, step)
 
 
 class _Mgrid:
@@ -29,8 +35,8 @@ class _Mgrid:
 
     def __getitem__(self, key):
         if isinstance(key, slice):
-            return _expand_slice(key)
-        parts = [_expand_slice(k) for k in key]
+            return _expand_slice(key, "mgrid")
+        parts = [_expand_slice(k, "mgrid") for k in key]
         if not parts:
             return lax.full((0,), 0, np.int32)
         return lax.stack(_promote_all(meshgrid(*parts, indexing="ij")), 0)
@@ -41,17 +47,23 @@ class _Ogrid:
 
     def __getitem__(self, key):
         if isinstance(key, slice):
-            return _expand_slice(key)
-        return meshgrid(*_promote_all([_expand_slice(k) for k in key]), indexing="ij", sparse=True)
+            return _expand_slice(key, "ogrid")
+        return meshgrid(*_promote_all([_expand_slice(k, "ogrid") for k in key]), indexing="ij", sparse=True)
 
 
 def _promote_all(parts):
-    return promote_dtypes(*parts) if parts else []
+    with numpy_dtype_promotion("standard"):  # also where the user's operands must have one dtype, as in JAX
+        return promote_dtypes(*parts) if parts else []
+
+
+_MATRIX_AXES = {"r": 0, "c": 1}  # a vector becomes a matrix of one row, or of one column
 
 
 class _AxisConcat:
-    """Joins slices, numbers and arrays written in brackets; a leading string 'axis,ndmin,trans1d' says how."""
+    """Joins slices, numbers and arrays written in brackets; a leading string 'axis,ndmin,trans1d' says how, or whether
+    a vector becomes a row ('r') or a column ('c')."""
 
+    name = "r_"
     axis = 0
     ndmin = 1
     trans1d = -1
@@ -59,13 +71,15 @@ class _AxisConcat:
     def __getitem__(self, key):
         parts = list(key) if isinstance(key, tuple) else [key]
         axis, ndmin, trans = self.axis, self.ndmin, self.trans1d
-        if parts and isinstance(parts[0], str):
-            axis, ndmin, trans = self._parse_directive(parts.pop(0), axis, ndmin, trans)
-        return concatenate([self._lift(part, ndmin, trans) for part in parts], axis=axis)
+        directive = parts.pop(0) if parts and isinstance(parts[0], str) else None
+        if directive is not None and directive not in _MATRIX_AXES:
+            axis, ndmin, trans = self._parse_directive(directive, axis, ndmin, trans)
+        out = concatenate([self._lift(part, ndmin, trans) for part in parts], axis=axis)
+        if directive in _MATRIX_AXES and out.ndim == 1:
+            return lax.expand_dims(out, (_MATRIX_AXES[directive],))
+        return out
 
     def _parse_directive(self, text, axis, ndmin, trans):
-        if text in ("r", "c"):
-            raise NotImplementedError("Matrix directives 'r' and 'c' are not supported: there is no matrix type.")
         try:
             numbers = [int(item) for item in text.split(",")]
         except ValueError as e:
@@ -75,7 +89,7 @@ class _AxisConcat:
     def _lift(self, part, ndmin, trans):
         """Expands one entry to at least ndmin axes; the axes of an array of lower rank begin at axis `trans`."""
         if isinstance(part, slice):
-            part = _expand_slice(part)
+            part = _expand_slice(part, self.name)
         elif isinstance(part, str):
             raise ValueError("string directive must be placed at the beginning")
         x = array(part, copy=False) if not is_arraylike(part) or np.ndim(part) == 0 else array(part)
@@ -94,6 +108,7 @@ class RClass(_AxisConcat):
 class CClass(_AxisConcat):
     """`jnp.c_[x, y]`: joined along the last axis, vectors as columns."""
 
+    name = "c_"
     axis = -1
     ndmin = 2
     trans1d = 0

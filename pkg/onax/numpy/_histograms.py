@@ -71,9 +71,10 @@ def histogram_bin_edges(
 def _range_limits(a, limits):
     if limits is None:
         return min_(a), max_(a)
-    if np.shape(limits) != (2,):
+    listed = isinstance(limits, (list, tuple))
+    if (len(limits) != 2 or any(np.ndim(x) for x in limits)) if listed else np.shape(limits) != (2,):
         raise ValueError(f"`range` must be either None or a sequence of scalars, got {limits}")
-    if isinstance(limits, (list, tuple)):
+    if listed:
         return limits
     limits = as_operand(limits)
     return [lax.squeeze(lax.slice(limits, (i,), (i + 1,)), (0,)) for i in (0, 1)]

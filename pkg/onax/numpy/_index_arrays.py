@@ -243,9 +243,12 @@ def unravel_index(indices: ArrayLike, shape: DimSize | Sequence[DimSize]) -> tup
     check_arraylike("unravel_index", indices)
     indices = ensure_arraylike("unravel_index", indices)
     given: Any = shape
-    if np.ndim(given) > 1:
+    try:
+        lengths = tuple(given)
+    except TypeError:
+        lengths = (given,)
+    if any(np.ndim(n) for n in lengths):
         raise ValueError("unravel_index: shape should be a scalar or 1D sequence.")
-    lengths = tuple(given) if np.ndim(given) else (given,)
     out = []
     positions = indices
     for n in lengths[::-1]:

@@ -47,8 +47,9 @@ def interp(
       Array([ 5., 30.], dtype=float32)
     """
     check_arraylike("interp", x, xp, fp)
-    if any(isinstance(end, str) and end != "extrapolate" for end in (left, right)):
-        raise ValueError("the only valid string value of `left` and `right` is 'extrapolate'")
+    for name, end in (("left", left), ("right", right)):
+        if isinstance(end, str) and end != "extrapolate":
+            raise ValueError(f"the only valid string value of `{name}` is 'extrapolate', but got: {end!r}")
     if period is not None and np.ndim(period) != 0:
         raise ValueError(f"period must be a scalar; got {period}")
     static = tuple(end if isinstance(end, str) else None for end in (left, right))

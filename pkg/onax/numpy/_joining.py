@@ -311,10 +311,10 @@ def _split(name, ary, sections, axis):
     axis = concrete_or_error(operator.index, axis, f"in jax.numpy.{name} argument `axis`")
     length = ary.shape[axis]
     if isinstance(sections, (tuple, list)) or (isinstance(sections, (np.ndarray, Array)) and sections.ndim > 0):
-        cuts = [concrete_or_error(operator.index, i, f"in jax.numpy.{name} argument 1") for i in sections]
+        cuts = [concrete_or_error(int, i, f"in jax.numpy.{name} argument 1") for i in sections]
         bounds = [0, *cuts, length]
     else:
-        count = concrete_or_error(operator.index, sections, f"in jax.numpy.{name} argument 1")
+        count = concrete_or_error(int, sections, f"in jax.numpy.{name} argument 1")
         part, rest = divmod(length, count)
         if rest == 0:
             bounds = [i * part for i in range(count + 1)]

@@ -12,6 +12,7 @@ from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._ground.typing import ArrayLike
 from onax._native.array import Array, ArrayImpl
+from onax._native.tree import tree_leaves
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax.numpy._creation import asarray
 from onax.numpy._promotion import check_arraylike, ensure_arraylike, is_arraylike, promote_args, promote_args_inexact
@@ -198,6 +199,8 @@ def iscomplexobj(x: Any) -> bool:
         return False
     if isinstance(x, ShapeDtypeStruct):
         return dtypes.is_complex(x.dtype)
+    if isinstance(x, (list, tuple)) and any(isinstance(leaf, Array) for leaf in tree_leaves(x)):
+        return dtypes.is_complex(dtypes.result_type(*tree_leaves(x)))
     if not is_arraylike(x) or isinstance(x, np.ndarray):
         values = np.asarray(x)
         if values.dtype.kind == "O" and values is not x:
@@ -283,6 +286,8 @@ def isclose(
     """
     a, b = promote_args("isclose", a, b)
     dtype = a.dtype
+    if dtypes.issubdtype(dtype, dtypes.extended):  # keys have no distance
+        return lax.eq(a, b)
     if dtype == np.bool_ or dtypes.is_integer(dtype):
         a, b = promote_args_inexact("isclose", a, b)
         dtype = a.dtype

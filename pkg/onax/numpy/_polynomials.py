@@ -37,16 +37,15 @@ from onax.numpy._where import where
 
 def _pad_front(x, n):
     """Pads with leading zeros to n coefficients."""
-    return lax.pad(x, x.dtype.type(0), [(n - x.shape[0], 0, 0)])
+    return lax.pad(x, x.dtype.type(0), [(n - x.shape[0], 0, 0), *[(0, 0, 0)] * (x.ndim - 1)])
 
 
 def _pad_to_equal_length(name, a1, a2):
     check_arraylike(name, a1, a2)
     a1, a2 = promote_dtypes(a1, a2)
-    n = max(a1.shape[0], a2.shape[0])
-    if a1.shape[0] == a2.shape[0]:
-        return a1, broadcast_to(a2, a1.shape)
-    return _pad_front(a1, n), _pad_front(a2, n)
+    if a2.shape[0] <= a1.shape[0]:
+        return a1, _pad_front(broadcast_to(a2, (a2.shape[0], *a1.shape[1:])), a1.shape[0])
+    return _pad_front(broadcast_to(a1, (a1.shape[0], *a2.shape[1:])), a2.shape[0]), a2
 
 
 @staged("polyadd")
@@ -431,7 +430,7 @@ def polyfit(
     scale = sqrt((lhs * lhs).sum(axis=0))
     lhs = lhs / scale[None, :]
     c, residuals, rank, s = lstsq(lhs, rhs, rcond)
-    c = (c.T / scale).T
+    c = c / (scale[:, None] if c.ndim == 2 else scale)
     if full:
         return c, residuals, rank, s, lax.full((), rcond, s.dtype)
     return (c, _covariance(lhs, scale, residuals, len(x), order, y.ndim, cov)) if cov else c
@@ -456,4 +455,6 @@ def _covariance(lhs, scale, residuals, count, order, rank_of_y, cov):
             raise ValueError("the number of data points must exceed order to scale the covariance matrix")
         factor = residuals / (count - order)
         factor = factor[0] if rank_of_y == 1 else factor
-    return base * factor if rank_of_y == 1 else base[:, :, None] * factor
+    if rank_of_y == 1:
+        return base * factor
+    return base[:, :, None] * (factor if np.ndim(factor) == 0 else factor[None, None])

@@ -326,7 +326,7 @@ def _tensordot_axes(a, b, axes):
     if isinstance(first, (tuple, list)) and isinstance(second, (tuple, list)):
         if len(first) != len(second):
             raise TypeError(f"tensordot requires axes lists to have equal length, got {first} and {second}.")
-    elif isinstance(first, (tuple, list)) or isinstance(second, (tuple, list)):
+    elif not (isinstance(first, (int, np.integer)) and isinstance(second, (int, np.integer))):
         raise TypeError(
             f"tensordot requires both axes lists to be either ints, tuples or lists, got {first} and {second}"
         )

@@ -94,10 +94,13 @@ def _arange(start, stop, step, dtype):
     if stop is None:
         start, stop = 0, start
     size = max(0, math.ceil((stop - start) / (1 if step is None else step)))
-    out = lax.iota(dtype, size)
-    if step is not None:
-        out = lax.mul(to_dtype(step, dtype), out)
-    return lax.add(to_dtype(start, dtype), out)
+    if step is None:
+        out = lax.iota(dtype, size)
+        return out if start == 0 else lax.add(to_dtype(start, dtype), out)
+    wide = dtypes.is_inexact(dtype) and dtypes.itemsize_bits(dtype) < 32
+    compute = np.dtype(np.float32) if wide else dtype
+    out = lax.mul(to_dtype(step, compute), lax.iota(compute, size))
+    return lax.convert_element_type(lax.add(to_dtype(start, compute), out), dtype)
 
 
 def _as_python_number(x):
@@ -444,7 +447,7 @@ def identity(n: DimSize, dtype: DTypeLike | None = None) -> Array:
 def lower_mask(rows, columns, k, dtype=np.bool_):
     """Whether column <= row + k, as an (rows, columns) array."""
     index = np.dtype(np.int32)
-    i = lax.add(lax.broadcasted_iota(index, (rows, columns), 0), index.type(k))
+    i = lax.add(lax.broadcasted_iota(index, (rows, columns), 0), to_dtype(k, index))
     mask = lax.ge(i, lax.broadcasted_iota(index, (rows, columns), 1))
     return mask if dtype == np.bool_ else lax.convert_element_type(mask, dtype)
 

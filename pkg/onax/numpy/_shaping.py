@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Sequence
 from typing import Any, overload
 
@@ -12,6 +13,7 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import name_error, static_argnames
 from onax._ground import dims
+from onax._ground.source import stacklevel
 from onax._ground.typing import ArrayLike, Axis, DimSize, Shape, ShardingLike
 from onax._native.array import Array, ArrayImpl
 from onax._prims.placement import with_out_sharding
@@ -394,9 +396,18 @@ def broadcast_arrays(*args: ArrayLike) -> list[Array]:
     return [broadcast_to(x, shape) for x in args]
 
 
-def _shape_of(a):
-    """The shape of anything array-like, lists included."""
-    return np.shape(a) if not hasattr(a, "shape") else tuple(a.shape)
+def _shape_of(name, a):
+    """The shape of anything array-like; of sequences, too, with a warning."""
+    if hasattr(a, "shape"):
+        return tuple(a.shape)
+    if isinstance(a, (list, tuple)):
+        warnings.warn(
+            f"{name} requires ndarray or scalar arguments, got {type(a)} at position 0. In a future JAX release this "
+            "will be an error.",
+            DeprecationWarning,
+            stacklevel=stacklevel(),
+        )
+    return np.shape(a)
 
 
 def shape(a: Any) -> tuple[int, ...]:
@@ -412,7 +423,7 @@ def shape(a: Any) -> tuple[int, ...]:
       >>> jnp.shape(jnp.ones((2, 3)))
       (2, 3)
     """
-    return _shape_of(a)
+    return _shape_of("shape", a)
 
 
 def ndim(a: Any) -> int:
@@ -428,7 +439,7 @@ def ndim(a: Any) -> int:
       >>> jnp.ndim(jnp.ones((2, 3)))
       2
     """
-    return len(_shape_of(a))
+    return len(_shape_of("ndim", a))
 
 
 def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
@@ -449,7 +460,7 @@ def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
       >>> jnp.size(jnp.ones((2, 3))), jnp.size(jnp.ones((2, 3)), 1)
       (6, 3)
     """
-    shape = _shape_of(a)
+    shape = _shape_of("size", a)
     if axis is None:
         return dims.prod(shape)
     if isinstance(axis, (np.ndarray, Array)) and axis.ndim:

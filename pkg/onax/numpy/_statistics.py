@@ -65,7 +65,7 @@ def cov(
     if dtype is not None:
         if not dtypes.issubdtype(np.dtype(dtype), np.inexact):
             raise ValueError(f"cov: dtype must be a subclass of float or complex; got dtype={dtype!r}")
-        m = lax.convert_element_type(ensure_arraylike("cov", m), dtypes.check_user_dtype(dtype, "cov"))
+        dtype = dtypes.check_user_dtype(dtype, "cov")
     if y is None:
         (x,) = promote_dtypes_inexact(ensure_arraylike("cov", m))
     else:
@@ -76,6 +76,8 @@ def cov(
             lax.broadcast_shapes(x.shape, y.shape)
     if x.ndim > 2:
         raise ValueError("m has more than 2 dimensions")
+    if dtype is not None:
+        x, y = lax.convert_element_type(x, dtype), None if y is None else lax.convert_element_type(y, dtype)
     if not rowvar and x.ndim == 2:
         x = swapaxes(x, 0, 1)
     x = atleast_2d(x)
@@ -155,6 +157,8 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, dtyp
              [-1.,  1.]], dtype=float32)
     """
     check_arraylike("corrcoef", x)
+    if dtype is not None and not dtypes.issubdtype(np.dtype(dtype), np.inexact):
+        raise ValueError(f"corrcoef: dtype must be a subclass of float or complex; got dtype={dtype!r}")
     out = cov(x, y, rowvar, dtype=dtype) if y is not None or not rowvar or dtype is not None else cov(x)
     if out.ndim == 0:
         return lax.div(out, out)

@@ -330,8 +330,8 @@ def sph_harm_y(
 
 
 def _legendre(n, m, theta, n_max):
-    """Normalised associated Legendre functions of cos(theta), upward in the degree (DLMF 14.10.3); 0 for m > n.  sin stands
-    for the root of 1 - cos^2, also of negative angles."""
+    """Normalised associated Legendre functions of cos(theta), upward in the degree (DLMF 14.10.3); 0 for m > n.  sin
+    stands for the root of 1 - cos^2, also of negative angles."""
     x, order = jnp.cos(theta), m.astype(theta.dtype)
     # P_m^m: (-1)^m sqrt((2 m + 1) / (4 pi) (1/2)_m / m!) |sin|^m
     size = lax.lgamma(order + 0.5) - lax.lgamma(order + 1) - 0.5 * math.log(np.pi)
