@@ -12,6 +12,7 @@ from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import elementwise as ops
 from onax._transforms.abstract import ShapeDtypeStruct
+from onax._transforms.transfer import device_put
 
 Y = {"a": np.ones(3, np.float32)}
 
@@ -135,4 +136,8 @@ def test_places_of_a_compiled_function():
     assert kept.input_shardings == ((here, here), {}) and kept.output_shardings == here
     moved = jit(lambda x: ops.add(x, x), in_shardings=here, out_shardings=here).lower(1.0).compile()
     out = moved(2.0)
+    x = device_put(np.ones((2, 3), np.float32))
+    compiled = jit(lambda x, *, y: (ops.add(x, x), y), keep_unused=True).lower(x, y=1.0).compile()
+    assert compiled.input_formats[0] == (x.format,) and compiled.output_formats[0] == x.format
+    assert compiled.input_formats[1]["y"].layout.major_to_minor == ()
     assert (float(out), out._committed, moved.input_shardings) == (4, True, ((here,), {}))

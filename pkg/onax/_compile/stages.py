@@ -6,6 +6,7 @@ from onax._compile import memory, pipeline, placement
 from onax._compile.cost import analyze, size_in_bytes
 from onax._compile.graph_text import graph_text, host_nodes, model_proto
 from onax._compile.lazy_import import measurement, multi_device
+from onax._core.layout import Format, Layout
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
 from onax._core.sharding import SingleDeviceSharding
 from onax._core.trace import Tracer, typeof
@@ -318,6 +319,18 @@ class Compiled(Stage):
         return results if s.options.out_shardings is None else broadcast_device_prefix(s.options.out_shardings, results)
 
     @property
+    def input_formats(self):
+        """The format of each argument, row-major in its sharding, as a tree; None for an unused argument."""
+        args, kwargs = tree_unflatten(self._signature.in_tree, self._signature.in_avals_flat)
+        shardings, others = self.input_shardings
+        return tree_map(_format_of, args, shardings), tree_map(_format_of, kwargs, others)
+
+    @property
+    def output_formats(self):
+        """The format of each result, row-major in its sharding, as a tree."""
+        return tree_map(_format_of, super().out_info, self.output_shardings)
+
+    @property
     def host_nodes(self):
         """The names of the nodes that run kernels of this process or call back into Python."""
         return host_nodes(self._graph)
@@ -332,6 +345,10 @@ class Compiled(Stage):
         """The types of the results with their shardings, as a tree of ShapeDtypeStruct."""
         add = lambda info, sharding: info.update(sharding=sharding)
         return tree_map(add, super().out_info, self.output_shardings)
+
+
+def _format_of(aval, sharding):
+    return None if sharding is None else Format(Layout(range(len(aval.shape)), ()), sharding)
 
 
 class _CheckedFunction(JitFunction):

@@ -23,6 +23,7 @@ from onax._control.jit_call import call_params, jit_p
 from onax._core import jaxpr as core
 from onax._core.axes import AxisData, named_axes_in_scope
 from onax._core.evaluate import eval_jaxpr
+from onax._core.explicit_axes import explicit_sharding
 from onax._core.lists import merge_lists, reject, select
 from onax._core.meshes import AbstractMesh, PartitionSpec, get_mesh
 from onax._core.paths import broadcast_prefix, prefix_errors
@@ -35,6 +36,7 @@ from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground.config import DISABLE_JIT, config
 from onax._ground.typing import AnyFunction
 from onax._native import context
+from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_leaves, tree_structure, tree_unflatten
 from onax._prims.collectives import psum_p, sum_varying_p
@@ -105,7 +107,11 @@ class ManualRegion:
         shape = list(aval.shape)
         for i, entry in enumerate(spec):
             shape[i] //= self.size(names_in(entry))
-        return aval.update(shape=tuple(shape))
+        stated = getattr(aval, "stated_sharding", None)
+        if stated is None:
+            return aval.update(shape=tuple(shape))
+        rest = PartitionSpec(*(tuple(a for a in names_in(entry) if a not in self.names) for entry in stated.spec))
+        return aval.update(shape=tuple(shape), sharding=explicit_sharding(stated.update(spec=rest), len(shape)))
 
     def unshard_aval(self, aval, spec):
         """The type of the global value whose shards have this type."""
@@ -113,6 +119,17 @@ class ManualRegion:
         for i, entry in enumerate(spec):
             shape[i] *= self.size(names_in(entry))
         return aval.update(shape=tuple(shape))
+
+    def typed_result(self, aval, spec):
+        """`unshard_aval`, with the sharding over explicit axes that the spec and the type of the shards state."""
+        whole = self.unshard_aval(aval, spec)
+        if not self.mesh.explicit_axes or type(aval) is not ShapedArray:
+            return whole
+        stated = aval.stated_sharding
+        inside = [names_in(entry) for entry in stated.spec] if stated is not None else [()] * whole.ndim
+        outside = [names_in(entry) for entry in spec] + [()] * (whole.ndim - len(spec))
+        names = PartitionSpec(*((*o, *i) for o, i in zip(outside, inside, strict=True)))
+        return whole.update(sharding=explicit_sharding(NamedSharding(self.mesh, names), whole.ndim))
 
 
 # ---- one program of all devices
@@ -257,7 +274,7 @@ def _program_of_equation(jaxpr, params):
 
 def _abstract_eval(*avals, jaxpr, out_specs, **params):
     region = ManualRegion.of(params)
-    return [region.unshard_aval(a, spec) for a, spec in zip(jaxpr.out_avals, out_specs)]
+    return [region.typed_result(a, spec) for a, spec in zip(jaxpr.out_avals, out_specs)]
 
 
 def _bind(jaxpr, args, params, in_specs, out_specs):
