@@ -37,6 +37,26 @@ def test_exported_over_an_axis_of_any_length():
         assert np.allclose(exported.call(x), f(x), rtol=1e-6)
 
 
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit])
+def test_shards_of_arrays_with_explicit_shardings(transform):
+    """The types of shards keep no manual axes; specs that are not given come from the types, also of traced values."""
+    x, w = jnp.arange(64.0).reshape(8, 8), jnp.arange(32.0).reshape(8, 4)
+    with set_mesh(jax.make_mesh((4, 2), ("x", "y"))):
+        a, b = jax.device_put(x, P("x", "y")), jax.device_put(w, P("y", None))
+        product = jax.shard_map(
+            lambda a, b: lax.psum(a @ b, "y"), in_specs=(P("x", "y"), P("y", None)), out_specs=P("x", None)
+        )
+        out = transform(product)(a, b)
+        assert jax.typeof(out).sharding.spec == P("x", None) and np.allclose(out, x @ w)
+        rows = jax.device_put(w, P("x"))
+        gathered = jax.shard_map(
+            lambda w: lax.pmean(jnp.sum(lax.all_gather(w, "x", tiled=True) ** 2), "x"), out_specs=P()
+        )
+        assert float(transform(gathered)(rows)) == float((w**2).sum())
+        slope = transform(jax.grad(gathered))(rows)
+        assert jax.typeof(slope).sharding.spec == P("x", None) and np.allclose(slope, 2 * w)
+
+
 # ---- errors
 
 

@@ -31,7 +31,7 @@ from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.result_checks import SPECIAL
 from onax._core.sharding import NamedSharding, insert_spec_entry, names_in
 from onax._core.shards import shard_array
-from onax._core.trace import as_array, find_cur_trace, typeof, valid_jaxtype
+from onax._core.trace import Tracer, as_array, find_cur_trace, typeof, valid_jaxtype
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground.config import DISABLE_JIT, config
 from onax._ground.typing import AnyFunction
@@ -622,8 +622,7 @@ def broadcast_prefix_as(name, specs, full):
 
 def _specs_of_arguments(f, in_specs, mesh, manual, args, leaves):
     if in_specs is Infer:
-        shardings = [getattr(x, "sharding", None) for x in leaves]
-        return [s.spec if isinstance(s, NamedSharding) and s.mesh == mesh else REPLICATED for s in shardings]
+        return [_stated_spec(x, mesh) for x in leaves]
     specs = _broadcast_specs("in_specs", in_specs, args)
     for spec in specs:
         _check_spec("in_specs", spec, manual)
@@ -631,6 +630,16 @@ def _specs_of_arguments(f, in_specs, mesh, manual, args, leaves):
     for i, (x, spec) in enumerate(zip(leaves, specs)):
         _check_argument(f, names[i] if i < len(names) else f"args[{i}]", x, spec, mesh)
     return specs
+
+
+def _stated_spec(x, mesh):
+    """The spec over the mesh that an array has, or the type of a traced value states."""
+    sharding = typeof(x).stated_sharding if isinstance(x, Tracer) else x.sharding
+    if not isinstance(sharding, NamedSharding):
+        return REPLICATED
+    own, other = (m if isinstance(m, AbstractMesh) else m.abstract_mesh for m in (sharding.mesh, mesh))
+    same = sharding.mesh == mesh or (isinstance(sharding.mesh, AbstractMesh) and own == other)
+    return sharding.spec if same else REPLICATED
 
 
 def _check_argument(f, name, x, spec, mesh):
