@@ -23,7 +23,7 @@ from onax._control.jit_call import call_params, jit_p
 from onax._core import jaxpr as core
 from onax._core.axes import AxisData, named_axes_in_scope
 from onax._core.evaluate import eval_jaxpr
-from onax._core.explicit_axes import explicit_sharding
+from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.lists import merge_lists, reject, select
 from onax._core.meshes import AbstractMesh, PartitionSpec, get_mesh
 from onax._core.paths import broadcast_prefix, prefix_errors
@@ -257,7 +257,8 @@ def _impl(*args, jaxpr, **params):
         called = _program_of_equation(jaxpr, params)
         return jit_p.bind(*args, **call_params(called, jaxpr.debug_info.func_name))
     program = global_program(jaxpr, params)
-    outs = eval_jaxpr(program, program.consts, *args)
+    with automatic_axes():  # operations on the parts of all devices give whole values, not values with those types
+        outs = eval_jaxpr(program, program.consts, *args)
     return [shard_array(x, NamedSharding(params["mesh"], s)) for x, s in zip(outs, params["out_specs"])]
 
 
