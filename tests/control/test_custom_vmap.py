@@ -75,7 +75,7 @@ ERRORS = {
     "results of another structure": (
         lambda: jax.vmap(identity(lambda n, b, x: ([x], [True])))(X),
         ValueError,
-        "does not match that of the original function",
+        "does not match that of original custom-vmapped function",
     ),
     "reverse mode": (
         lambda: jax.grad(identity(lambda n, b, x: (x, True)))(1.0),
