@@ -137,7 +137,7 @@ class Call:
             )
             kind, what = "JVP", "JVP rule"
             equal = f"(equal in value to the output of the custom_jvp-decorated function {fun}, and in particular "
-            equal += f"{particular})"
+            equal += f"{same})"
         else:
             kind, what = "VJP fwd", "fwd rule"
             equal = (

@@ -145,7 +145,7 @@ class JVPOfRule:
         """(flat results and tangents, for each whether it is batched)."""
         n = len(self.nonzeros)
         flags = iter(batched[n:])
-        if not any([nonzero and next(flags) and p for p, nonzero in zip(batched, self.nonzeros)]):
+        if not any(nonzero and next(flags) and p for p, nonzero in zip(batched, self.nonzeros)):
             return self._apply_under_vmap(axis_size, flat, batched)
         primals, given = flat[:n], iter(zip(flat[n:], batched[n:]))
         tangents, joint = [], []
