@@ -68,7 +68,8 @@ BY_NAME = {
     "static index": (lambda x: x[7], index, (X,), OOB.format("(3,)", 7, 0, 3)),
     "index in bounds": (lambda x, i: x[i], index, (X, np.int32(-3)), None),
     "two axes": (
-        lambda x, i, j: x[i, j], index, (jnp.ones((3, 4)), np.arange(2), np.array([9, 1])), OOB.format("(3, 4)", 9, 1, 4)
+        lambda x, i, j: x[i, j], index, (jnp.ones((3, 4)), np.arange(2), jnp.array([9, 1])),
+        OOB.format("(3, 4)", 9, 1, 4),
     ),
     "set": (lambda x, i: x.at[i].set(1.0), index, (X, np.int32(7)), OOB.format("(3,)", 7, 0, 3)),
     "add": (lambda x, i: x.at[i].add(1.0), index, (X, np.int32(7)), OOB.format("(3,)", 7, 0, 3)),

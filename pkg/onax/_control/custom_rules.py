@@ -132,12 +132,10 @@ class Call:
         fun = fun_name(self.custom.fun)
         differs = "shapes/dtypes of" if same_tree else "container/pytree structure"
         if self.custom.kind == "custom_jvp":
-            particular = (
-                "with leaves of the same shape/dtype" if same_tree else "of the same container/pytree structure"
-            )
+            shared = "with leaves of the same shape/dtype" if same_tree else "of the same container/pytree structure"
             kind, what = "JVP", "JVP rule"
             equal = f"(equal in value to the output of the custom_jvp-decorated function {fun}, and in particular "
-            equal += f"{same})"
+            equal += f"{shared})"
         else:
             kind, what = "VJP fwd", "fwd rule"
             equal = (

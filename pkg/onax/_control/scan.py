@@ -14,7 +14,7 @@ from onax._control.scan_rules import scan_p
 from onax._core.evaluate import bind_with_refs
 from onax._core.lists import merge_lists, reject, select
 from onax._core.refs import is_ref
-from onax._core.trace import as_array, find_cur_trace, typeof
+from onax._core.trace import as_array, concrete_or_error, find_cur_trace, typeof
 from onax._ground import dims, source
 from onax._ground.config import DISABLE_JIT
 from onax._ground.typing import PyTree
@@ -145,6 +145,12 @@ class _TypeText:
         return f"{'~' if self.aval.weak_type else ''}{self.aval.str_short()}"
 
 
+_LENGTH = (
+    "The `length` argument to `scan` expects a concrete `int` value. For scan-like iteration with a dynamic length, "
+    "use `while_loop` or `fori_loop`."
+)
+
+
 def common_length(avals, leaves, length):
     """The length of the leading axes; raises ValueError if they disagree with each other or with `length`."""
     scalars = [str(leaf) for aval, leaf in zip(avals, leaves) if not aval.shape]
@@ -152,6 +158,7 @@ def common_length(avals, leaves, length):
         raise ValueError(f"scan got value with no leading axis to scan over: {', '.join(scalars)}.")
     sizes = list(dict.fromkeys(a.shape[0] for a in avals))
     if length is not None:
+        length = concrete_or_error(None, length, _LENGTH)
         length = int(length) if dims.is_constant(length) else length
         if any(s != length for s in sizes):
             raise ValueError(f"scan got `length` argument of {length} which disagrees with leading axis sizes {sizes}.")
@@ -166,6 +173,8 @@ def common_length(avals, leaves, length):
 
 
 def _check_unroll(unroll, length):
+    expected = "The `unroll` argument to `scan` expects a concrete `int` or `bool` value."
+    unroll = concrete_or_error(None, unroll, expected)
     if isinstance(unroll, bool):
         return max(length, 1) if unroll else 1
     if operator.index(unroll) < 0:

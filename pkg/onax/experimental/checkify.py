@@ -764,8 +764,8 @@ def _has_checks(jaxpr):
 def checkify(f: AnyFunction, errors: Any = user_checks) -> Callable[..., Any]:
     """Returns a function that returns its errors together with its result, and does not raise them.
 
-    It may be jitted, mapped, differentiated and scanned.  `f` gets its arguments as they are given, so that an operation
-    on numbers of Python or NumPy arrays alone is not checked.
+    It may be jitted, mapped, differentiated and scanned.  `f` gets its arguments as they are given: an operation on
+    numbers of Python or NumPy arrays alone is not checked.
 
     Args:
       f: a function.
