@@ -194,13 +194,11 @@ class _FlatRules:
         return [_check_cotangent(ct, aval, path) for ct, aval, path in zip(flat, self.in_avals, paths)]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _FlatBwd:
     """The backward rule of one call on flat values, which has the name of the user's rule."""
 
-    __slots__ = ("_rules",)
-
-    def __init__(self, rules):
-        self._rules = rules
+    _rules: object
 
     @property
     def __name__(self):

@@ -13,6 +13,7 @@ state, and what they report is merged into the state outside: into the carry of 
 
 import functools
 import itertools
+import operator
 import string
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ from onax._core.evaluate import eval_jaxpr
 from onax._core.facts import MAKES_NAN
 from onax._core.meshes import PartitionSpec
 from onax._core.programs import replace_programs
-from onax._core.rewrite import map_equations
+from onax._core.rewrite import close
 from onax._core.slots import Slot
 from onax._core.trace import Tracer, as_array, trace_state_clean, typeof
 from onax._ground import dtypes, source
@@ -744,18 +745,13 @@ def _bind_without_checks(eqn, values):
 
 
 def _without_checks(jaxpr):
-    """The program without `check`, at any depth; kept with the program."""
+    """The program without `check`, at any depth; itself where there is none.  Kept with the program."""
     where = "without checks"
     if where not in jaxpr.cache:
-        remove = lambda eqn: [] if eqn.primitive is check_p else [replace_programs(eqn, _without_checks)]
-        jaxpr.cache[where] = map_equations(jaxpr, remove) if _has_checks(jaxpr) else None
+        eqns = [replace_programs(eqn, _without_checks) for eqn in jaxpr.eqns if eqn.primitive is not check_p]
+        whole = len(eqns) == len(jaxpr.eqns) and all(map(operator.is_, eqns, jaxpr.eqns))
+        jaxpr.cache[where] = None if whole else close(jaxpr, jaxpr.invars, jaxpr.outvars, eqns)
     return jaxpr.cache[where] or jaxpr
-
-
-def _has_checks(jaxpr):
-    return any(
-        eqn.primitive is check_p or any(map(_has_checks, core.jaxprs_in_params(eqn.params))) for eqn in jaxpr.eqns
-    )
 
 
 # ---- the transformation ----
