@@ -189,8 +189,8 @@ class Error:
         errors = {}
         while known:  # the errors of one example, or device, are those at a beginning of its index
             here = [slot for slot in known if slot[0].shape == shape[: slot[0].ndim]]
-            errors |= {i: error for i in np.ndindex(shape) if (error := self._at(i, here)) is not None}
             known = [slot for slot in known if slot[0].shape != shape[: slot[0].ndim]]
+            errors |= {i: error for i in np.ndindex(shape) if (error := self._at(i, here)) is not None}
             shape = max((failed.shape for failed, _, _ in known), key=len, default=())
         return BatchedError(errors) if errors else None
 
@@ -443,7 +443,6 @@ def _spread(failed, payload):
 
 
 def _any(mask):
-    """Whether any element is true."""
     return reduce_or(mask, tuple(range(typeof(mask).ndim)))
 
 
