@@ -171,7 +171,7 @@ def _mapped_size(fun, args, kwargs, leaves, dims, axis_size):
         )
     sizes = []
     for x, d in zip(leaves, dims):
-        if d is None:
+        if d is None or (axis_size is not None and is_container(x)):  # whose spec may be anything
             continue
         shape = x.shape if is_container(x) else typeof(x).shape
         if not -len(shape) <= d < len(shape):
