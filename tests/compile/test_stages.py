@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import onax.numpy as jnp
+from onax import new_ref
 from onax._compile.jit import jit
 from onax._core.sharding import SingleDeviceSharding
 from onax._ground.devices import devices
@@ -136,3 +138,20 @@ def test_places_of_a_compiled_function():
     moved = jit(lambda x: ops.add(x, x), in_shardings=here, out_shardings=here).lower(1.0).compile()
     out = moved(2.0)
     assert (float(out), out._committed, moved.input_shardings) == (4, True, ((here,), {}))
+
+
+def test_references_that_a_compiled_function_is_given_or_closes_over():
+    inside, given = new_ref(jnp.zeros(3)), new_ref(jnp.zeros(3))
+
+    @jit
+    def f(ref, x):
+        inside[0] += x
+        ref[...] += inside[...]
+        return x + 1
+
+    compiled = f.lower(given, 2.0).compile()
+    assert compiled(given, 2.0) == compiled(given, 2.0) == 3.0
+    assert inside[...].tolist() == [4, 0, 0] and given[...].tolist() == [6, 0, 0]
+    two = jit(lambda a, b: a[...] + b[...]).lower(given, inside).compile()
+    with pytest.raises(ValueError, match="only one reference to a mutable array may be passed"):
+        two(given, given)
