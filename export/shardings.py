@@ -54,7 +54,7 @@ def of_mesh(entries: dict[str, str], side: str, count: int, mesh: Any) -> tuple[
     if not isinstance(mesh, (Mesh, AbstractMesh)):
         raise TypeError(f"a mesh is a Mesh or an AbstractMesh; got {mesh!r}")
     text = entries.get(ENTRY)
-    record = json.loads(text) if text else {side: [None] * count}
+    record: dict[str, Any] = json.loads(text) if text else {side: [None] * count}
     specs = record[side]
     if any(spec is not None for spec in specs) and record["mesh"] != _axes(mesh):
         there = ", ".join(f"{name!r}: {size}" for name, size in record["mesh"])
