@@ -152,7 +152,7 @@ def takes_refs(jaxpr):
 
 def run_on_refs(jaxpr, out_tree, hoisted, leaves, name, keep_unused):
     """The result of a call with references, which the program changes."""
-    check_distinct(jaxpr.debug_info, leaves)
+    check_distinct(jaxpr.debug_info, leaves, hoisted)
     params = call_params(jaxpr, name, keep_unused=keep_unused)
     return tree_unflatten(out_tree, bind_jit([*hoisted, *leaves], params))
 

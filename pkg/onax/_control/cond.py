@@ -20,6 +20,7 @@ from onax._core.effects import has_io
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.lists import merge_lists, partition_list, reject, select
 from onax._core.programs import BRANCH, HeldProgram, programs
+from onax._core.refs import check_distinct
 from onax._core.rewrite import close, eliminate_dead_code, prune
 from onax._core.trace import as_array, find_cur_trace, to_concrete_value, typeof, valid_jaxtype
 from onax._core.zeros import drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
@@ -186,6 +187,8 @@ def _bind(index, names, functions, operands):
     what = "cond" if names[0] == "false_fun" else "switch"
     staged = {i: stage_body(functions[i], in_tree, avals, what) for i in traced_order}
     jaxprs, consts, out_trees = ([staged[i][part] for i in range(len(functions))] for part in range(3))
+    for i in traced_order:
+        check_distinct(jaxprs[i].debug_info, values, consts[i])
     in_traced_order = ([x[i] for i in traced_order] for x in (names, functions, out_trees))
     check_branches(what, *in_traced_order, [jaxprs[i].out_avals for i in traced_order])
     branches, all_consts = _share_constants(jaxprs, consts, traced_order)

@@ -4,12 +4,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Generic
 
+from onax._core.refs import Ref
 from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._ground import errors
 from onax._ground.typing import Arguments, Result
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_flatten, tree_unflatten
-from onax._transforms.flatten import check_callable, debug_info, fun_name, fun_signature
+from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_name, fun_signature
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 
 
@@ -169,6 +170,8 @@ def flatten_call(custom, args, kwargs):
     for leaf in leaves:
         if not valid_jaxtype(leaf):
             raise TypeError(_invalid_argument(custom, leaf, leaves))
+    if custom.kind == "custom_vjp" and any(type(x) is Ref for x in leaves):
+        _refuse_same_reference(custom, args, given)
     return Call(custom, given, in_tree), leaves
 
 
@@ -181,6 +184,18 @@ def _invalid_argument(custom, leaf, leaves):
         f"Error interpreting argument to custom_jvp_call as a JAX value. The problematic value is of type {type(leaf)} "
         f"and was passed to custom_jvp_call at position {position}.{where}"
     )
+
+
+def _refuse_same_reference(custom, args, given):
+    names = argument_names(fun_signature(custom.fun), [a for a, fixed in zip(args, given) if fixed is None], {})
+    first = {}
+    for name, x in zip(names, tree_flatten([a for a, fixed in zip(args, given) if fixed is None])[0]):
+        if type(x) is Ref and first.setdefault(id(x), name) is not name:
+            raise ValueError(
+                "only one reference to a mutable array may be passed as an argument to a function, but custom_vjp "
+                f"function {fun_name(custom.fun)} got the same mutable array reference of type {x.aval.str_short()} at "
+                f"{first[id(x)]} and {name}."
+            )
 
 
 def _refuse_tracers(values):

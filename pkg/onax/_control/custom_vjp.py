@@ -10,9 +10,11 @@ from typing import Any
 
 from onax._control.custom_rules import CustomFunction, call_plainly, flatten_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
+from onax._core.facts import RULES_TAKE_REFS
 from onax._core.lists import reject
 from onax._core.paths import keystr, tree_leaves_with_path
 from onax._core.programs import CUSTOM_RULE, Call, programs
+from onax._core.refs import discharge
 from onax._core.trace import find_cur_trace, typeof
 from onax._core.zeros import SymbolicZero, Zero, drop_zeros, is_undefined_primal, nonzero_flags
 from onax._ground import source
@@ -26,6 +28,7 @@ from onax._prims.creation import instantiate_zeros
 from onax._prims.reductions import reduce_sum
 from onax._prims.shaping import bdim_at_front, moveaxis
 from onax._transforms.batching import batch_flat, batch_jaxpr, bring_to_front, unbatch_symbolic_zero
+from onax._transforms.discharge import discharge_refs, split_results
 from onax._transforms.flatten import fun_name
 
 
@@ -399,6 +402,26 @@ class CustomVJPCall(Primitive):
         }
         return trace.process_primitive(self, operands, eqn_params)
 
+    def call_with_refs(self, trace, args, params):
+        """A call of a recorded function under a trace; its rules take the operands that are references as they are."""
+        n, call_jaxpr = params["num_consts"], params["call_jaxpr"]
+        if n:
+            raise NotImplementedError(
+                f"the custom_vjp function {params['name']} takes references and closes over traced values; pass these "
+                "as arguments"
+            )
+        bwd, fwd = params["shown"]
+        return trace.process_custom_vjp_call(
+            self,
+            lambda *xs: eval_jaxpr(call_jaxpr, call_jaxpr.consts, *xs),
+            params["fwd_jaxpr_thunk"],
+            params["bwd"],
+            args,
+            out_trees=params["out_trees"],
+            symbolic_zeros=params["symbolic_zeros"],
+            params={"name": params["name"], "fun": fwd, "fwd": fwd, "bwd": bwd},
+        )
+
     def apply_fwd_rule(self, fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
         """The function of this name, for `_transforms`, which cannot import this module."""
         return apply_fwd_rule(fwd, bwd, n_outs, primals, tangents, symbolic_zeros)
@@ -500,5 +523,21 @@ custom_vjp_call_p = CustomVJPCall(
     batch=_batch,
     pretty=_pretty,
     weak=NEVER,
+    facts={RULES_TAKE_REFS},
 )
 programs.set(custom_vjp_call_p, Call("call_jaxpr", CUSTOM_RULE))
+
+
+@discharge.rule(custom_vjp_call_p)
+def _discharge(values, refs, *, call_jaxpr, name, **params):
+    """A call of the pure function.  It has no derivative any more, because its rules take references."""
+
+    def refuse(*_):
+        raise NotImplementedError(
+            f"the custom_vjp function {name} takes references and is part of a loop or branch: "
+            "there it has no derivative"
+        )
+
+    given = {**params, "fwd_jaxpr_thunk": refuse, "num_consts": 0}
+    outs = custom_vjp_call_p.bind(*values, call_jaxpr=discharge_refs(call_jaxpr), name=name, **given)
+    return split_results(outs, len(call_jaxpr.outvars), refs)

@@ -13,7 +13,7 @@ from onax._control.scan_bodies import drop_forwarded
 from onax._control.scan_rules import scan_p
 from onax._core.evaluate import bind_with_refs
 from onax._core.lists import merge_lists, reject, select
-from onax._core.refs import is_ref
+from onax._core.refs import check_distinct, is_ref
 from onax._core.trace import as_array, concrete_or_error, find_cur_trace, typeof
 from onax._ground import dims, source
 from onax._ground.config import DISABLE_JIT
@@ -82,6 +82,7 @@ def scan_adapted(f, init, xs, length, reverse, unroll, what="scan", adapt=None, 
     in_tree = tree_structure(((init, tree_unflatten(xs_tree, [0] * len(xs_leaves))), {}))
     stage = lambda avals: stage_body(f, in_tree, [*avals, *x_avals], what, adapt, names)
     jaxpr, consts, out_tree = stage(avals)
+    check_distinct(jaxpr.debug_info, values, consts)
     carry_tree = _carry_tree(out_tree, jaxpr)
     if carry_tree == init_tree:
         values, changed = promote_weak_types(values, avals, jaxpr.out_avals)
