@@ -193,8 +193,8 @@ class _FlatRules:
                 flat.extend(_flatten_cotangent(ct, argument))
         except ValueError:
             raise _structure_error(given, call.in_tree) from None
-        paths = [keystr(path) for path, _ in tree_leaves_with_path(tuple(dummy))]
-        return [_check_cotangent(ct, aval, path) for ct, aval, path in zip(flat, self.in_avals, paths)]
+        path = lambda i: keystr(tree_leaves_with_path(tuple(dummy))[i][0])
+        return [_check_cotangent(ct, aval, path, i) for i, (ct, aval) in enumerate(zip(flat, self.in_avals))]
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -234,7 +234,7 @@ def _flatten_cotangent(ct, argument):
     return flat
 
 
-def _check_cotangent(ct, aval, path):
+def _check_cotangent(ct, aval, path, i):
     tangent = aval.to_tangent_aval()
     if ct is None or tangent.dtype == float0:
         return Zero(tangent)
@@ -242,7 +242,7 @@ def _check_cotangent(ct, aval, path):
         if (ct.shape, ct.dtype) != (tangent.shape, tangent.dtype):
             raise ValueError(
                 "Custom VJP bwd rule produced a SymbolicZero with a shape/dtype that does not match the corresponding "
-                f"input tangent shape/dtype: at output{path} the SymbolicZero had shape/dtype {ct.aval.str_short()} "
+                f"input tangent shape/dtype: at output{path(i)} the SymbolicZero had shape/dtype {ct.aval.str_short()} "
                 f"while the corresponding input had shape/dtype {aval.str_short()}. Consider just returning a None "
                 "here instead of a SymbolicZero object."
             )
@@ -251,7 +251,7 @@ def _check_cotangent(ct, aval, path):
     if got.shape != tangent.shape and not config.jax_disable_bwd_checks:
         raise ValueError(
             "Custom VJP bwd rule must produce an output with the same type as the args tuple of the primal function, "
-            f"but at output{path} the bwd rule produced an output of type {got.str_short()} corresponding to an "
+            f"but at output{path(i)} the bwd rule produced an output of type {got.str_short()} corresponding to an "
             f"input of type {aval.str_short()}, so the shapes do not match"
         )
     return ct
