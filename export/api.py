@@ -18,7 +18,6 @@ import numpy as np
 
 from onax._control.custom_vjp import custom_vjp
 from onax._core.evaluate import jaxpr_as_fun
-from onax._core.meshes import AbstractMesh, Mesh
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
 from onax._core.refs import AbstractRef
 from onax._core.rewrite import eliminate_dead_code
@@ -39,7 +38,7 @@ from onax._native.tree import tree_flatten
 from onax._transforms.abstract import ShapeDtypeStruct, stage
 from onax._transforms.autodiff import vjp
 from onax._transforms.discharge import discharge_refs
-from onax.export import artifact, external, opsets, shapes
+from onax.export import artifact, external, opsets, shapes, shardings
 from onax.export.artifact import Leaf, Signature
 from onax.export.graph import proto
 from onax.export.graph.kernels import ELEMENT_TYPES
@@ -220,12 +219,15 @@ class Exported:
         return self._get_vjp()
 
     def in_shardings_jax(self, mesh):
-        """None for each argument: a model runs on one device, so that its arguments have no sharding."""
-        return _no_shardings(mesh, self.in_avals)
+        """A NamedSharding on a mesh of the exported axes, or None, for each argument, as the function stated them.
+
+        They are for `jit` and `device_put`: the model itself runs on one device.
+        """
+        return shardings.of_mesh(self._entries, "in", len(self.in_avals), mesh)
 
     def out_shardings_jax(self, mesh):
-        """None for each result, as for the arguments."""
-        return _no_shardings(mesh, self.out_avals)
+        """The same for each result."""
+        return shardings.of_mesh(self._entries, "out", len(self.out_avals), mesh)
 
     def save(self, path: PathLike, *, external_data: bool | None = None, progress=None) -> None:
         """Writes the artefact atomically.
@@ -334,12 +336,6 @@ class Exported:
 
     def __repr__(self):
         return f"Exported(fun_name={self.fun_name}, ...)"
-
-
-def _no_shardings(mesh, avals):
-    if not isinstance(mesh, (Mesh, AbstractMesh)):
-        raise TypeError(f"a mesh is a Mesh or an AbstractMesh; got {mesh!r}")
-    return (None,) * len(avals)
 
 
 def _differentiable_call(exported):
@@ -558,11 +554,11 @@ def export(
 
 
 def _unwrap_jit(fun):
-    """(the function without jit, static_argnums, static_argnames)."""
+    """(the function without jit, its JitOptions or None, static_argnums, static_argnames)."""
     if not isinstance(fun, JitFunction):
-        return fun, (), ()
+        return fun, None, (), ()
     options = fun._options
-    return fun.fun, options.static_argnums, options.static_argnames
+    return fun.fun, options, options.static_argnums, options.static_argnames
 
 
 def _without_refs(jaxpr):
@@ -581,7 +577,7 @@ def _export(
     fun, args, kwargs, opset, input_names=None, output_names=None, exact=False, as_types=lambda avals, is_output: avals
 ):
     """`as_types` says how the types of the staged program appear in the signature."""
-    fun, static_argnums, static_argnames = _unwrap_jit(fun)
+    fun, options, static_argnums, static_argnames = _unwrap_jit(fun)
     jaxpr, out_tree, in_tree = stage(fun, args, kwargs, static_argnums, static_argnames, traced_for="export")
     static = {n % len(args) for n in static_argnums if -len(args) <= n < len(args)}
     args = tuple(x for i, x in enumerate(args) if i not in static)
@@ -622,6 +618,7 @@ def _export(
         "onax.function": name,
         "onax.source": where,
         "onax.signature": signature.to_json(),
+        **shardings.entry_of(options, args, kwargs, out_tree),
     }
     before, wishes = opsets.count_operators(graph), frozenset(graph.model.wishes)
     later = {
@@ -725,7 +722,7 @@ def deserialize(blob: bytes | bytearray, verify: bool = True, *, path: PathLike 
     solver = shapes.make_dim_solver(labels, [leaf.aval.shape for leaf in signature.in_leaves])
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
     arrays = external.arrays_of(model, path, entries.get("onax.external"), verify)
-    names = ("onax.version", "onax.function", "onax.source", "onax.signature")
+    names = ("onax.version", "onax.function", "onax.source", "onax.signature", shardings.ENTRY)
     metadata = {name: entries[name] for name in names if name in entries}
     pulled = entries.get("onax.vjp")
     get_vjp = None if pulled is None else lambda: deserialize(base64.b64decode(pulled), verify)

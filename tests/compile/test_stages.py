@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import onax.numpy as jnp
+from onax import new_ref
 from onax._compile.jit import jit
 from onax._core.sharding import SingleDeviceSharding
 from onax._ground.devices import devices
@@ -141,3 +143,20 @@ def test_places_of_a_compiled_function():
     assert compiled.input_formats[0] == (x.format,) and compiled.output_formats[0] == x.format
     assert compiled.input_formats[1]["y"].layout.major_to_minor == ()
     assert (float(out), out._committed, moved.input_shardings) == (4, True, ((here,), {}))
+
+
+def test_references_that_a_compiled_function_is_given_or_closes_over():
+    inside, given = new_ref(jnp.zeros(3)), new_ref(jnp.zeros(3))
+
+    @jit
+    def f(ref, x):
+        inside[0] += x
+        ref[...] += inside[...]
+        return x + 1
+
+    compiled = f.lower(given, 2.0).compile()
+    assert compiled(given, 2.0) == compiled(given, 2.0) == 3.0
+    assert inside[...].tolist() == [4, 0, 0] and given[...].tolist() == [6, 0, 0]
+    two = jit(lambda a, b: a[...] + b[...]).lower(given, inside).compile()
+    with pytest.raises(ValueError, match="only one reference to a mutable array may be passed"):
+        two(given, given)

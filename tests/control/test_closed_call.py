@@ -8,6 +8,9 @@ import onax.numpy as jnp
 from onax._control.closed_call import closed_call_p
 from onax._core.check import check_jaxpr
 from onax._core.rewrite import eliminate_dead_code
+from onax.api_util import debug_info
+from onax.extend import linear_util
+from onax.extend.core.primitives import call_p
 
 X = jnp.arange(1.0, 4.0)
 
@@ -38,9 +41,23 @@ WAYS = {
 }
 
 
+def of_function(primitive):
+    """A call in JAX's form: the primitive is bound to a function, which may close over traced values."""
+
+    def f(x, y):
+        fun = linear_util.wrap_init(lambda y: plain(x, y), debug_info=debug_info("test", plain, (y,), {}))
+        return tuple(primitive.bind(y, subfuns=(fun,)))
+
+    return f
+
+
+CALLS = {"program": called, "closed_call": of_function(closed_call_p), "call": of_function(call_p)}
+
+
 @pytest.mark.parametrize("way", WAYS)
-def test_it_is_its_program(way):
-    for got, want in zip(*(jax.tree_util.tree_leaves(WAYS[way](f)) for f in (called, plain)), strict=True):
+@pytest.mark.parametrize("call", CALLS)
+def test_it_is_its_program(call, way):
+    for got, want in zip(*(jax.tree_util.tree_leaves(WAYS[way](f)) for f in (CALLS[call], plain)), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-6)
 
 

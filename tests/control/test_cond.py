@@ -2,11 +2,22 @@
 
 import pytest
 
+import onax as jax
 import onax.numpy as jnp
 from onax import lax
 
 X = jnp.arange(3.0)
 ERRORS = {
+    "predicate of a function": (
+        lambda: lax.cond(len, lambda x: x, lambda x: x, 2.0),
+        TypeError,
+        "Pred type must be either boolean or number, got <built-in function len>.",
+    ),
+    "index of a tuple": (
+        lambda: lax.switch((1.0, 1.0), [lambda x: x, lambda x: x], 2.0),
+        TypeError,
+        "Branch index must be scalar, got (1.0, 1.0) of shape (2,).",
+    ),
     "predicate shape": (
         lambda: lax.cond(X, lambda x: x, lambda x: x, 2.0),
         TypeError,
@@ -70,3 +81,20 @@ def test_errors_say_what_is_wrong(name):
 def test_branches_with_operands_of_their_own():
     assert lax.cond(True, 3.0, lambda x: x * 2, 4.0, lambda x: x + 1) == 6.0
     assert lax.cond(False, 3.0, lambda x: x * 2, 4.0, lambda x: x + 1) == 5.0
+
+
+def test_an_argument_that_every_branch_returns_is_no_result_of_the_branches():
+    """So a mapped predicate does not map it."""
+
+    def f(x, y):
+        return lax.cond(x < 3, lambda x, y: (x * 2, y, x), lambda x, y: (x * 3, y, y * x), x, y)
+
+    x, y = jnp.arange(3.0), jnp.array(3.0)
+    out, same, last = jax.vmap(f, in_axes=(0, None), out_axes=(0, None, 0))(x, y)
+    assert same is y and out.tolist() == [0, 2, 4] and last.tolist() == [0, 1, 2]
+    (*_, eqn) = jax.make_jaxpr(f)(1.0, 2.0).eqns
+    assert eqn.primitive.name == "cond" and len(eqn.outvars) == 2
+    assert jax.jit(f)(4.0, y) == (12, 3, 12) and jax.grad(lambda y: f(4.0, y)[1] * f(4.0, y)[2])(3.0) == 24
+    (*_, eqn) = jax.make_jaxpr(lambda i, y: lax.switch(i, [lambda y: (y, y)] * 3, y))(1, 2.0).eqns
+    first, *others = eqn.params["branches"]
+    assert not eqn.outvars and all(branch is first for branch in others)

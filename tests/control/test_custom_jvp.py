@@ -84,6 +84,26 @@ def test_symbolic_zeros_reach_the_rule():
     assert "SymbolicZero" in seen
 
 
+@pytest.mark.parametrize("map_", [jax.vmap, lambda f: jax.vmap(jax.jit(f)), lambda f: jax.jit(jax.vmap(f))])
+def test_symbolic_zeros_of_mapped_calls(map_):
+    """The rule of one example gets zeros of its shape, and may return some."""
+    seen = []
+
+    @jax.custom_jvp
+    def f(x, y):
+        return x * y, x
+
+    def rule(primals, tangents):
+        seen.append([type(t).__name__ for t in tangents] + [tangents[1].shape])
+        return f(*primals), (tangents[0], jax.custom_derivatives.zero_from_primal(primals[0], symbolic_zeros=True))
+
+    f.defjvp(rule, symbolic_zeros=True)
+    y = jnp.ones((3, 2))
+    _, tangents = jax.jvp(lambda x: map_(f)(x, y), (2 * y,), (3 * y,))
+    assert seen[0][1:] == ["SymbolicZero", (2,)]
+    assert tangents[0].tolist() == (3 * y).tolist() and not tangents[1].any() and tangents[1].shape == (3, 2)
+
+
 ERRORS = {
     "no rule": (lambda f: f(1.0), AttributeError, "No JVP defined"),
     "not a pair": (lambda f: (f.defjvp(lambda p, t: 1.0), jax.grad(f)(1.0)), TypeError, "must produce a pair"),

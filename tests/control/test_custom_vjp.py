@@ -85,6 +85,42 @@ def rules(fwd, bwd):
     return jax.grad(lambda x: f(x, 2.0))(1.0)
 
 
+def pair_rule(bwd):
+    f = jax.custom_vjp(lambda pair: pair[0] * pair[1])
+    f.defvjp(lambda pair: (pair[0] * pair[1], None), lambda _, g: bwd(g))
+    return jax.grad(f)((jnp.float32(1), jnp.float32(2)))
+
+
+def test_a_leaf_stands_for_a_container_of_equal_leaves():
+    assert pair_rule(lambda g: (5 * g,)) == (5, 5)
+    assert pair_rule(lambda g: (None,)) == (0, 0)
+
+
+def test_shapes_of_cotangents_are_not_compared_where_an_option_says_so():
+    f = jax.custom_vjp(lambda x, y: x)
+    f.defvjp(lambda x, y: (x, None), lambda _, g: (jnp.zeros(3), jnp.zeros(3)))
+    of_y = jax.grad(lambda x, y: f(x, y).sum(), 1)
+    with pytest.raises(ValueError, match="bwd rule must produce"):
+        of_y(jnp.ones(3), jnp.ones(4))
+    jax.config.update("jax_disable_bwd_checks", True)
+    try:
+        assert of_y(jnp.ones(3), jnp.ones(4)).shape == (3,)
+    finally:
+        jax.config.update("jax_disable_bwd_checks", False)
+
+
+def test_a_linear_equation_prints_as_jax_prints_it():
+    def bwd(_, g):
+        return g, g
+
+    f = jax.custom_vjp(lambda x, y: x + 1)
+    f.defvjp(lambda x, y: (x + 1, (x,)), bwd)
+    jaxpr = jax.make_jaxpr(lambda x: jax.jvp(lambda x: f(x, 2.0), (x,), (x,))[1])(X)
+    assert "custom_lin[bwd=bwd in_zeros=[False, True] num_res=1 symbolic_zeros=False]" in " ".join(
+        str(jaxpr).split()
+    ).replace("[ ", "[").replace(" ]", "]")
+
+
 ERRORS = {
     "no rule": (lambda: jax.custom_vjp(lambda x: x)(1.0), AttributeError, "No VJP defined for custom_vjp function"),
     "bwd not a tuple": (lambda: rules(lambda x, y: (x * y, None), lambda r, g: g), TypeError, "PyTreeDef((*, *))"),
@@ -98,6 +134,18 @@ ERRORS = {
         lambda: rules(lambda x, y: (x * y, None), lambda r, g: (jnp.ones(2), g)),
         ValueError,
         "at output[0] the bwd rule produced an output of type float32[2]",
+    ),
+    "bwd shape below a tuple": (
+        lambda: pair_rule(lambda g: ((g, jnp.ones(2)),)),
+        ValueError,
+        "but at output[0][1] the bwd rule produced an output of type float32[2] corresponding to an input",
+    ),
+    "symbolic zero of another shape": (
+        lambda: pair_rule(lambda g: (jax.custom_derivatives.SymbolicZero(jax.typeof(jnp.ones(2))),)),
+        ValueError,
+        "Custom VJP bwd rule produced a SymbolicZero with a shape/dtype that does not match the corresponding input "
+        "tangent shape/dtype: at output[0][0] the SymbolicZero had shape/dtype float32[2] while the corresponding "
+        "input had shape/dtype float32[]. Consider just returning a None here instead of a SymbolicZero object.",
     ),
     "forward mode": (
         lambda: jax.jvp(lambda x: make()(x, 2.0), (1.0,), (1.0,)),

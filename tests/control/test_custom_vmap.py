@@ -59,6 +59,23 @@ def test_a_result_that_is_not_batched():
     assert np.array_equal(jax.vmap(f)(X), np.broadcast_to(X[0], X.shape))
 
 
+@pytest.mark.parametrize("axes", [(0, None), (None, 0), (0, 0)])
+def test_the_rule_of_a_derivative_is_told_what_is_mapped_with_its_tangent(axes):
+    seen = []
+    f = custom_vmap(jnp.sin)
+
+    @f.def_vmap
+    def rule(size, batched, x):
+        seen.append(list(batched))
+        return jnp.cos(x), batched[0]
+
+    x, t = (X if a == 0 else X[0] for a in axes)
+    y, moved = jax.vmap(lambda x, t: jax.jvp(f, (x,), (t,)), in_axes=axes)(x, t)
+    assert seen == [[axes == (0, 0)]]
+    np.testing.assert_allclose(y, np.broadcast_to(np.cos(x), X.shape), rtol=1e-6)
+    np.testing.assert_allclose(moved, -np.sin(x) * t, rtol=1e-5)
+
+
 ERRORS = {
     "no rule": (
         lambda: custom_vmap(lambda x: x)(X),
@@ -75,12 +92,17 @@ ERRORS = {
     "results of another structure": (
         lambda: jax.vmap(identity(lambda n, b, x: ([x], [True])))(X),
         ValueError,
-        "does not match that of the original function",
+        "does not match that of original custom-vmapped function",
     ),
     "reverse mode": (
         lambda: jax.grad(identity(lambda n, b, x: (x, True)))(1.0),
         ValueError,
         "Linearization failed to produce known values for all output primals.",
+    ),
+    "no such argument": (
+        lambda: custom_vmap(closing)(v=1.0),
+        TypeError,
+        "The input arguments to the custom_vmap-decorated function closing could not be resolved",
     ),
     "what is no array": (lambda: identity(lambda *_: None)("a"), TypeError, "is not a valid JAX type"),
     "closes over what is mapped": (

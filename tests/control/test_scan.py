@@ -2,6 +2,7 @@
 
 import pytest
 
+import onax as jax
 import onax.numpy as jnp
 from onax import lax
 
@@ -13,6 +14,23 @@ ERRORS = {
         TypeError,
         "The input carry component c[1] has type float32[3] but the corresponding output carry component has type "
         "float32[2], so the shapes do not match.",
+    ),
+    "carry dtype and shape": (
+        lambda: lax.scan(lambda c, x: (jnp.ones(2, int), x), jnp.float32(0), X),
+        TypeError,
+        "has type float32[] but the corresponding output carry component has type int32[2], so the dtypes do not "
+        "match, and the shapes do not match.",
+    ),
+    "traced length": (
+        lambda: jax.jit(lambda n: lax.scan(lambda c, x: (c, x), 1.0, (), n))(3),
+        jax.errors.ConcretizationTypeError,
+        "The `length` argument to `scan` expects a concrete `int` value. For scan-like iteration with a dynamic "
+        "length, use `while_loop` or `fori_loop`.",
+    ),
+    "traced unroll": (
+        lambda: jax.jit(lambda n: lax.scan(lambda c, x: (c, x), 1.0, (), 3, unroll=n))(True),
+        jax.errors.ConcretizationTypeError,
+        "The `unroll` argument to `scan` expects a concrete `int` or `bool` value.",
     ),
     "carry tree": (
         lambda: lax.scan(lambda c, x: ({"a": c}, x), 0.0, X),

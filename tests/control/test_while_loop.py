@@ -90,3 +90,29 @@ def test_linear_parts_of_loops_run_forward_only():
         jax.linear_transpose(push, X)(X)
     # A loop whose result has no cotangent is not run backward.
     assert jax.grad(lambda x: (grow(x[None])[0], x * 3)[1])(1.0) == 3.0
+
+
+def test_what_no_step_changes_and_the_condition_does_not_read_is_a_constant():
+    """So a mapped condition does not map it."""
+
+    def f(w, x, end):
+        body = lambda c: (c[0] + 1, c[1] @ c[2], c[2])
+        _, x, w = lax.while_loop(lambda c: c[0] < end, body, (0, x, w))
+        return w, x
+
+    w, xs, ends = jnp.ones((2, 2)), jnp.ones((4, 2)), jnp.arange(4)
+    for wrap in (lambda f: f, jax.jit):
+        same, out = wrap(jax.vmap(f, in_axes=(None, 0, 0), out_axes=(None, 0)))(w, xs, ends)
+        assert same.tolist() == w.tolist() and out[:, 0].tolist() == [1, 2, 4, 8]
+    assert jax.jvp(lambda w: f(w, xs[0], 2)[1].sum(), (w,), (w,)) == (8, 16)
+    (eqn,) = jax.make_jaxpr(f)(w, xs[0], 3).eqns
+    assert eqn.params["body_nconsts"] == 1 and len(eqn.outvars) == 2
+    read = lambda c: (c[0] < 3) & (c[1] > 0)
+    (eqn,) = jax.make_jaxpr(lambda x: lax.while_loop(read, lambda c: (c[0] + 1, c[1]), (0, x)))(1.0).eqns
+    assert eqn.params["body_nconsts"] == 0 and len(eqn.outvars) == 2
+
+
+def test_a_loop_of_no_steps_without_jit():
+    with jax.disable_jit():
+        assert lax.fori_loop(0, 0, lambda i, x: x + i, 1.0) == 1.0
+        assert lax.fori_loop(3, 1, lambda i, x: x + i, (1.0, 2)) == (1.0, 2)

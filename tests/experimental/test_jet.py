@@ -5,7 +5,7 @@ import pytest
 
 import onax as jax
 import onax.numpy as jnp
-from onax.experimental.jet import jet
+from onax.experimental.jet import fact, jet
 
 X, SERIES = np.float32(0.75), (np.float32(0.5), np.float32(-1), np.float32(2))
 
@@ -41,3 +41,8 @@ def test_no_series():
     assert jet(jnp.sin, (1.0,), ((),)) == (jnp.sin(1.0), [])
     with pytest.raises(ValueError, match="inconsistent lengths"):
         jet(jnp.add, (1.0, 2.0), ((1.0,), ()))
+
+
+def test_factorials():
+    np.testing.assert_allclose([float(fact(n)) for n in range(6)], [1, 1, 2, 6, 24, 120], rtol=1e-5)
+    np.testing.assert_allclose(fact(jnp.arange(4)), [1, 1, 2, 6], rtol=1e-5)

@@ -6,6 +6,7 @@ import pytest
 import onax.numpy as jnp
 from onax import device_put, devices, jit
 from onax._native.array import basic_index
+from onax.errors import NonConcreteBooleanIndexError
 from onax.numpy._index_expressions import ascending_bounds, leading_arrays, parse, python_slice, wrap_known_indices
 
 SHAPE = (4, 5, 6)
@@ -87,3 +88,13 @@ def test_negative_narrow_indices_of_long_axes(read):
     x, i = jnp.arange(200), jnp.array([-1, -100, 3], "int8")
     assert read(x, i).tolist() == jit(read)(x, i).tolist() == [199, 100, 3]
     assert jit(lambda x: read(x, np.array([-1, -100, 3], "int8")))(x).tolist() == [199, 100, 3]
+
+
+def test_traced_sequences_of_sequences():
+    """As the arrays of the same values, whatever the depth."""
+    x, read = jnp.arange(24).reshape(2, 3, 4), lambda x, i: x[i]
+    for i in ((((1, 0), (1, 1)), 2), ((1, 0), (1, 2)), (([1, 0], (0, 1)), ((2, 1), [0, 0]))):
+        arrays = tuple(np.array(part) for part in i)
+        assert jit(read)(x, i).tolist() == read(x, arrays).tolist()
+    with pytest.raises(NonConcreteBooleanIndexError, match="must be concrete"):
+        jit(read)(x, ((True, False),))

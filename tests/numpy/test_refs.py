@@ -10,6 +10,7 @@ import onax
 import onax.export
 import onax.numpy as jnp
 from onax import lax
+from onax._core.evaluate import jaxpr_as_fun
 from onax.numpy._refs import _read_index
 
 VALUES = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
@@ -243,6 +244,49 @@ def test_a_backward_rule_writes_a_reference():
     assert float(seen[...]) == 5
 
 
+def plumbed(ref, x):
+    @onax.custom_vjp
+    def probe(ref, x):
+        return x
+
+    def backward(ref, cotangent):
+        ref[...] = cotangent
+        return None, cotangent
+
+    probe.defvjp(lambda ref, x: (x, ref), backward)
+    return jnp.sin(probe(ref, jnp.sin(x)))
+
+
+WRAPPED = {
+    "grad of jit": lambda: onax.grad(onax.jit(plumbed), 1),
+    "jit of grad of jit": lambda: onax.jit(onax.grad(onax.jit(plumbed), 1)),
+    "jit inside of jit": lambda: onax.grad(onax.jit(lambda ref, x: onax.jit(plumbed)(ref, x)), 1),
+    "vjp of jit": lambda: lambda ref, x: onax.vjp(onax.jit(lambda x: plumbed(ref, x)), x)[1](jnp.float32(1))[0],
+    "program": lambda: onax.grad(lambda ref, x: jaxpr_as_fun(onax.make_jaxpr(plumbed)(ref, x))(ref, x)[0], 1),
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_a_backward_rule_of_a_compiled_function_writes_a_reference(name):
+    ref, x = onax.new_ref(jnp.float32(0)), jnp.float32(1)
+    np.testing.assert_allclose(WRAPPED[name]()(ref, x), np.cos(np.sin(1.0)) * np.cos(1.0), rtol=1e-6)
+    np.testing.assert_allclose(ref[...], np.cos(np.sin(1.0)), rtol=1e-6)
+    ref[...] = 0.0
+    np.testing.assert_allclose(onax.jit(plumbed)(ref, x), np.sin(np.sin(1.0)), rtol=1e-6)
+    np.testing.assert_allclose(
+        onax.jvp(lambda y: onax.jit(plumbed)(ref, x) * y, (x,), (x,))[1], np.sin(np.sin(1.0)), rtol=1e-6
+    )
+    assert float(ref[...]) == 0
+
+
+def test_a_backward_rule_with_references_inside_of_a_loop_is_refused():
+    ref, x = onax.new_ref(jnp.float32(0)), jnp.float32(1)
+    f = lambda x: lax.scan(lambda c, _: (plumbed(ref, c), None), x, None, length=2)[0]
+    np.testing.assert_allclose(f(x), np.sin(np.sin(np.sin(np.sin(1.0)))), rtol=1e-6)
+    with pytest.raises(NotImplementedError, match="takes references and is part of a loop or branch"):
+        onax.grad(f)(x)
+
+
 def test_a_transformation_keeps_its_values_out_of_references_from_outside():
     ref = onax.new_ref(0.0)
 
@@ -374,3 +418,50 @@ def test_the_type_of_a_reference():
     assert repr(spec) == "ShapeDtypeStruct(shape=(3,), dtype=float32, is_ref=True)"
     assert spec != onax.ShapeDtypeStruct((3,), jnp.float32)
     assert onax.eval_shape(lambda ref: ref[...], spec) == onax.ShapeDtypeStruct((3,), jnp.float32)
+
+
+def _reader():
+    f = onax.custom_vjp(lambda a, b: a[...])
+    f.defvjp(lambda a, b: (None, None), lambda _, g: (None, None))
+    return f
+
+
+BOTH = "only one reference to a mutable array may be passed as an argument to a function, but "
+SHARED = {
+    "cond": (lambda r: lax.cond(True, lambda a, b: 1, lambda a, b: 2, r, r), BOTH, " for cond ", "at both a and b."),
+    "scan": (
+        lambda r: lax.scan(lambda c, _: (None, None), (r, r), None, 1),
+        BOTH,
+        " for scan ",
+        "at both c[0] and c[1].",
+    ),
+    "vmap": (lambda r: onax.vmap(lambda a, b: None)(r, r), BOTH, " for vmap ", "at both a and b."),
+    "custom_vjp": (lambda r: _reader()(r, r), BOTH, "custom_vjp function ", " of type Ref{float32[2]} at a and b."),
+    "cond closes over it": (
+        lambda r: lax.cond(True, lambda a: r[0] + a[0], lambda a: 1.0, r),
+        "when tracing ",
+        " for cond, ",
+        "was both closed over and passed as the argument a",
+    ),
+    "scan closes over it": (
+        lambda r: lax.scan(lambda c, _: (r[...] + c[...], None), r, None, 1),
+        "when tracing ",
+        " for scan, ",
+        "was both closed over and passed as the argument c",
+    ),
+    "jit closes over it": (
+        lambda r: onax.jit(lambda a: r[...] + a[...])(r),
+        "when tracing ",
+        " for jit, ",
+        "was both closed over and passed as the argument a",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_function_has_a_reference_under_one_name(name):
+    call, *texts = SHARED[name]
+    with pytest.raises(ValueError) as caught:
+        call(onax.new_ref(jnp.zeros(2)))
+    text = str(caught.value)
+    assert text.startswith(texts[0]) and all(part in text for part in texts), text

@@ -66,3 +66,16 @@ def test_single_checks_and_bounds():
         check_vjp(jnp.cos, functools.partial(jax.vjp, jnp.sin), (X,))
     with pytest.raises(AssertionError, match="structures"):
         check_jvp(lambda x: (x,), functools.partial(jax.jvp, jnp.sin), (X,))
+
+
+@pytest.mark.parametrize("modes", [("fwd",), ("rev",), ("lin",), ("fwd", "rev", "lin")])
+def test_second_orders_of_functions_with_integers(modes):
+    """As in JAX the second order is taken of (primals, tangents) at (args, args), and of the pullback of the result."""
+    check_grads(lambda x, n: jnp.sin(x) * n, (X, jnp.arange(3)), 2, modes=modes)
+    bad = jax.custom_jvp(jnp.sin)
+    bad.defjvp(lambda p, t: (jnp.sin(p[0]), 2 * jnp.cos(p[0]) * t[0]))
+    good = jax.custom_jvp(jnp.sin)
+    good.defjvp(lambda p, t: (jnp.sin(p[0]), bad(p[0] + np.pi / 2) * t[0]))
+    check_grads(good, (X,), 1, modes=modes, atol=1e-2)
+    with pytest.raises(AssertionError):
+        check_grads(good, (X,), 2, modes=modes, atol=1e-2)

@@ -44,6 +44,21 @@ def test_arguments_and_results(ragged):
     assert same.shape == (4, 3)
 
 
+def test_a_given_size_needs_no_shape(ragged):
+    """Nor need the spec be a number."""
+    batching.unregister_vmappable(Ragged)
+    batching.register_vmappable(
+        Ragged,
+        str,
+        int,
+        lambda cont, _, x, spec: Ragged(cont(x.values, int(spec)), cont(x.lengths, 0)),
+        lambda cont, size, x, spec: Ragged(cont(size, x.values, int(spec)), cont(size, x.lengths, 0)),
+        None,
+    )
+    doubled = jax.vmap(lambda r: Ragged(r.values * 2, r.lengths), in_axes="0", out_axes="1", axis_size=2)(ragged)
+    np.testing.assert_array_equal(doubled.values, ragged.values.T * 2)
+
+
 def _shaped(values, lengths):
     out = Ragged(values, lengths)
     out.shape = values.shape

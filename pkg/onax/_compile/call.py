@@ -4,13 +4,16 @@ import time
 from dataclasses import dataclass
 
 from onax._compile import cache_misses
+from onax._control.jit_call import bind_jit, call_params
 from onax._core.axes import named_axes
 from onax._core.lists import insert_bounded
+from onax._core.refs import AbstractRef, check_distinct
 from onax._core.trace import Tracer
 from onax._ground import lazy, monitoring, source
 from onax._ground.config import config
 from onax._native import context
 from onax._native.jit_function import check_hashable
+from onax._native.tree import tree_unflatten
 from onax._transforms.abstract import argument_avals, bind_static, stage_flat
 from onax._transforms.flatten import LazyDebugInfo, argument_names, fun_name, fun_signature
 from onax._transforms.staging import hoist_tracers
@@ -140,6 +143,18 @@ def stage_call(call, programs):
     if any(isinstance(x, Tracer) for x in hoisted) or config.jax_check_tracer_leaks:
         return staged
     return insert_bounded(programs, key, staged)
+
+
+def takes_refs(jaxpr):
+    """Whether a program has references to mutable arrays among its arguments, or closes over some."""
+    return any(type(v.aval) is AbstractRef for v in jaxpr.invars)
+
+
+def run_on_refs(jaxpr, out_tree, hoisted, leaves, name, keep_unused):
+    """The result of a call with references, which the program changes."""
+    check_distinct(jaxpr.debug_info, leaves, hoisted)
+    params = call_params(jaxpr, name, keep_unused=keep_unused)
+    return tree_unflatten(out_tree, bind_jit([*hoisted, *leaves], params))
 
 
 def _static_name(fun, argument):

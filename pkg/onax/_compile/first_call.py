@@ -9,13 +9,11 @@ import time
 import warnings
 
 from onax._compile import pipeline, placement, sessions
-from onax._compile.call import log_time, stage_call
+from onax._compile.call import log_time, run_on_refs, stage_call, takes_refs
 from onax._compile.debug_nans import check_special
 from onax._compile.jit_options import hashable
 from onax._compile.lazy_import import multi_device
 from onax._compile.stages import Traced
-from onax._control.jit_call import bind_jit, call_params
-from onax._core.refs import AbstractRef, check_distinct
 from onax._core.result_checks import SPECIAL
 from onax._ground import lazy, source, spans
 from onax._ground.config import KEY_REUSE, config
@@ -40,10 +38,9 @@ def run_first_call(call, programs):
     staged = stage_call(call, programs)
     if config.jax_no_execution:
         raise RuntimeError(f"JAX tried to execute function jit({call.name}), but the no_execution config option is set")
-    if any(type(v.aval) is AbstractRef for v in staged.jaxpr.invars):
-        check_distinct(staged.jaxpr.debug_info, call.leaves)
-        params = call_params(staged.jaxpr, call.name, keep_unused=options.keep_unused)
-        return tree_unflatten(staged.out_tree, bind_jit([*staged.hoisted, *call.leaves], params)), None
+    if takes_refs(staged.jaxpr):
+        rest = staged.hoisted, call.leaves, call.name, options.keep_unused
+        return run_on_refs(staged.jaxpr, staged.out_tree, *rest), None
     stated = ()
     if options.out_shardings is not None:
         stated = multi_device().call_shardings.shardings_of_leaves(options.out_shardings, staged.out_tree)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from onax._compile import memory, pipeline, placement
+from onax._compile.call import run_on_refs, takes_refs
 from onax._compile.cost import analyze, size_in_bytes
 from onax._compile.graph_text import graph_text, host_nodes, model_proto
 from onax._compile.lazy_import import measurement, multi_device
@@ -53,6 +54,7 @@ class CallSignature:
     donated: list
     device: object  # that which was asked for, or None
     shardings: object  # StagedShardings, or None if everything is on one device
+    hoisted: list  # references that the function closes over
 
     @classmethod
     def of(cls, call, staged):
@@ -65,7 +67,7 @@ class CallSignature:
             device = shardings.first_device
         return cls(
             *(call.name, call.options, jaxpr, call.in_tree, staged.out_tree, in_avals, out_avals, donated),
-            *(device, shardings),
+            *(device, shardings, staged.hoisted),
         )
 
     def program(self):
@@ -371,6 +373,9 @@ class _CheckedFunction(JitFunction):
                     f"Detected argument of Tracer type {type(leaf)}."
                 )
         _check_types(s, leaves)
+        if takes_refs(s.jaxpr):
+            rest = s.hoisted, leaves, s.fun_name, s.options.keep_unused
+            return run_on_refs(s.jaxpr, s.out_tree, *rest), None
         if s.shardings is not None:
             return self._run_on_mesh(leaves), None
         in_shardings, out_shardings = s.options.in_shardings, s.options.out_shardings

@@ -119,7 +119,9 @@ def _join_mismatches(mismatches):
 
 def _type_mismatch(a, b):
     if a.dtype != b.dtype:
-        return "the dtypes do not match" if a.shape == b.shape else "the dtypes and shapes do not match"
+        return (
+            "the dtypes do not match" if a.shape == b.shape else "the dtypes do not match, and the shapes do not match"
+        )
     if a.shape != b.shape:
         return "the shapes do not match"
     return "" if a.stated_sharding == b.stated_sharding else "the shardings do not match"

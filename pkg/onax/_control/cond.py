@@ -20,6 +20,7 @@ from onax._core.effects import has_io
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.lists import merge_lists, partition_list, reject, select
 from onax._core.programs import BRANCH, HeldProgram, programs
+from onax._core.refs import check_distinct
 from onax._core.rewrite import close, eliminate_dead_code, prune
 from onax._core.trace import as_array, find_cur_trace, to_concrete_value, typeof, valid_jaxtype
 from onax._core.zeros import drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
@@ -78,6 +79,8 @@ def switch(
         raise TypeError("lax.switch: branches argument should be a sequence of callables.")
     if len(branches) == 0:
         raise ValueError("Empty branch sequence")
+    if isinstance(index, (list, tuple)):
+        raise TypeError(f"Branch index must be scalar, got {index} of shape {np.shape(index)}.")
     if not valid_jaxtype(index):
         raise TypeError(f"Index type must be an integer, got {index}.")
     aval = typeof(index)
@@ -161,6 +164,8 @@ def _predicate_aval(pred):
     if pred is None:
         raise TypeError("cond predicate is None")
     if not valid_jaxtype(pred):
+        if callable(pred):
+            raise TypeError(f"Pred type must be either boolean or number, got {pred}.")
         raise TypeError(f"Pred must be a scalar, got {pred} of type {type(pred)}")
     aval = typeof(pred)
     if aval.shape:
@@ -182,11 +187,29 @@ def _bind(index, names, functions, operands):
     what = "cond" if names[0] == "false_fun" else "switch"
     staged = {i: stage_body(functions[i], in_tree, avals, what) for i in traced_order}
     jaxprs, consts, out_trees = ([staged[i][part] for i in range(len(functions))] for part in range(3))
+    for i in traced_order:
+        check_distinct(jaxprs[i].debug_info, values, consts[i])
     in_traced_order = ([x[i] for i in traced_order] for x in (names, functions, out_trees))
     check_branches(what, *in_traced_order, [jaxprs[i].out_avals for i in traced_order])
     branches, all_consts = _share_constants(jaxprs, consts, traced_order)
-    outs = bind_with_refs(cond_p, [index, *all_consts, *values], {"branches": branches})
-    return tree_unflatten(out_trees[0], outs)
+    operands = [*all_consts, *values]
+    forwarded = _forwarded_operands(branches)
+    if any(k is not None for k in forwarded):
+        computed = [k is None for k in forwarded]
+        smaller = {id(b): close(b, b.invars, select(b.outvars, computed)) for b in branches}
+        branches = tuple(smaller[id(b)] for b in branches)
+    outs = iter(bind_with_refs(cond_p, [index, *operands], {"branches": branches}))
+    return tree_unflatten(out_trees[0], [next(outs) if k is None else operands[k] for k in forwarded])
+
+
+def _forwarded_operands(branches):
+    """For each result the operand that it is in every branch, or None."""
+    positions = [{v: k for k, v in enumerate(b.invars)} for b in branches]
+    found = []
+    for atoms in zip(*(b.outvars for b in branches)):
+        ks = {None if type(a) is core.Literal else where.get(a) for a, where in zip(atoms, positions)}
+        found.append(ks.pop() if len(ks) == 1 else None)
+    return found
 
 
 def _share_constants(jaxprs, consts, order):

@@ -14,8 +14,7 @@ from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_unflatten
 from onax._prims.creation import instantiate_zeros
-from onax._prims.shaping import bdim_at_front
-from onax._transforms.batching import batch_flat, batch_jaxpr
+from onax._transforms.batching import batch_custom_jvp, batch_jaxpr
 from onax._transforms.flatten import fun_name
 from onax._transforms.jvp import call_custom_jvp
 
@@ -97,7 +96,7 @@ def _flatten_rule(call):
         primals = tree_unflatten(call.in_tree, primals_and_tangents[:half])
         tangents = tree_unflatten(call.in_tree, primals_and_tangents[half:])
         outs, tangents_out, call.out_tree = _flatten_rule_results(
-            custom, source.call_user_rule(custom.jvp, *call.fixed, primals, tangents)
+            call, source.call_user_rule(custom.jvp, *call.fixed, primals, tangents)
         )
         return [*outs, *tangents_out]
 
@@ -105,8 +104,9 @@ def _flatten_rule(call):
     return jvp
 
 
-def _flatten_rule_results(custom, pair):
+def _flatten_rule_results(call, pair):
     """(flat results, flat tangents, their tree) of a user's rule; raises TypeError if they do not match."""
+    custom = call.custom
     rule, fun = fun_name(custom.jvp), fun_name(custom.fun)
     if not isinstance(pair, (list, tuple)) or len(pair) != 2:
         raise TypeError(
@@ -120,6 +120,7 @@ def _flatten_rule_results(custom, pair):
             f"Custom JVP rule {rule} for function {fun} must produce primal and tangent outputs with equal container "
             f"(pytree) structures, but got {out_tree} and {tangent_tree} respectively."
         )
+    call.check_rule_result(custom.jvp, out_tree, outs)
     for x, t in zip(outs, tangents):
         expected, got = typeof(x).to_tangent_aval(), t.aval if isinstance(t, SymbolicZero) else typeof(t)
         if (expected.shape, expected.dtype) != (got.shape, got.dtype):
@@ -187,14 +188,8 @@ def _partial_eval(linear, *args, call_jaxpr, **_):
 
 
 def _batch(axis_data, operands, dims, *, call_jaxpr, jvp_jaxpr_fun, num_consts, **params):
-    batched, dims_out = batch_jaxpr(call_jaxpr, axis_data, dims, True)
-    diff_dims = [*dims[num_consts:], *dims[num_consts:]]
-
-    def batched_jvp(*xs):
-        outs, out_dims = batch_flat(jvp_jaxpr_fun, axis_data, xs, diff_dims)
-        return [bdim_at_front(v, d, axis_data.size) for v, d in zip(outs, out_dims)]
-
-    batched_jvp.__name__ = fun_name(jvp_jaxpr_fun)
+    batched, dims_out = batch_jaxpr(call_jaxpr, axis_data, dims, any(d is not None for d in dims))
+    batched_jvp = batch_custom_jvp(jvp_jaxpr_fun, axis_data, dims[num_consts:], [], fixed_dims=dims_out)
     outs = custom_jvp_call_p.bind(
         *operands, call_jaxpr=batched, jvp_jaxpr_fun=batched_jvp, num_consts=num_consts, **params
     )

@@ -4,12 +4,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Generic
 
+from onax._core.refs import Ref
 from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._ground import errors
 from onax._ground.typing import Arguments, Result
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_flatten, tree_unflatten
-from onax._transforms.flatten import check_callable, debug_info, fun_name, fun_signature
+from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_name, fun_signature
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 
 
@@ -33,26 +34,46 @@ class CustomFunction(Generic[Arguments, Result]):
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
 
+    def __getattr__(self, name):
+        return forward_rule_setter(self, name)
 
-def _resolve_arguments(custom, args, kwargs):
-    """All arguments by position, including defaults."""
-    signature = fun_signature(custom.fun)
+
+def forward_rule_setter(custom, name):
+    """The method of this name, such as `def_vmap`, of the function with a rule of its own inside another one."""
+    if not name.startswith("def") or "fun" not in vars(custom):
+        raise AttributeError(f"{type(custom).__name__!r} object has no attribute {name!r}")
+    return getattr(custom.fun, name)
+
+
+def resolve_arguments(fun, kind, args, kwargs):
+    """All arguments by position, including defaults; those of a `functools.partial` as they are given.
+
+    Raises TypeError, with the kind of rule that the function has, if there is no such position.
+    """
+    signature = None if isinstance(fun, functools.partial) else fun_signature(fun)
     if not kwargs and (signature is None or len(args) == len(signature.parameters)):
         return args
-    where = f"The input arguments to the {custom.kind}-decorated function {fun_name(custom.fun)} could not be resolved"
+    where = (
+        f"The input arguments to the {kind}-decorated function {fun_name(fun)} could not be resolved to "
+        "positional-only arguments"
+    )
     if signature is None:
-        raise TypeError(f"{where} to positional-only arguments: the function has no signature")
-    try:
-        bound = signature.bind(*args, **kwargs)
-    except TypeError as error:
-        raise TypeError(f"{where} to positional-only arguments. Binding failed with the error:\n{error}") from None
-    bound.apply_defaults()
-    if bound.kwargs:
+        if not isinstance(fun, functools.partial):
+            raise TypeError(f"{where}: the function has no signature")
+        positional, named = args, kwargs
+    else:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{where}. Binding failed with the error:\n{error}") from None
+        bound.apply_defaults()
+        positional, named = bound.args, bound.kwargs
+    if named:
         raise TypeError(
-            f"{where} to positional-only arguments. Binding failed with the error:\n"
-            f"The following keyword arguments could not be resolved to positions: {', '.join(bound.kwargs)}"
+            f"{where}. Binding failed with the error:\n"
+            f"The following keyword arguments could not be resolved to positions: {', '.join(named)}"
         )
-    return bound.args
+    return positional
 
 
 def call_plainly(custom, args, kwargs):
@@ -66,7 +87,9 @@ def call_plainly(custom, args, kwargs):
     try:
         return custom.fun(*args, **kwargs)
     except TypeError:
-        _resolve_arguments(custom, args, kwargs)  # raises an error with the name of the rule's kind if it is this
+        resolve_arguments(
+            custom.fun, custom.kind, args, kwargs
+        )  # raises an error with the name of the rule's kind if it is this
         raise
 
 
@@ -77,7 +100,7 @@ class Call:
     the function, or the rule that replaces it, has run.
     """
 
-    __slots__ = ("_given", "custom", "fixed", "in_tree", "out_tree")
+    __slots__ = ("_given", "_out_type", "custom", "fixed", "in_tree", "out_tree")
 
     def __init__(self, custom, given, in_tree):
         self.custom = custom
@@ -85,6 +108,7 @@ class Call:
         self.in_tree = in_tree
         self.fixed = tuple([argument[0] for argument in given if argument is not None])
         self.out_tree = None
+        self._out_type = None  # (tree, types) of what the function returned, if it has run
 
     def arguments(self, leaves):
         """All arguments; the differentiated ones are unflattened from flat values."""
@@ -94,12 +118,47 @@ class Call:
     def fun(self, *leaves):
         """The function on flat values."""
         outs, self.out_tree = tree_flatten(self.custom.fun(*self.arguments(leaves)))
+        self._out_type = self.out_tree, [typeof(x) for x in outs if valid_jaxtype(x)]
         return outs
+
+    def check_rule_result(self, rule, out_tree, outs):
+        """Raises TypeError if what the rule returns in the place of the function's result differs from that in type."""
+        if self._out_type is None:
+            return
+        expected_tree, expected = self._out_type
+        got = [typeof(x) for x in outs]
+        same_tree = out_tree == expected_tree
+        if same_tree and all((a.shape, a.dtype) == (b.shape, b.dtype) for a, b in zip(got, expected)):
+            return
+        fun = fun_name(self.custom.fun)
+        differs = "shapes/dtypes of" if same_tree else "container/pytree structure"
+        if self.custom.kind == "custom_jvp":
+            shared = "with leaves of the same shape/dtype" if same_tree else "of the same container/pytree structure"
+            kind, what = "JVP", "JVP rule"
+            equal = f"(equal in value to the output of the custom_jvp-decorated function {fun}, and in particular "
+            equal += f"{shared})"
+        else:
+            kind, what = "VJP fwd", "fwd rule"
+            equal = (
+                f"(equal to the output of the custom_vjp-decorated function {fun}) and the second element represents "
+                "residuals (i.e. values stored from the forward pass for use on the backward pass)"
+            )
+        shown, shown_expected = _show_types(out_tree, got), _show_types(expected_tree, expected)
+        raise TypeError(
+            f"Custom {kind} rule {fun_name(rule)} for function {fun} must produce a pair (list or tuple of length two) "
+            f"where the first element represents the primal output {equal}, but instead the {what} output's first "
+            f"element had {differs}:\n    {shown}\nwhile the {self.custom.kind}-decorated function {fun} had output "
+            f"{differs}:\n    {shown_expected}{'' if same_tree else '.'}"
+        )
+
+
+def _show_types(tree, avals):
+    return str(tree_unflatten(tree, [a.str_short() for a in avals])).replace("'", "")
 
 
 def flatten_call(custom, args, kwargs):
     """(Call, flat differentiated arguments); raises TypeError for arguments that are not arrays or have no position."""
-    args = _resolve_arguments(custom, args, kwargs)
+    args = resolve_arguments(custom.fun, custom.kind, args, kwargs)
     fixed = {n % len(args) for n in custom.nondiff_argnums}
     signature = fun_signature(custom.fun)
     if custom.nondiff_argnames and signature is not None:
@@ -111,6 +170,8 @@ def flatten_call(custom, args, kwargs):
     for leaf in leaves:
         if not valid_jaxtype(leaf):
             raise TypeError(_invalid_argument(custom, leaf, leaves))
+    if custom.kind == "custom_vjp" and any(type(x) is Ref for x in leaves):
+        _refuse_same_reference(custom, args, given)
     return Call(custom, given, in_tree), leaves
 
 
@@ -123,6 +184,18 @@ def _invalid_argument(custom, leaf, leaves):
         f"Error interpreting argument to custom_jvp_call as a JAX value. The problematic value is of type {type(leaf)} "
         f"and was passed to custom_jvp_call at position {position}.{where}"
     )
+
+
+def _refuse_same_reference(custom, args, given):
+    names = argument_names(fun_signature(custom.fun), [a for a, fixed in zip(args, given) if fixed is None], {})
+    first = {}
+    for name, x in zip(names, tree_flatten([a for a, fixed in zip(args, given) if fixed is None])[0]):
+        if type(x) is Ref and first.setdefault(id(x), name) is not name:
+            raise ValueError(
+                "only one reference to a mutable array may be passed as an argument to a function, but custom_vjp "
+                f"function {fun_name(custom.fun)} got the same mutable array reference of type {x.aval.str_short()} at "
+                f"{first[id(x)]} and {name}."
+            )
 
 
 def _refuse_tracers(values):

@@ -4,18 +4,21 @@ A call is a `custom_vjp_call` equation of a jaxpr.  Linearizing it runs the forw
 equation, which counts as linear in the tangents and whose transpose is the backward rule.
 """
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from onax._control.custom_rules import CustomFunction, call_plainly, flatten_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
+from onax._core.facts import RULES_TAKE_REFS
+from onax._core.lists import reject
+from onax._core.paths import keystr, tree_leaves_with_path
 from onax._core.programs import CUSTOM_RULE, Call, programs
+from onax._core.refs import discharge
 from onax._core.trace import find_cur_trace, typeof
-from onax._core.trees import treedef_is_leaf
-from onax._core.zeros import SymbolicZero, Zero, is_undefined_primal
+from onax._core.zeros import SymbolicZero, Zero, drop_zeros, is_undefined_primal, nonzero_flags
 from onax._ground import source
+from onax._ground.config import config
 from onax._ground.dtypes import float0
 from onax._ground.typing import Arguments, Result
 from onax._native import context
@@ -24,7 +27,8 @@ from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unfla
 from onax._prims.creation import instantiate_zeros
 from onax._prims.reductions import reduce_sum
 from onax._prims.shaping import bdim_at_front, moveaxis
-from onax._transforms.batching import batch_flat, batch_jaxpr
+from onax._transforms.batching import batch_flat, batch_jaxpr, bring_to_front, unbatch_symbolic_zero
+from onax._transforms.discharge import discharge_refs, split_results
 from onax._transforms.flatten import fun_name
 
 
@@ -84,7 +88,7 @@ class custom_vjp(CustomFunction[Arguments, Result]):
             custom_vjp_call_p,
             call.fun,
             rules.fwd,
-            rules.bwd,
+            _FlatBwd(rules),
             leaves,
             out_trees=rules.n_outs,
             symbolic_zeros=self.symbolic_zeros,
@@ -143,16 +147,17 @@ class _FlatRules:
     `bwd(n_residuals, *residuals, *cotangents)`, in which cotangents may be SymbolicZero.
     """
 
-    __slots__ = ("_call", "in_avals", "residual_tree")
+    __slots__ = ("_call", "custom", "in_avals", "residual_tree")
 
     def __init__(self, call, in_avals):
         self._call = call
+        self.custom = call.custom
         self.in_avals = in_avals
         self.residual_tree = None
 
     def fwd(self, perturbed, *leaves):
         """Flat results followed by flat residuals."""
-        custom = self._call.custom
+        custom = self.custom
         if custom.symbolic_zeros:
             leaves = [CustomVJPPrimal(x, p) for x, p in zip(leaves, perturbed)]
         pair = source.call_user_rule(custom.fwd, *self._call.arguments(leaves))
@@ -165,6 +170,7 @@ class _FlatRules:
                 f"pass for use on the backward pass), but instead of a pair the fwd rule {rule} produced {pair}."
             )
         outs, self._call.out_tree = tree_flatten(pair[0])
+        self._call.check_rule_result(custom.fwd, self._call.out_tree, outs)
         residuals, self.residual_tree = tree_flatten(pair[1])
         return [*outs, *residuals]
 
@@ -177,7 +183,7 @@ class _FlatRules:
         call = self._call
         residuals = tree_unflatten(self.residual_tree, values[:n_residuals])
         cts = tree_unflatten(call.out_tree, values[n_residuals:])
-        given = source.call_user_rule(call.custom.bwd, *call.fixed, residuals, cts)
+        given = source.call_user_rule(self.custom.bwd, *call.fixed, residuals, cts)
         dummy = tree_unflatten(call.in_tree, [0] * call.in_tree.num_leaves)
         if not isinstance(given, (tuple, list)) or len(given) != len(dummy):
             raise _structure_error(given, call.in_tree)
@@ -187,7 +193,22 @@ class _FlatRules:
                 flat.extend(_flatten_cotangent(ct, argument))
         except ValueError:
             raise _structure_error(given, call.in_tree) from None
-        return [_check_cotangent(ct, aval, i) for i, (ct, aval) in enumerate(zip(flat, self.in_avals))]
+        path = lambda i: keystr(tree_leaves_with_path(tuple(dummy))[i][0])
+        return [_check_cotangent(ct, aval, path, i) for i, (ct, aval) in enumerate(zip(flat, self.in_avals))]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _FlatBwd:
+    """The backward rule of one call on flat values, which has the name of the user's rule."""
+
+    _rules: object
+
+    @property
+    def __name__(self):
+        return fun_name(self._rules.custom.bwd)
+
+    def __call__(self, n_residuals, *values):
+        return self._rules.bwd(n_residuals, *values)
 
 
 def _structure_error(given, in_tree):
@@ -199,31 +220,38 @@ def _structure_error(given, in_tree):
 
 
 def _flatten_cotangent(ct, argument):
-    """The leaves of the cotangent of one argument; None stands for a subtree of zeros.
+    """The leaves of the cotangent of one argument; a leaf stands for each leaf of a subtree, None for zero.
 
     Raises ValueError for a cotangent of another structure.
     """
     flat = []
 
     def append(x, part):
-        subtree = tree_structure(part)
-        if x is not None and not treedef_is_leaf(subtree):
-            raise ValueError("a leaf where a container is expected")
-        flat.extend([None] * subtree.num_leaves if x is None else [x])
+        flat.extend([x] * tree_structure(part).num_leaves)
+        return 0  # not None, which a container of the user's may not hold
 
     tree_map(append, ct, argument, is_leaf=lambda x: x is None)
     return flat
 
 
-def _check_cotangent(ct, aval, position):
+def _check_cotangent(ct, aval, path, i):
     tangent = aval.to_tangent_aval()
-    if ct is None or isinstance(ct, SymbolicZero) or tangent.dtype == float0:
+    if ct is None or tangent.dtype == float0:
+        return Zero(tangent)
+    if isinstance(ct, SymbolicZero):
+        if (ct.shape, ct.dtype) != (tangent.shape, tangent.dtype):
+            raise ValueError(
+                "Custom VJP bwd rule produced a SymbolicZero with a shape/dtype that does not match the corresponding "
+                f"input tangent shape/dtype: at output{path(i)} the SymbolicZero had shape/dtype {ct.aval.str_short()} "
+                f"while the corresponding input had shape/dtype {aval.str_short()}. Consider just returning a None "
+                "here instead of a SymbolicZero object."
+            )
         return Zero(tangent)
     got = typeof(ct)
-    if got.shape != tangent.shape:
+    if got.shape != tangent.shape and not config.jax_disable_bwd_checks:
         raise ValueError(
             "Custom VJP bwd rule must produce an output with the same type as the args tuple of the primal function, "
-            f"but at output[{position}] the bwd rule produced an output of type {got.str_short()} corresponding to an "
+            f"but at output{path(i)} the bwd rule produced an output of type {got.str_short()} corresponding to an "
             f"input of type {aval.str_short()}, so the shapes do not match"
         )
     return ct
@@ -235,15 +263,15 @@ def apply_fwd_rule(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
     The equation is bound under the current trace.  Its evaluation raises an error, because there is no forward-mode
     rule.
     """
-    active = tuple(i for i, t in enumerate(tangents) if type(t) is not Zero)
-    values = fwd(tuple([type(t) is not Zero for t in tangents]), *primals)
+    perturbed = nonzero_flags(tangents)
+    values = fwd(tuple(perturbed), *primals)
     outs, residuals = values[: n_outs()], values[n_outs() :]
     fixed = {i: x for i, x in enumerate(residuals) if type(x) is bool}
     if fixed:  # flags stay Python values, because a rule may branch on them
         residuals = [x for x in residuals if type(x) is not bool]
-        bwd = functools.partial(_call_with_fixed_residuals, bwd, fixed)
+        bwd = _with_fixed_residuals(bwd, fixed)
     out_avals = [typeof(x).to_tangent_aval() for x in outs]
-    given = [tangents[i] for i in active]
+    given = drop_zeros(tangents)
     differentiable = [a for a in out_avals if a.dtype != float0]
     results = iter(
         custom_lin_p.bind(
@@ -251,7 +279,7 @@ def apply_fwd_rule(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
             *given,
             n_residuals=len(residuals),
             bwd=bwd,
-            active=active,
+            in_zeros=tuple([not flag for flag in perturbed]),
             out_avals=tuple(out_avals),
             symbolic_zeros=symbolic_zeros,
         )
@@ -261,11 +289,16 @@ def apply_fwd_rule(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
     return outs, [Zero(a) if a.dtype == float0 else next(results) for a in out_avals]
 
 
-def _call_with_fixed_residuals(bwd, fixed, n_residuals, *values):
-    """Calls a backward rule; `fixed` holds the residuals, by position, that are not operands of the equation."""
-    rest = iter(values)
-    residuals = [fixed[i] if i in fixed else next(rest) for i in range(n_residuals + len(fixed))]
-    return bwd(len(residuals), *residuals, *rest)
+def _with_fixed_residuals(bwd, fixed):
+    """A backward rule; `fixed` holds the residuals, by position, that are not operands of the equation."""
+
+    def call(n_residuals, *values):
+        rest = iter(values)
+        residuals = [fixed[i] if i in fixed else next(rest) for i in range(n_residuals + len(fixed))]
+        return bwd(len(residuals), *residuals, *rest)
+
+    call.__name__ = fun_name(bwd)
+    return call
 
 
 # ---- the linear equation ----
@@ -279,13 +312,13 @@ def _lin_abstract(*_, out_avals, **__):
     return [a for a in out_avals if a.dtype != float0]
 
 
-def _lin_transpose(cts, *operands, n_residuals, bwd, active, out_avals, symbolic_zeros):
+def _lin_transpose(cts, *operands, n_residuals, bwd, in_zeros, out_avals, symbolic_zeros):
     residuals = operands[:n_residuals]
     given = iter(cts)
     full = [Zero(a) if a.dtype == float0 else next(given) for a in out_avals]
     make = _symbolic_zero if symbolic_zeros else instantiate_zeros
     flat = bwd(n_residuals, *residuals, *map(make, full))
-    cotangents = iter(flat[i] for i in active)
+    cotangents = iter(reject(flat, in_zeros))
     return [None] * n_residuals + [next(cotangents) if is_undefined_primal(x) else None for x in operands[n_residuals:]]
 
 
@@ -293,34 +326,46 @@ def _symbolic_zero(ct):
     return SymbolicZero(ct.aval) if type(ct) is Zero else ct
 
 
-def _lin_batch(axis_data, operands, dims, *, n_residuals, bwd, active, out_avals, **params):
-    dim_of = dict(zip(active, dims[n_residuals:]))
+def _lin_batch(axis_data, operands, dims, *, n_residuals, bwd, in_zeros, out_avals, **params):
+    given = iter(dims[n_residuals:])
+    tangent_dims = [None if zero else next(given) for zero in in_zeros]
 
     def batched_bwd(n, *values):
         operand_dims = [*dims[:n_residuals], *(None if a.dtype == float0 else 0 for a in out_avals)]
         cts, ct_dims = _run_batched(bwd, axis_data, n, values, operand_dims)
-        return [_unbatch_cotangent(ct, d, dim_of.get(i), axis_data.size) for i, (ct, d) in enumerate(zip(cts, ct_dims))]
+        return [_unbatch_cotangent(ct, d, dim, axis_data.size) for ct, d, dim in zip(cts, ct_dims, tangent_dims)]
 
+    batched_bwd.__name__ = fun_name(bwd)
     batched = tuple(a.update(shape=(axis_data.size, *a.shape)) for a in out_avals)
     outs = custom_lin_p.bind(
-        *operands, n_residuals=n_residuals, bwd=batched_bwd, active=active, out_avals=batched, **params
+        *operands, n_residuals=n_residuals, bwd=batched_bwd, in_zeros=in_zeros, out_avals=batched, **params
     )
     return outs, [0] * len(outs)
 
 
 def _run_batched(bwd, axis_data, n_residuals, values, dims, tag=None):
     """Runs the backward rule of one example batched; returns cotangents and their mapped axes."""
-    values, dims = zip(*map(_unbatch_symbolic_zero, values, dims)) if values else ((), ())
+    values, dims = zip(*map(_unbatch_value, values, dims)) if values else ((), ())
     run = lambda *xs: [instantiate_zeros(ct) for ct in bwd(n_residuals, *xs)]
     return batch_flat(run, axis_data, values, dims, tag)
 
 
-def _unbatch_symbolic_zero(value, dim):
+def _unbatch_value(value, dim):
     """The symbolic zero of one example; other values are returned as they are."""
+    value, dim = unbatch_symbolic_zero(value, dim)
     if isinstance(value, SymbolicZero):
-        shape = value.shape if dim is None else (*value.shape[:dim], *value.shape[dim + 1 :])
-        return SymbolicZero(value.aval.update(shape=shape)), None
+        return value, dim
     return value, None if typeof(value).dtype == float0 else dim
+
+
+def _lin_pretty(eqn, names):
+    params = eqn.params
+    return {
+        "bwd": fun_name(params["bwd"]),
+        "in_zeros": list(params["in_zeros"]),
+        "num_res": params["n_residuals"],
+        "symbolic_zeros": params["symbolic_zeros"],
+    }
 
 
 custom_lin_p = Primitive(
@@ -331,6 +376,7 @@ custom_lin_p = Primitive(
     jvp=_lin_impl,
     batch=_lin_batch,
     transpose=_lin_transpose,
+    pretty=_lin_pretty,
     weak=NEVER,
 )
 
@@ -356,14 +402,34 @@ class CustomVJPCall(Primitive):
         }
         return trace.process_primitive(self, operands, eqn_params)
 
+    def call_with_refs(self, trace, args, params):
+        """A call of a recorded function under a trace; its rules take the operands that are references as they are."""
+        n, call_jaxpr = params["num_consts"], params["call_jaxpr"]
+        if n:
+            raise NotImplementedError(
+                f"the custom_vjp function {params['name']} takes references and closes over traced values; pass these "
+                "as arguments"
+            )
+        bwd, fwd = params["shown"]
+        return trace.process_custom_vjp_call(
+            self,
+            lambda *xs: eval_jaxpr(call_jaxpr, call_jaxpr.consts, *xs),
+            params["fwd_jaxpr_thunk"],
+            params["bwd"],
+            args,
+            out_trees=params["out_trees"],
+            symbolic_zeros=params["symbolic_zeros"],
+            params={"name": params["name"], "fun": fwd, "fwd": fwd, "bwd": bwd},
+        )
+
     def apply_fwd_rule(self, fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
         """The function of this name, for `_transforms`, which cannot import this module."""
         return apply_fwd_rule(fwd, bwd, n_outs, primals, tangents, symbolic_zeros)
 
-    def batch_functions(self, axis_data, fun, fwd, bwd, n_outs, dims, tag=None, in_front=False):
+    def batch_functions(self, axis_data, fun, fwd, bwd, n_outs, dims, tag=None, fixed_dims=None):
         """The function and its rules on batched values, and a list that holds the results' mapped axes after a call.
 
-        With `in_front`, all results of the forward rule and all cotangents are mapped along their first axis.
+        With `fixed_dims`, results of the forward rule are mapped along their first axis where these say so.
         """
         dims_out, fwd_dims = [], []
 
@@ -375,9 +441,9 @@ class CustomVJPCall(Primitive):
         def batched_fwd(perturbed, *xs):
             values, out_dims = batch_flat(lambda *ys: fwd(perturbed, *ys), axis_data, xs, dims, tag)
             n = n_outs()
-            if in_front:
-                values = [*(bdim_at_front(v, d, axis_data.size) for v, d in zip(values, out_dims[:n])), *values[n:]]
-                out_dims = [*[0] * n, *out_dims[n:]]
+            if fixed_dims is not None:
+                moved = [bring_to_front(v, d, j, axis_data.size) for v, d, j in zip(values, out_dims, fixed_dims)]
+                values, out_dims = [*moved, *values[n:]], [*fixed_dims, *out_dims[n:]]
             fwd_dims[:] = out_dims
             dims_out[:] = out_dims[:n]
             return values
@@ -387,6 +453,7 @@ class CustomVJPCall(Primitive):
             cts, ct_dims = _run_batched(bwd, axis_data, n_residuals, values, operand_dims, tag)
             return [_unbatch_cotangent(ct, d, dim, axis_data.size) for ct, d, dim in zip(cts, ct_dims, dims)]
 
+        batched_bwd.__name__ = fun_name(bwd)
         return batched_fun, batched_fwd, batched_bwd, dims_out
 
 
@@ -419,9 +486,9 @@ def _partial_eval(linear, *args, call_jaxpr, **_):
 
 
 def _batch(axis_data, operands, dims, *, call_jaxpr, fwd_jaxpr_thunk, bwd, num_consts, out_trees, **params):
-    derived, dims_out = batch_jaxpr(call_jaxpr, axis_data, dims, True)
+    derived, dims_out = batch_jaxpr(call_jaxpr, axis_data, dims, any(d is not None for d in dims))
     _, batched_fwd, batched_bwd, _ = custom_vjp_call_p.batch_functions(
-        axis_data, None, fwd_jaxpr_thunk, bwd, out_trees, list(dims[num_consts:]), in_front=True
+        axis_data, None, fwd_jaxpr_thunk, bwd, out_trees, list(dims[num_consts:]), fixed_dims=dims_out
     )
     outs = custom_vjp_call_p.bind(
         *operands,
@@ -456,5 +523,21 @@ custom_vjp_call_p = CustomVJPCall(
     batch=_batch,
     pretty=_pretty,
     weak=NEVER,
+    facts={RULES_TAKE_REFS},
 )
 programs.set(custom_vjp_call_p, Call("call_jaxpr", CUSTOM_RULE))
+
+
+@discharge.rule(custom_vjp_call_p)
+def _discharge(values, refs, *, call_jaxpr, name, **params):
+    """A call of the pure function.  It has no derivative any more, because its rules take references."""
+
+    def refuse(*_):
+        raise NotImplementedError(
+            f"the custom_vjp function {name} takes references and is part of a loop or branch: "
+            "there it has no derivative"
+        )
+
+    given = {**params, "fwd_jaxpr_thunk": refuse, "num_consts": 0}
+    outs = custom_vjp_call_p.bind(*values, call_jaxpr=discharge_refs(call_jaxpr), name=name, **given)
+    return split_results(outs, len(call_jaxpr.outvars), refs)

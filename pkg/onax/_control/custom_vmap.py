@@ -4,6 +4,7 @@ import functools
 import re
 from dataclasses import dataclass
 
+from onax._control.custom_rules import forward_rule_setter, resolve_arguments
 from onax._control.map import map_
 from onax._core import jaxpr as core
 from onax._core.axes import AxisData
@@ -17,7 +18,7 @@ from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unfla
 from onax._prims.creation import instantiate_zeros
 from onax._prims.shaping import bdim_at_front, moveaxis
 from onax._transforms.batching import batch_flat, batch_jaxpr
-from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name, fun_signature
+from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name
 from onax._transforms.jvp import jvp_flat, jvp_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
 
@@ -54,12 +55,15 @@ class custom_vmap:
         self.vmap_rule = vmap_rule
         return vmap_rule
 
+    def __getattr__(self, name):
+        return forward_rule_setter(self, name)
+
     def __call__(self, *args, **kwargs):
+        args = resolve_arguments(self.fun, "custom_vmap", args, kwargs)
         if self.vmap_rule is None:
             raise AttributeError(
                 f"No batching rule defined for custom_vmap function {fun_name(self.fun)} using def_vmap."
             )
-        args = _resolve_kwargs(self.fun, args, kwargs)
         leaves, tree = tree_flatten((args, {}))
         for leaf in leaves:
             if not valid_jaxtype(leaf):
@@ -77,18 +81,6 @@ class custom_vmap:
             out_tree=flat.out_tree,
         )
         return tree_unflatten(flat.out_tree, outs)
-
-
-def _resolve_kwargs(fun, args, kwargs):
-    """All arguments by position, including defaults."""
-    signature = fun_signature(fun)
-    if signature is None or not kwargs:
-        return args
-    bound = signature.bind(*args, **kwargs)
-    bound.apply_defaults()
-    if bound.kwargs:
-        raise TypeError(f"keyword arguments could not be resolved to positions: {', '.join(bound.kwargs)}")
-    return bound.args
 
 
 def _impl(*args, call, **_):
@@ -130,8 +122,8 @@ def _apply_rule(rule, in_tree, out_tree, axis_size, flat, batched):
         )
     if tree != out_tree:
         raise ValueError(
-            f"structure of output returned by custom vmap rule ({fun_name(rule)}) does not match that of the original "
-            f"function: {tree} instead of {out_tree}"
+            f"structure of output returned by custom vmap rule ({fun_name(rule)}) does not match that of original "
+            f"custom-vmapped function.\nOriginal output: {out_tree}\nRule output: {tree}"
         )
     return leaves, flags
 
@@ -152,8 +144,9 @@ class JVPOfRule:
     def apply(self, axis_size, flat, batched):
         """(flat results and tangents, for each whether it is batched)."""
         n = len(self.nonzeros)
-        if not any(batched[:n]):
-            return self._apply_to_batched_tangents(axis_size, flat, batched)
+        flags = iter(batched[n:])
+        if not any(nonzero and next(flags) and p for p, nonzero in zip(batched, self.nonzeros)):
+            return self._apply_under_vmap(axis_size, flat, batched)
         primals, given = flat[:n], iter(zip(flat[n:], batched[n:]))
         tangents, joint = [], []
         for i, (p, nonzero) in enumerate(zip(primals, self.nonzeros)):
@@ -175,8 +168,11 @@ class JVPOfRule:
         nonzero = [i for i, nonzero in enumerate(self.nonzeros_out) if nonzero]
         return [*outs, *(instantiate_zeros(tangents_out[i]) for i in nonzero)], [*flags, *(flags[i] for i in nonzero)]
 
-    def _apply_to_batched_tangents(self, axis_size, flat, batched):
-        """Handles batched tangents at an unbatched point, as in `jacfwd`: results of the rule stay unbatched."""
+    def _apply_under_vmap(self, axis_size, flat, batched):
+        """Handles operands of which none is batched with its tangent, as in `jacfwd`: the rule gets one example.
+
+        It is told, as in JAX, that nothing is batched.
+        """
         n = len(self.nonzeros)
 
         def fun(*xs):

@@ -13,8 +13,8 @@ from onax._control.scan_bodies import drop_forwarded
 from onax._control.scan_rules import scan_p
 from onax._core.evaluate import bind_with_refs
 from onax._core.lists import merge_lists, reject, select
-from onax._core.refs import is_ref
-from onax._core.trace import as_array, find_cur_trace, typeof
+from onax._core.refs import check_distinct, is_ref
+from onax._core.trace import as_array, concrete_or_error, find_cur_trace, typeof
 from onax._ground import dims, source
 from onax._ground.config import DISABLE_JIT
 from onax._ground.typing import PyTree
@@ -82,6 +82,7 @@ def scan_adapted(f, init, xs, length, reverse, unroll, what="scan", adapt=None, 
     in_tree = tree_structure(((init, tree_unflatten(xs_tree, [0] * len(xs_leaves))), {}))
     stage = lambda avals: stage_body(f, in_tree, [*avals, *x_avals], what, adapt, names)
     jaxpr, consts, out_tree = stage(avals)
+    check_distinct(jaxpr.debug_info, values, consts)
     carry_tree = _carry_tree(out_tree, jaxpr)
     if carry_tree == init_tree:
         values, changed = promote_weak_types(values, avals, jaxpr.out_avals)
@@ -145,6 +146,12 @@ class _TypeText:
         return f"{'~' if self.aval.weak_type else ''}{self.aval.str_short()}"
 
 
+_LENGTH = (
+    "The `length` argument to `scan` expects a concrete `int` value. For scan-like iteration with a dynamic length, "
+    "use `while_loop` or `fori_loop`."
+)
+
+
 def common_length(avals, leaves, length):
     """The length of the leading axes; raises ValueError if they disagree with each other or with `length`."""
     scalars = [str(leaf) for aval, leaf in zip(avals, leaves) if not aval.shape]
@@ -152,6 +159,7 @@ def common_length(avals, leaves, length):
         raise ValueError(f"scan got value with no leading axis to scan over: {', '.join(scalars)}.")
     sizes = list(dict.fromkeys(a.shape[0] for a in avals))
     if length is not None:
+        length = concrete_or_error(None, length, _LENGTH)
         length = int(length) if dims.is_constant(length) else length
         if any(s != length for s in sizes):
             raise ValueError(f"scan got `length` argument of {length} which disagrees with leading axis sizes {sizes}.")
@@ -166,6 +174,8 @@ def common_length(avals, leaves, length):
 
 
 def _check_unroll(unroll, length):
+    expected = "The `unroll` argument to `scan` expects a concrete `int` or `bool` value."
+    unroll = concrete_or_error(None, unroll, expected)
     if isinstance(unroll, bool):
         return max(length, 1) if unroll else 1
     if operator.index(unroll) < 0:

@@ -319,7 +319,7 @@ def _insert_zero_tangents(jaxpr, params, out_specs, nonzeros_out, tangents):
     ]
 
 
-def _add_unit_axes(jaxpr, positions, results):
+def add_unit_axes(jaxpr, positions, results):
     """Adds a leading axis of length 1 to some arguments or results, so that scalars can be sharded."""
     chosen = frozenset(positions)
     key = ("with rank", chosen, results)
@@ -379,8 +379,8 @@ def _bind_with_residuals(forward, linear, forwarded, args, in_specs, out_specs, 
     with region.scope():
         computed = [i for i, f in enumerate(forwarded) if f is None]
         scalars = [j for j, v in enumerate(forward.outvars[n:]) if not v.aval.shape]
-        forward = _add_unit_axes(forward, [n + j for j in scalars], True)
-        linear = _add_unit_axes(linear, [computed[j] for j in scalars], False)
+        forward = add_unit_axes(forward, [n + j for j in scalars], True)
+        linear = add_unit_axes(linear, [computed[j] for j in scalars], False)
         varying = _varying_axes(region, forward, in_specs)[n:]
         residual_specs = [PartitionSpec(axes) if axes else REPLICATED for axes in varying]
     outs = _bind(forward, args, params, in_specs, [*out_specs, *residual_specs])

@@ -105,13 +105,37 @@ def _while(cond_fun, body_fun, init_val, what="while_body", adapt=None, names=No
     check_carry("while_loop body function", name, init_tree, out_tree, avals, body.out_avals)
     cond, cond_consts, cond_tree = stage_body(cond_fun, in_tree, avals, "while_cond")
     _check_condition(cond, cond_tree)
+    cond, body, fixed = _fix_unused_carry(cond, len(cond_consts), body, len(body_consts))
+    kept = select(values, fixed)
     params = {
         "cond_jaxpr": cond,
         "cond_nconsts": len(cond_consts),
         "body_jaxpr": body,
-        "body_nconsts": len(body_consts),
+        "body_nconsts": len(kept) + len(body_consts),
     }
-    return tree_unflatten(out_tree, bind_with_refs(while_p, [*cond_consts, *body_consts, *values], params))
+    outs = bind_with_refs(while_p, [*cond_consts, *kept, *body_consts, *reject(values, fixed)], params)
+    return tree_unflatten(out_tree, merge_lists(fixed, outs, kept))
+
+
+def _fix_unused_carry(cond, n_cond, body, n_body):
+    """Makes parts of the carry that no step changes, and that the condition does not read, constants of the body.
+
+    Returns (condition, body, for each part whether it is fixed).  So a mapped condition does not map them.
+    """
+    consts, carry = body.invars[:n_body], body.invars[n_body:]
+    same = [old is new for old, new in zip(carry, body.outvars)]
+    if not any(same) or all(same):
+        return cond, body, [False] * len(carry)
+    keep = [*[True] * n_cond, *(not flag for flag in same)]
+    smaller, used = prune(cond, [True], keep)
+    fixed = [not flag for flag in used[n_cond:]]
+    if not any(fixed):
+        return cond, body, fixed
+    key = ("fixed carry", n_body, tuple(fixed))
+    if key not in body.cache:
+        invars = [*select(carry, fixed), *consts, *reject(carry, fixed)]
+        body.cache[key] = close(body, invars, reject(body.outvars, fixed))
+    return smaller, body.cache[key], fixed
 
 
 def _call_each_step(cond_fun, body, carry, holds):
@@ -165,6 +189,8 @@ def fori_loop(
     first, end = _known_bound(lower), _known_bound(upper)
     if first is not None and end is not None:
         trips, names = max(end - first, 0), _fori_scan_arg_names
+        if trips == 0 and context.option_word() & DISABLE_JIT:
+            return tree_map(as_array, init_val)
         carry = (first, init_val)
         unroll = 1 if unroll is None else unroll
         (_, out), _ = scan_adapted(

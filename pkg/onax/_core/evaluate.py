@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from onax._core.jaxpr import ClosedJaxpr, DropVar, Literal
+from onax._core.facts import RULES_TAKE_REFS
+from onax._core.jaxpr import ClosedJaxpr, DropVar, Literal, jaxprs_in_params
+from onax._core.programs import Call, programs
 from onax._core.refs import apply_with_refs, creates_or_takes_ref, is_ref, uses_refs
-from onax._core.trace import find_cur_trace
+from onax._core.trace import eval_trace, find_cur_trace
 from onax._ground.source import here
 from onax._native import context
 from onax._native.interpreter import JaxprInterpreter
@@ -54,7 +56,7 @@ def _eval_by_binding(jaxpr, consts, args):
             here.record = eqn.source_info or outer
             operands = [read(a) for a in eqn.invars]
             if eqn.effects and uses_refs(eqn.effects) and creates_or_takes_ref(eqn.primitive, operands):
-                out = apply_with_refs(trace, eqn.primitive, operands, eqn.params)
+                out = _apply_with_refs(trace, eqn.primitive, operands, eqn.params)
             else:
                 out = trace.process_primitive(eqn.primitive, operands, eqn.params)
             if eqn.primitive.multiple_results:
@@ -69,8 +71,36 @@ def _eval_by_binding(jaxpr, consts, args):
 def bind_with_refs(primitive, args, params):
     """`primitive.bind` for a primitive that takes mutable array references, or holds programs that may take them."""
     if any(map(is_ref, args)):
-        return apply_with_refs(find_cur_trace(), primitive, args, params)
+        return _apply_with_refs(find_cur_trace(), primitive, args, params)
     return primitive.bind(*args, **params)
+
+
+def _apply_with_refs(trace, primitive, args, params):
+    """Interprets an operation with references.
+
+    Rules of the user's that take references are lost where a call is discharged: under a transformation the call is
+    inlined, so that the transformation meets the references themselves.
+    """
+    if trace is not eval_trace and not trace.records_refs(args):
+        if RULES_TAKE_REFS in primitive.facts:
+            return primitive.call_with_refs(trace, args, params)
+        description = programs.get(primitive)
+        if type(description) is Call and _has_rules_on_refs(params[description.parameter]):
+            program = params[description.parameter]
+            return eval_jaxpr(program, program.consts, *args)
+    return apply_with_refs(trace, primitive, args, params)
+
+
+def _has_rules_on_refs(jaxpr):
+    """Whether a program calls, at any depth, functions whose rules take references; cached with the program."""
+    key = "rules on references"
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = any(
+            RULES_TAKE_REFS in eqn.primitive.facts or any(map(_has_rules_on_refs, jaxprs_in_params(eqn.params)))
+            for eqn in jaxpr.eqns
+            if uses_refs(eqn.effects)
+        )
+    return jaxpr.cache[key]
 
 
 def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr) -> Callable[..., list[Any]]:

@@ -155,16 +155,23 @@ class RefWriteError(Exception):
         )
 
 
-def check_distinct(info, leaves):
-    """Raises ValueError if the same reference is passed twice to a traced function."""
+def check_distinct(info, leaves, closed_over=()):
+    """Raises ValueError if a traced function is passed the same reference twice, or one that it closes over."""
     first = {}
     for i, x in enumerate(leaves):
-        if type(x) is Ref and first.setdefault(id(x), i) != i:
+        if type(x) is not Ref:
+            continue
+        kind = f"mutable array reference of type {x.aval.str_short()}"
+        if first.setdefault(id(x), i) != i:
             names = [info.arg_names[k] for k in (first[id(x)], i)]
             raise ValueError(
                 "only one reference to a mutable array may be passed as an argument to a function, but when tracing "
-                f"{info.func_src_info} for {info.traced_for} the mutable array reference of type {x.aval.str_short()} "
-                f"appeared at both {names[0]} and {names[1]}."
+                f"{info.func_src_info} for {info.traced_for} the {kind} appeared at both {names[0]} and {names[1]}."
+            )
+        if any(x is c for c in closed_over):
+            raise ValueError(
+                f"when tracing {info.func_src_info} for {info.traced_for}, a {kind} was both closed over and passed as "
+                f"the argument {info.arg_names[i]}"
             )
 
 

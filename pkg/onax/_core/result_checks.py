@@ -159,7 +159,7 @@ def check_new_array(x, name):
 VANISHED = (
     "\nCarried out operation by operation, the function gave no such value: the de-optimized function did not "
     "produce it.  Compilation may have reordered floating-point operations, the function may call back to Python "
-    "code that answers differently, or the value may be a constant of the program or one of its arguments."
+    "code that answers differently, or the value may be a literal of the program or one of its inputs."
 )
 
 

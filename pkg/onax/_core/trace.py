@@ -474,7 +474,7 @@ def typeof(x: Any) -> Any:
     if isinstance(x, (np.ndarray, np.generic)):
         if kind is not np.ndarray:
             check_mask(x)
-        if x.dtype.kind in "OSUMm":
+        if x.dtype.kind in "OSUMm" or (x.dtype.names is not None and x.dtype != dtypes.float0):
             raise TypeError(
                 f"Dtype {x.dtype} is not a valid JAX array type. Only arrays of numeric types are supported by JAX."
             )

@@ -13,8 +13,10 @@ from onax._core.trace import (
     set_current_trace,
     typeof,
 )
+from onax._core.zeros import SymbolicZero
 from onax._native.source_info import user_location
 from onax._prims.shaping import bdim_at_front, broadcast_bdim, moveaxis
+from onax._transforms.flatten import fun_name
 from onax._transforms.staging import derive_jaxpr
 
 
@@ -137,17 +139,7 @@ class BatchTrace(Trace):
             dims_out[:] = out_dims
             return outs
 
-        def batched_jvp(*xs):
-            outs, out_dims = batch_flat(jvp, axis_data, xs, [*dims, *dims], self.tag)
-            half = len(outs) // 2
-            joint = [None if p is None and t is None else 0 for p, t in zip(out_dims[:half], out_dims[half:])]
-            dims_out[:] = joint
-            return [
-                v if j is None else bdim_at_front(v, d, axis_data.size)
-                for v, d, j in zip(outs, out_dims, [*joint, *joint])
-            ]
-
-        batched_jvp.__name__ = jvp.__name__
+        batched_jvp = batch_custom_jvp(jvp, axis_data, dims, dims_out, self.tag)
         with set_current_trace(self.parent_trace):
             outs = self.parent_trace.process_custom_jvp_call(
                 primitive, batched_fun, batched_jvp, vals, symbolic_zeros=symbolic_zeros, params=params
@@ -203,6 +195,46 @@ def batch_flat(fun, axis_data, vals, dims, tag=None):
         del args, outs, trace
         leaks.check(watched)
     return [v for v, _ in pairs], [d for _, d in pairs]
+
+
+def batch_custom_jvp(jvp, axis_data, dims, dims_out, tag=None, fixed_dims=None):
+    """A user's rule on batched primals and tangents; sets `dims_out` to the mapped axes of the results when it runs.
+
+    A result and its tangent are mapped along their first axis if one of them is mapped, or, with `fixed_dims`, where
+    these say so.
+    """
+
+    def batched_jvp(*xs):
+        xs, in_dims = zip(*map(unbatch_symbolic_zero, xs, [*dims, *dims])) if xs else ((), ())
+        outs, out_dims = batch_flat(jvp, axis_data, xs, in_dims, tag)
+        half = len(outs) // 2
+        joint = fixed_dims
+        if joint is None:
+            joint = [None if p is None and t is None else 0 for p, t in zip(out_dims[:half], out_dims[half:])]
+        dims_out[:] = joint
+        return [bring_to_front(v, d, j, axis_data.size) for v, d, j in zip(outs, out_dims, [*joint, *joint])]
+
+    batched_jvp.__name__ = fun_name(jvp)
+    return batched_jvp
+
+
+def bring_to_front(val, dim, target_dim, size):
+    """A value whose mapped axis is the first one, or that is not mapped if `target_dim` is None."""
+    if target_dim is None:
+        if dim is not None:
+            raise ValueError("a custom derivative rule has a mapped result where that of its function is not mapped")
+        return val
+    if isinstance(val, SymbolicZero):
+        return SymbolicZero(val.aval.update(shape=(size, *val.shape)))
+    return bdim_at_front(val, dim, size)
+
+
+def unbatch_symbolic_zero(value, dim):
+    """The symbolic zero of one example, which is not mapped; other values are returned as they are."""
+    if isinstance(value, SymbolicZero):
+        shape = value.shape if dim is None else (*value.shape[:dim], *value.shape[dim + 1 :])
+        return SymbolicZero(value.aval.update(shape=shape)), None
+    return value, dim
 
 
 def move_mapped_axis(val, source, target, size):

@@ -5,12 +5,13 @@ from typing import Any
 
 from onax._core.axes import AxisData, named_axis
 from onax._core.paths import prefix_errors
+from onax._core.refs import Ref, check_distinct
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._ground import source
 from onax._ground.typing import Function
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._transforms.batching import batch_flat, move_mapped_axis
-from onax._transforms.flatten import argument_names, check_callable, fun_signature
+from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_signature
 from onax._transforms.vmappable import MappedFunction, is_container, spec_types
 
 
@@ -70,6 +71,8 @@ def vmap(
                 f"passed to the function, but got len(in_axes)={len(in_axes)}, len(args)={len(args)}"
             )
         leaves, tree = tree_flatten((args, kwargs), is_leaf=is_container)
+        if any(type(x) is Ref for x in leaves):
+            check_distinct(debug_info("vmap", fun, args, kwargs), leaves)
         axes = tuple(in_axes) if isinstance(in_axes, tuple) else in_axes
         dims = flatten_axes("vmap in_axes", tree, (axes, 0), kws=True)
         leaves = [x if d is None else _as_argument(x) for x, d in zip(leaves, dims)]
@@ -171,7 +174,7 @@ def _mapped_size(fun, args, kwargs, leaves, dims, axis_size):
         )
     sizes = []
     for x, d in zip(leaves, dims):
-        if d is None:
+        if d is None or (axis_size is not None and is_container(x)):  # whose spec may be anything
             continue
         shape = x.shape if is_container(x) else typeof(x).shape
         if not -len(shape) <= d < len(shape):

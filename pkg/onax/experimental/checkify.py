@@ -3,7 +3,8 @@
 `checkify(f)` stages f and carries its program out once more with the state of its errors beside the values: under jit,
 vmap, scan, while_loop, cond and grad alike, because that state is arrays.
 
-    state:  key -> (failed: bool[], code: int32[], payload)         key = (class of the error, types of the payload)
+    state:  key -> (failed: bool[], code: int32[], payload)
+    key:    (class of the error, types of the payload, shape of `failed`: that of the devices of a shard_map)
     code:   identifies the operation that failed; a table beside the state holds its message
 
 What fails first in a key keeps its code and payload.  Inner programs (branches, bodies, calls) start with an empty
@@ -12,14 +13,14 @@ state, and what they report is merged into the state outside: into the carry of 
 
 import functools
 import itertools
+import operator
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from onax._control.bodies import arrays_and_avals
 from onax._control.checkpoint import remat_p
 from onax._control.closed_call import closed_call_p
 from onax._control.cond import cond_p
@@ -27,19 +28,21 @@ from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_vjp_call_p
 from onax._control.jit_call import jit_p
 from onax._control.scan_rules import scan_p
+from onax._control.shard_map import ManualRegion, add_unit_axes, shard_map_p
 from onax._control.while_loop import while_p
 from onax._core import jaxpr as core
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.evaluate import eval_jaxpr
 from onax._core.facts import MAKES_NAN
+from onax._core.meshes import PartitionSpec
 from onax._core.programs import replace_programs
-from onax._core.rewrite import map_equations
+from onax._core.rewrite import close
 from onax._core.slots import Slot
 from onax._core.trace import Tracer, as_array, trace_state_clean, typeof
 from onax._ground import dtypes, source
 from onax._ground.typing import AnyFunction, ArrayLike
 from onax._native.array import Array
-from onax._native.tree import register_pytree_node, tree_flatten, tree_unflatten
+from onax._native.tree import register_pytree_node, tree_flatten, tree_structure, tree_unflatten
 from onax._prims.checks import check_p, last_failure
 from onax._prims.convert import convert_element_type
 from onax._prims.creation import full
@@ -48,7 +51,7 @@ from onax._prims.elementwise_bits import bitwise_not, bitwise_or
 from onax._prims.indexing import gather_p, scatter_add_p, scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p
 from onax._prims.indexing_records import window_sizes
 from onax._prims.reductions import argmax, reduce_or
-from onax._prims.shaping import reshape
+from onax._prims.shaping import broadcast_in_dim, reshape
 from onax._prims.slicing import concatenate, dynamic_slice, dynamic_slice_p, dynamic_update_slice_p
 from onax._transforms.abstract import CheckedFlatFunction
 from onax._transforms.flatten import debug_info
@@ -180,20 +183,27 @@ class Error:
         if not self._slots:
             return None
         known = [(np.asarray(f), np.asarray(c), list(map(np.asarray, p))) for f, c, p in self._slots.values()]
-        shape = np.broadcast_shapes(*(failed.shape for failed, _, _ in known))
+        shape = max((failed.shape for failed, _, _ in known), key=len)
         if not shape:
             return self._at((), known)
-        errors = {i: self._at(i, known) for i in np.ndindex(shape)}
-        errors = {i: error for i, error in errors.items() if error is not None}
+        errors = {}
+        while known:  # the errors of one example, or device, are those at a beginning of its index
+            here = [slot for slot in known if slot[0].shape == shape[: slot[0].ndim]]
+            known = [slot for slot in known if slot[0].shape != shape[: slot[0].ndim]]
+            errors |= {i: error for i in np.ndindex(shape) if (error := self._at(i, here)) is not None}
+            shape = max((failed.shape for failed, _, _ in known), key=len, default=())
         return BatchedError(errors) if errors else None
 
     def _at(self, index, known):
         """The error of one example: the one that comes first in the program."""
-        failed = [(int(code[index]), payload) for flag, code, payload in known if flag[index]]
+        failed = []
+        for flag, code, payload in known:
+            i = index[: flag.ndim]
+            if flag[i]:
+                failed.append((int(code[i]), [x[i] for x in payload]))
         if not failed:
             return None
-        code, payload = min(failed, key=lambda pair: pair[0])
-        return Sites(self._sites).described(code, [x[index] for x in payload])
+        return Sites(self._sites).described(*min(failed, key=lambda pair: pair[0]))
 
     def throw(self):
         """Raises JaxRuntimeError if there was an error."""
@@ -252,7 +262,7 @@ def check(pred: ArrayLike, msg: str, *fmt_args: Any, debug: bool = False, **fmt_
       True
     """
     if not _is_scalar_bool(pred):
-        raise TypeError(f"check takes a scalar pred as argument, got {pred}")
+        raise TypeError(f"{'debug_check' if debug else 'check'} takes a scalar pred as argument, got {pred}")
     leaves, tree = tree_flatten((fmt_args, fmt_kwargs))
     for x in leaves:
         if not isinstance(x, (Array, np.ndarray, np.generic)):
@@ -358,7 +368,7 @@ class _State:
 
     def add(self, failed, code, payload, sites):
         """Reports that something may have failed; an earlier report takes precedence."""
-        key = (sites.by_code[next(iter(sites.by_code))][0], tuple(_type_of(x) for x in payload))
+        key = (sites.by_code[next(iter(sites.by_code))][0], tuple(_type_of(x) for x in payload), ())
         self.sites.update(sites.by_code)
         self._put(key, failed, code, payload)
 
@@ -367,7 +377,7 @@ class _State:
         old = self.slots.get(key)
         if old is not None:
             was = old[0]
-            selected = [select_n(was, n, o) for n, o in zip(new[2], old[2])]
+            selected = [select_n(_spread(was, n), n, o) for n, o in zip(new[2], old[2])]
             new = (bitwise_or(was, failed), select_n(was, new[1], old[1]), selected)
         self.slots[key] = new
 
@@ -421,12 +431,18 @@ def _strong(x):
 
 
 def _nothing(key):
-    payload = [full(shape, 0, dtype) for shape, dtype in key[1]]
-    return as_array(np.False_), as_array(np.int32(-1)), payload
+    _, types, batch = key
+    payload = [full((*batch, *shape), 0, dtype) for shape, dtype in types]
+    return full(batch, False, np.bool_), full(batch, -1, np.int32), payload
+
+
+def _spread(failed, payload):
+    """Flags with which `select_n` chooses a payload: a scalar, or one flag for each element."""
+    ndim = typeof(failed).ndim
+    return broadcast_in_dim(failed, typeof(payload).shape, range(ndim)) if ndim else failed
 
 
 def _any(mask):
-    """Whether any element is true."""
     return reduce_or(mask, tuple(range(typeof(mask).ndim)))
 
 
@@ -524,9 +540,9 @@ def _dynamic_update_slice(state, eqn, values):
 
 @_rules.rule(check_p)
 def _check(state, eqn, values):
-    """A `check`: its failure becomes part of the state, or stays a check where user checks are off."""
+    """A `check`: its failure becomes part of the state; it is dropped, as in JAX, where user checks are off."""
     if FailedCheckError not in state.enabled:
-        return _bind(eqn, values)
+        return []
     ok, code, *payload = values
     state.add(bitwise_not(ok), code, payload, eqn.params["sites"])
     return []
@@ -563,11 +579,27 @@ def _call(state, eqn, values):
     name = "jaxpr" if "jaxpr" in eqn.params else "call_jaxpr"
     derived, keys, sites = _reporting(state, eqn.params[name])
     if not keys:
-        return _bind(eqn, values)
+        return _bind_without_checks(eqn, values)
     changes = {name: () for name in ("donated_invars", "in_shardings", "out_shardings") if name in eqn.params}
     outs = _bind(eqn, values, **{name: derived}, **changes)
     n = _width(keys)
     state.merge(keys, outs[:n], sites)
+    return outs[n:]
+
+
+@_rules.rule(shard_map_p)
+def _shard_map(state, eqn, values):
+    """The state leaves the region with one more axis in front, which is divided over the devices."""
+    region = ManualRegion.of(eqn.params)
+    with region.scope():
+        derived, keys, sites = _reporting(state, eqn.params["jaxpr"])
+        if not keys:
+            return _bind_without_checks(eqn, values)
+        n, count = _width(keys), region.size(region.names)
+        derived = add_unit_axes(derived, range(n), True)
+    specs = (PartitionSpec(region.names),) * n
+    outs = _bind(eqn, values, jaxpr=derived, out_specs=(*specs, *eqn.params["out_specs"]))
+    state.merge([(kind, types, (count, *batch)) for kind, types, batch in keys], outs[:n], sites)
     return outs[n:]
 
 
@@ -577,7 +609,7 @@ def _cond(state, eqn, values):
     branches = [_reporting(state, b) for b in eqn.params["branches"]]
     keys = tuple(dict.fromkeys(key for _, some, _ in branches for key in some))
     if not keys:
-        return _bind(eqn, values)
+        return _bind_without_checks(eqn, values)
     padded = tuple(_padded(state.enabled, derived, some, keys) for derived, some, _ in branches)
     outs = _bind(eqn, values, branches=padded)
     n = _width(keys)
@@ -617,7 +649,7 @@ def _scan(state, eqn, values):
     params = eqn.params
     derived, keys, sites = _reporting(state, params["jaxpr"])
     if not keys:
-        return _bind(eqn, values)
+        return _bind_without_checks(eqn, values)
     n, n_consts = _width(keys), params["num_consts"]
     empty = _State(state.enabled).flat(keys)
     avals = params["jaxpr"].in_avals
@@ -648,7 +680,7 @@ def _while(state, eqn, values):
     checked_body, body_keys, body_sites = _reporting(state, body)
     keys = tuple(dict.fromkeys([*cond_keys, *body_keys]))
     if not keys:
-        return _bind(eqn, values)
+        return _bind_without_checks(eqn, values)
     sites = {**cond_sites, **body_sites}
     n, n_cond = _width(keys), _width(cond_keys)
     before = _State(state.enabled)
@@ -699,17 +731,26 @@ def _custom(state, eqn, values):
     jaxpr = eqn.params["call_jaxpr"]
     derived, keys, sites = _reporting(state, jaxpr)
     if not keys:
-        return _bind(eqn, values)
+        return _bind_without_checks(eqn, values)
     fixed = [stop_gradient(x) for x in values]
     flat = eval_jaxpr(derived, derived.consts, *fixed)[: _width(keys)]
     state.merge(keys, flat, sites)
     return _bind(eqn, values, call_jaxpr=_without_checks(jaxpr))
 
 
+def _bind_without_checks(eqn, values):
+    """The results of an equation whose programs report nothing: a `check` in them is not asked for."""
+    return _bind(replace_programs(eqn, _without_checks), values)
+
+
 def _without_checks(jaxpr):
-    """The program without `check`, at any depth."""
-    remove = lambda eqn: [] if eqn.primitive is check_p else [replace_programs(eqn, _without_checks)]
-    return map_equations(jaxpr, remove)
+    """The program without `check`, at any depth; itself where there is none.  Kept with the program."""
+    where = "without checks"
+    if where not in jaxpr.cache:
+        eqns = [replace_programs(eqn, _without_checks) for eqn in jaxpr.eqns if eqn.primitive is not check_p]
+        whole = len(eqns) == len(jaxpr.eqns) and all(map(operator.is_, eqns, jaxpr.eqns))
+        jaxpr.cache[where] = None if whole else close(jaxpr, jaxpr.invars, jaxpr.outvars, eqns)
+    return jaxpr.cache[where] or jaxpr
 
 
 # ---- the transformation ----
@@ -718,7 +759,8 @@ def _without_checks(jaxpr):
 def checkify(f: AnyFunction, errors: Any = user_checks) -> Callable[..., Any]:
     """Returns a function that returns its errors together with its result, and does not raise them.
 
-    It may be jitted, mapped, differentiated and scanned.
+    It may be jitted, mapped, differentiated and scanned.  `f` gets its arguments as they are given: an operation on
+    numbers of Python or NumPy arrays alone is not checked.
 
     Args:
       f: a function.
@@ -729,28 +771,27 @@ def checkify(f: AnyFunction, errors: Any = user_checks) -> Callable[..., Any]:
       A function of the arguments of `f` that returns (Error, result).
 
     Raises:
-      TypeError: `errors` is no set of kinds.
+      TypeError: `errors` is no collection of kinds.
       ValueError: at a call, a while loop whose condition is mapped.
 
     Examples:
       >>> from onax.experimental import checkify
-      >>> err, out = checkify.checkify(lambda x: x / 0.0, errors=checkify.div_checks)(1.0)
+      >>> err, out = checkify.checkify(lambda x: x / 0.0, errors=checkify.div_checks)(jnp.ones(3))
       >>> "division by zero" in err.get()
       True
     """
-    if not isinstance(errors, (frozenset, set, tuple, list)):
+    if not isinstance(errors, Collection) or isinstance(errors, str):
         raise TypeError(f"checkify: errors is a set of kinds of errors, got {errors!r}")
     enabled = frozenset(errors)
 
     @functools.wraps(f, updated=())
     @source.api_boundary
     def checked_fun(*args, **kwargs):
-        leaves, tree = tree_flatten((args, kwargs))
-        values, avals = arrays_and_avals(leaves)
-        flat = CheckedFlatFunction(f, tree, "checkify")
-        closed = trace_to_jaxpr(flat, avals, debug_info("checkify", f, args, kwargs))
+        # As in JAX the function sees its arguments as they are, numbers of Python included.
+        flat = CheckedFlatFunction(functools.partial(f, *args, **kwargs), tree_structure(((), {})), "checkify")
+        closed = trace_to_jaxpr(flat, (), debug_info("checkify", f, args, kwargs))
         state = _State(enabled)
-        outs = state.run(closed, closed.consts, values)
+        outs = state.run(closed, closed.consts, ())
         return Error(state.slots, state.sites), tree_unflatten(flat.out_tree, outs)
 
     return checked_fun

@@ -8,6 +8,7 @@ the direction (c', ..., c^(k)).  So every operation with a jvp rule has all orde
 import math
 from typing import Any
 
+from onax import lax
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import typeof
@@ -84,6 +85,23 @@ def _derivatives(fun, order):
     return higher
 
 
+def fact(n: Any) -> Any:
+    """Returns the factorial of a number, which divides the derivative of that order in a Taylor polynomial.
+
+    Args:
+      n: an int, or an array of numbers.
+
+    Returns:
+      A float scalar, or an array of floats.
+
+    Examples:
+      >>> from onax.experimental.jet import fact
+      >>> round(float(fact(3)))
+      6
+    """
+    return lax.exp(lax.lgamma(n + 1.0))
+
+
 __getattr__ = _unavailable(
     __name__,
     {
@@ -91,10 +109,9 @@ __getattr__ = _unavailable(
         "deriv_prop jet_rules linear_prop zero_prop zero_series zero_term": (
             "series are derivatives along a curve, by the rules of jvp, so that no primitive has a rule of jet"
         ),
-        "fact": "it is the factorial of an int, math.factorial",
     },
 )
 
-__all__ = ["jet"]
+__all__ = ["fact", "jet"]
 
 _wrap_api_functions(globals(), __name__)

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from onax import lax
-from onax._core.trace import Tracer
+from onax._core.trace import Tracer, as_array
 from onax._ground import dims, dtypes
 from onax._ground.errors import NonConcreteBooleanIndexError
 from onax._native.array import Array, ArrayImpl, basic_index
+from onax._native.tree import tree_flatten
 
 _INT32 = np.dtype(np.int32)
 _WHOLE = slice(None)
@@ -158,9 +159,11 @@ def _index_dtype_error(dtype):
 
 
 def _array_of_sequence(part):
-    """Converts a list inside a tuple to an array; an empty list gives integers."""
-    if any(isinstance(i, Tracer) for i in part):
-        return lax.concatenate([lax.reshape(lax.convert_element_type(i, _INT32), (1,)) for i in part], 0)
+    """Converts a list inside a tuple, perhaps of lists, to an array; an empty list gives integers."""
+    if any(isinstance(i, Tracer) for i in tree_flatten(part)[0]):
+        rows = [_array_of_sequence(i) if isinstance(i, (list, tuple, range)) else as_array(i) for i in part]
+        dtype = np.result_type(*(row.dtype for row in rows))
+        return lax.concatenate([lax.expand_dims(lax.convert_element_type(row, dtype), (0,)) for row in rows], 0)
     array = np.asarray(part)
     return array if array.size else array.astype(np.int32)
 

@@ -2,7 +2,7 @@
 
 from onax import lax
 from onax._control.checkpoint import remat_p
-from onax._control.closed_call import closed_call_p
+from onax._control.closed_call import FunctionCall, closed_call_p
 from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_lin_p, custom_vjp_call_p
@@ -17,7 +17,7 @@ from onax._prims import linalg, linalg_spectral, random
 from onax._prims.refs import get_p, swap_p
 
 # A program on its operands, as closed_call_p: onax makes none of these.
-call_p = Primitive(
+call_p = FunctionCall(
     "call",
     multiple_results=True,
     impl=closed_call_p.impl,
