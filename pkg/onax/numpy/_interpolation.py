@@ -46,7 +46,7 @@ def interp(
       >>> jnp.interp(jnp.array([0.5, 3.0]), jnp.array([0.0, 1.0, 2.0]), jnp.array([0.0, 10.0, 30.0]))
       Array([ 5., 30.], dtype=float32)
     """
-    check_arraylike("interp", x, xp, fp)
+    x, xp, fp = check_arraylike("interp", x, xp, fp)
     if any(isinstance(end, str) and end != "extrapolate" for end in (left, right)):
         raise ValueError("the only valid string value of `left` and `right` is 'extrapolate'")
     if period is not None and np.ndim(period) != 0:

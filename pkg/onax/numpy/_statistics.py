@@ -154,7 +154,7 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, dtyp
       Array([[ 1., -1.],
              [-1.,  1.]], dtype=float32)
     """
-    check_arraylike("corrcoef", x)
+    (x,) = check_arraylike("corrcoef", x)
     out = cov(x, y, rowvar, dtype=dtype) if y is not None or not rowvar or dtype is not None else cov(x)
     if out.ndim == 0:
         return lax.div(out, out)
