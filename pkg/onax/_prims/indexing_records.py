@@ -278,12 +278,15 @@ def _check_slice_sizes(x, d, slice_sizes):
             raise TypeError(
                 f"Slice size at index {i} in gather op is out of range, must be within [0, {size} + 1), got {n}."
             )
-    for what, axes in (("collapse", d.collapsed_slice_dims), ("have batching", d.operand_batching_dims)):
+    groups = (
+        ("collapse slice dims with bound 1", d.collapsed_slice_dims),
+        ("have operand batching dims with bound 0/1", d.operand_batching_dims),
+    )
+    for what, axes in groups:
         for i, a in enumerate(axes):
             if slice_sizes[a] > 1:
                 raise TypeError(
-                    f"Gather op can only {what} slice dims with bound 1, but bound is {slice_sizes[a]} for index "
-                    f"{a} at position {i}."
+                    f"Gather op can only {what}, but bound is {slice_sizes[a]} for index {a} at position {i}."
                 )
 
 
