@@ -9,7 +9,9 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
+import onax
 import onax.numpy as jnp
+from onax import jit
 from onax._core.evaluate import eval_jaxpr
 from onax._ground import dims, dtypes
 from onax._ground.errors import NonConcreteBooleanIndexError
@@ -18,6 +20,7 @@ from onax._native.avals import ShapedArray
 from onax._transforms.abstract import make_jaxpr
 from onax._transforms.autodiff import grad
 from onax._transforms.vmap import vmap
+from onax.tree_util import tree_leaves as leaves
 
 X = np.arange(20, dtype=np.float32).reshape(4, 5)
 W = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
@@ -257,3 +260,71 @@ def test_symbolic_dimensions():
     assert shapes(lambda x, y: x[jnp.arange(x.shape[0]), y], x, rows) == [(b,)]
     assert shapes(lambda x, y: x[y], x, rows) == [(b, 5)]
     assert shapes(vmap(lambda r, i: r[i]), x, rows) == [(b,)]
+
+
+SIZED = [  # index as a function of a start, the start, what it reads of X
+    (lambda i: onax.ds(i, 2), 1, X[1:3]),
+    (lambda i: onax.ds(i, 2), 3, X[2:]),  # begins earlier
+    (lambda i: onax.ds(i, 2), -3, X[1:3]),
+    (lambda i: onax.ds(i, 0), 1, X[:0]),
+    (lambda i: (1, onax.ds(i, 2)), 2, X[1, 2:4]),
+    (lambda i: (onax.ds(i, 2), i), 1, X[1:3, 1]),
+    (lambda i: (..., onax.ds(i, 3)), 1, X[:, 1:4]),
+    (lambda i: (None, onax.ds(i, 2), slice(None, None, -1)), 1, X[None, 1:3, ::-1]),
+    (lambda i: (onax.ds(i, 2), slice(None, None, 2)), 1, X[1:3, ::2]),
+    (lambda i: onax.ds(i, 2, 2), 1, X[1::2]),
+    (lambda i: (onax.ds(i, 3, 2), 0), 0, X[[0, 2, 3], 0]),
+    (lambda i: onax.ds(i, 2, 0), 1, X[[1, 1]]),
+    (lambda i: (AR, onax.ds(i, 2)), 1, X[:2, 1:3]),
+    (lambda i: (onax.ds(i, 2), AR), 1, X[1:3, :2]),
+    (lambda i: (X[:, 0] > 5, onax.ds(i, 2)), 1, X[2:, 1:3]),
+    (lambda i: onax.ds(3), 0, X[:3]),
+    (lambda i: onax.ds(None), 0, X),
+]
+
+
+@pytest.mark.parametrize(("index", "start", "want"), SIZED)
+def test_slices_of_a_size(index, start, want):
+    x = jnp.asarray(X)
+    read = lambda i: x[index(i)]
+    for i in (start, np.int32(start), jnp.int32(start)):
+        np.testing.assert_array_equal(read(i), want, strict=True)
+        np.testing.assert_array_equal(jit(read)(i), want, strict=True)
+    np.testing.assert_array_equal(vmap(read)(jnp.array([0, start]))[1], want, strict=True)
+    hits = grad(lambda x: x[index(start)].sum())(x)
+    np.testing.assert_array_equal(X[hits > 0], np.unique(want)[: np.count_nonzero(hits)])
+    assert np.count_nonzero(hits) >= np.unique(want).size - 1  # what is read outside has no derivative, as in JAX
+
+
+def test_updates_at_slices_of_a_size():
+    x = jnp.asarray(X)
+    for wrap in (lambda f: f, jit):
+        np.testing.assert_array_equal(wrap(lambda i: x.at[onax.ds(i, 2)].set(0))(1), np.where(X // 5 % 3 > 0, 0, X))
+        np.testing.assert_array_equal(wrap(lambda i: x.at[onax.ds(i, 2)].set(0))(3), X)  # leaves the array: dropped
+        np.testing.assert_array_equal(wrap(lambda i: x.at[onax.ds(i, 2)].get(mode="fill"))(3), np.full((2, 5), np.nan))
+        added = wrap(lambda i: x.at[AR, onax.ds(i, 2, 2)].add(1.0))(1)
+        np.testing.assert_array_equal(added - X, [[0, 1, 0, 1, 0]] * 2 + [[0] * 5] * 2)
+
+
+def test_a_slice_of_a_size_is_an_operand():
+    x = jnp.asarray(X)
+    read = jit(lambda x, part: x[part])
+    assert len(leaves(onax.ds(1, 2))) == 0
+    for start in (1, jnp.int32(1)):
+        np.testing.assert_array_equal(read(x, onax.ds(start, 2)), X[1:3])
+    assert onax.ds(1, 2) == onax.ds(1, 2) and onax.ds(1, 2) != onax.ds(1, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: jnp.asarray(X)[onax.ds(0, 9)], TypeError, "slice slice_sizes must be less than or equal to operand"),
+        (lambda: jnp.asarray(X)[onax.ds(AR, 2)], TypeError, "start_indices arguments to dynamic_slice must be scalars"),
+        (lambda: jnp.asarray(X)[(onax.ds(0, 1),) * 3], IndexError, "Too many indices"),
+        (lambda: onax.ds(0, 2, -1), ValueError, "`stride` must be >= 0."),
+        (lambda: onax.ds(0, 2, jnp.int32(1)), ValueError, "Non-static stride"),
+    ],
+)
+def test_errors_of_slices_of_a_size(call, error, words):
+    with pytest.raises(error, match=re.escape(words)):
+        call()
