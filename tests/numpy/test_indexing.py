@@ -14,6 +14,7 @@ import onax.numpy as jnp
 from onax import jit
 from onax._core.evaluate import eval_jaxpr
 from onax._ground import dims, dtypes
+from onax._ground.config import Option, _find
 from onax._ground.errors import NonConcreteBooleanIndexError
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
@@ -26,6 +27,7 @@ X = np.arange(20, dtype=np.float32).reshape(4, 5)
 W = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
 AR = np.array([0, 1], np.int32)
 I = np.int32(2)
+CHECKED = Option(_find("jax_check_static_indices"))
 Generator = namedtuple("Generator", "tag key_shape")
 
 
@@ -260,6 +262,48 @@ def test_symbolic_dimensions():
     assert shapes(lambda x, y: x[jnp.arange(x.shape[0]), y], x, rows) == [(b,)]
     assert shapes(lambda x, y: x[y], x, rows) == [(b, 5)]
     assert shapes(vmap(lambda r, i: r[i]), x, rows) == [(b,)]
+
+
+@pytest.mark.parametrize(
+    ("index", "words"),
+    [
+        (4, "index 4 out of bounds for axis 0 with size 4"),
+        (-5, "index -5 out of bounds for axis 0 with size 4"),
+        ((slice(None), 5), "index 5 out of bounds for axis 1 with size 5"),
+        ((..., np.int8(-6)), "index -6 out of bounds for axis 1 with size 5"),
+        ((AR, 7), "index 7 out of bounds for axis 1 with size 5"),
+    ],
+)
+def test_the_option_that_checks_static_indices(index, words):
+    x = jnp.asarray(X)
+    reads = [lambda x: x[index], jit(lambda x: x[index]), lambda x: x.at[index].get()]
+    for read in reads:
+        assert read(x).size  # clamped
+        with CHECKED(True), pytest.raises(IndexError, match=re.escape(words)):
+            read(x)
+    with CHECKED(True):
+        assert x.at[index].set(0).shape == x.shape and x.at[index].get(mode="clip").size and x[-4, 4] == 4
+        with pytest.raises(IndexError, match="normalize_indices=False"):
+            x.at[-1].get(wrap_negative_indices=False)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 5), (4, 0)])
+def test_masks_of_length_0(shape):
+    x, mask = jnp.asarray(X), np.empty(shape, bool)
+    assert x[mask].shape == X[:0].reshape(0, *X.shape[len(shape) :]).shape
+    np.testing.assert_array_equal(x.at[mask].set(0), X)
+    with pytest.raises(IndexError, match="boolean index did not match shape"):
+        x[np.empty((3, 0), bool)]
+
+
+@pytest.mark.parametrize(
+    ("index", "better"),
+    [([0], "array"), ([0, 1], "array"), ([[0, 1]], "tuple"), ([0, None], "tuple"), ([0, AR], "tuple")],
+)
+def test_lists_are_no_indices(index, better):
+    for call in (lambda: jnp.asarray(X)[index], lambda: jnp.asarray(X).at[index].set(0)):
+        with pytest.raises(TypeError, match=re.escape(f"use `arr[{better}(seq)]` instead of `arr[seq]`")):
+            call()
 
 
 SIZED = [  # index as a function of a start, the start, what it reads of X

@@ -189,11 +189,19 @@ def _as_tuple(index):
     if isinstance(index, tuple):
         return index
     if isinstance(index, (list, range)):
+        better = "tuple" if any(map(_needs_tuple, index)) else "array"
         raise TypeError(
-            "Using a non-tuple sequence for multidimensional indexing is not allowed; use `arr[array(seq)]` instead of "
-            "`arr[seq]`. See https://github.com/jax-ml/jax/issues/4564 for more information."
+            f"Using a non-tuple sequence for multidimensional indexing is not allowed; use `arr[{better}(seq)]` "
+            "instead of `arr[seq]`. See https://github.com/jax-ml/jax/issues/4564 for more information."
         )
     return (index,)
+
+
+def _needs_tuple(part):
+    """Whether a list with this part means an index with several parts, not an array of integers."""
+    if isinstance(part, (Array, np.ndarray)):
+        return part.ndim != 0
+    return part is None or part is Ellipsis or isinstance(part, (list, tuple, range, str, slice))
 
 
 def _normalize_part(part):
@@ -284,7 +292,7 @@ def _mask_to_indices(mask, shape, axis, position):
     if mask.ndim == 0:
         return (np.zeros(int(bool(mask)), np.int32),)
     expected = shape[axis : axis + mask.ndim]
-    if not dims.equal_shapes(mask.shape, expected):
+    if len(expected) != mask.ndim or not all(m == 0 or dims.equal(m, n) for m, n in zip(mask.shape, expected)):
         raise IndexError(
             f"boolean index did not match shape of indexed array in index {position}: got {mask.shape}, expected "
             f"{expected}"

@@ -11,7 +11,7 @@ import numpy as np
 from onax import lax
 from onax._core.trace import Tracer, as_array
 from onax._ground import dims, dtypes
-from onax._ground.config import KEY_REUSE
+from onax._ground.config import CHECK_STATIC_INDICES, KEY_REUSE
 from onax._native import context
 from onax._native.array import Array, ArrayImpl, make_array
 from onax._prims.slicing import dim_value, wrap_negative_indices
@@ -52,6 +52,8 @@ def read(x, index, *, mode=None, fill_value=None, indices_are_sorted=False, uniq
     """The elements of x at the index; for mode, fill_value and the promises see `lax.gather`, `x.at[].get`."""
     mode = _IN_BOUNDS if mode is None else lax.GatherScatterMode.from_any(mode)
     parsed = parse(x.shape, index)
+    if mode is _IN_BOUNDS and context.option_word() & CHECK_STATIC_INDICES:
+        _check_static_indices(parsed, wrap)
     if mode is not _FILL:
         out = _read_by_slice(x, parsed, wrap)
         if out is None:
@@ -79,6 +81,16 @@ def read(x, index, *, mode=None, fill_value=None, indices_are_sorted=False, uniq
     return indexer.arrange_result(out)
 
 
+def _check_static_indices(parsed, wrap):
+    """Raises IndexError for an int out of bounds."""
+    for entry in parsed.entries:
+        if entry.kind == "int" and dims.is_constant(entry.value) and dims.is_constant(parsed.shape[entry.axis]):
+            i, size = entry.value, parsed.shape[entry.axis]
+            if not 0 <= _wrap_int(i, size, wrap) < size:
+                text = f"index {i} out of bounds for axis {entry.axis} with size {size} (normalize_indices={wrap})"
+                raise IndexError(text)
+
+
 def _empty_of(x, shape):
     """An empty array of x's extended dtype."""
     return lax.reshape(lax.slice(lax.reshape(x, (x.size,)), (0,), (0,)), shape)
@@ -90,6 +102,7 @@ def _read_concrete(x, index):
         isinstance(index, Tracer)
         or is_committed_elsewhere(x, index)
         or (dtypes.is_extended(x.dtype) and context.option_word() & KEY_REUSE)
+        or context.option_word() & CHECK_STATIC_INDICES
     ):
         return None
     arrays = leading_arrays(x.shape, index)
