@@ -244,7 +244,8 @@ def _read_by_dynamic_slice(x, parsed, wrap):
                 return None
             starts.append(_scalar_index(entry.value))
         elif entry.kind == "int":
-            starts.append(_static_start(entry.value))
+            start = _static_start(entry.value)
+            starts.append(start if wrap or not isinstance(start, int) else max(start, 0))
         elif entry.kind == "sized":
             if entry.value.stride != 1:
                 return None
