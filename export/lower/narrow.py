@@ -26,6 +26,7 @@ from onax._prims import elementwise as e
 from onax._prims import elementwise_bits as on_bits
 from onax._prims import reductions, windows
 from onax._prims.indexing import gather_p
+from onax._prims.shaping import broadcast_in_dim, reduce_sum, reshape, shape_of
 from onax._transforms.staging import trace_to_jaxpr
 from onax.export.artifact import carrier
 
@@ -254,9 +255,38 @@ def _clz(x, *, narrow):
 @narrow.rule(conversions.bitcast_convert_type_p)
 def _bitcast(x, *, narrow, new_dtype):
     (source,), target = narrow
-    if not (dtypes.is_integer(source) and dtypes.is_integer(target)):
+    if any(carrier(d) is not None and not dtypes.is_integer(d) for d in (source, target)):
         raise LoweringError(f"bitcast_convert_type from {source} to {target}: an export holds these in wider numbers")
-    return back(conversions.convert(x, carrier(target)), target)
+    old, new = dtypes.itemsize_bits(source), dtypes.itemsize_bits(target)
+    if old > new:
+        return _unpack(x, source, target, old, new)
+    return back(conversions.convert(x, carrier(target)), target) if old == new else _pack(x, source, target, old, new)
+
+
+_U8 = np.dtype(np.uint8)
+
+
+def _unpack(x, source, target, old, new):
+    """The narrow integers that the bits of wider numbers are, the lowest bits first."""
+    shape = shape_of(x)
+    octets = conversions.bitcast_convert_type(x, _U8) if old >= 8 else conversions.convert(_bits(x, source), _U8)
+    octets = reshape(octets, (*shape, max(old // 8, 1), 1))
+    every = (*shape, max(old // 8, 1), min(old, 8) // new)
+    shifts = broadcast_in_dim(np.arange(0, min(old, 8), new, dtype=np.uint8), every, (len(every) - 1,))
+    parts = on_bits.shift_right_logical(broadcast_in_dim(octets, every, tuple(range(len(every)))), shifts)
+    return back(conversions.convert(reshape(parts, (*shape, old // new)), carrier(target)), target)
+
+
+def _pack(x, source, target, old, new):
+    """The wider numbers whose bits the narrow integers along the last axis are, the first one's the lowest."""
+    lead, octet = shape_of(x)[:-1], min(new, 8)
+    every = (*lead, new // octet, octet // old)
+    parts = reshape(conversions.convert(_bits(x, source), _U8), every)
+    shifts = broadcast_in_dim(np.arange(0, octet, old, dtype=np.uint8), every, (len(every) - 1,))
+    octets = reduce_sum(on_bits.shift_left(parts, shifts), (len(every) - 1,))
+    if new < 8:
+        return back(conversions.convert(reshape(octets, lead), carrier(target)), target)
+    return conversions.bitcast_convert_type(octets if new > 8 else reshape(octets, lead), target)
 
 
 @narrow.rule(e.nextafter_p)

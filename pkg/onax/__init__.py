@@ -118,7 +118,7 @@ _LAZY_ATTRIBUTES = {
     "custom_gradient": "onax._control.custom_gradient",
     "array_garbage_collection_guard": "onax._ground.config",
     "auto_pcast": "onax._ground.config",
-    "ds": "onax.numpy._refs",
+    "ds": "onax.numpy._index_expressions",
     "effects_barrier": "onax._control.callbacks",
     "explain": "onax._compile.explain",
     "empty_ref": "onax.numpy._refs",

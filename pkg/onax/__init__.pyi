@@ -141,7 +141,7 @@ from onax._transforms.transfer import make_array_from_single_device_arrays as ma
 from onax._transforms.vmap import vmap as vmap
 from onax._visualize import visualize as visualize
 from onax.lax._sharding import reshard as reshard
-from onax.numpy._refs import ds as ds
+from onax.numpy._index_expressions import ds as ds
 from onax.numpy._refs import empty_ref as empty_ref
 from onax.numpy._refs import free_ref as free_ref
 from onax.numpy._refs import freeze as freeze

@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 
 import onax as jax
+import onax.numpy as jnp
 from onax._compile.jit import jit
 from onax._native.array import from_user
 from onax._prims import elementwise as ops
+from onax.sharding import NamedSharding
+from onax.sharding import PartitionSpec as P
+from virtual_devices import eight_devices, mesh
 
 X = np.arange(3, dtype=np.float32)
 
@@ -59,3 +63,17 @@ def test_no_execution():
             f(1.0)
         compiled = f.lower(1.0).compile()
     assert f(1.0) == compiled(1.0) == 2.0
+
+
+def test_donated_arguments_that_in_shardings_moves():
+    """Those are deleted that can share memory with what is computed with: the same sharding, or copies everywhere."""
+    with eight_devices():
+        grid = mesh(x=4)
+        for spec, committed, deleted in ((P(), False, True), (P("x"), False, False), (P("x"), True, True)):
+            sharding = NamedSharding(grid, spec)
+            x = jax.device_put(jnp.arange(16), sharding) if committed else jnp.arange(16)
+            doubled = jit(lambda x: x * 2, in_shardings=sharding, donate_argnums=0)(x)
+            assert doubled.tolist() == list(range(0, 32, 2)) and x.is_deleted() == deleted
+            y = jnp.arange(16)
+            jit(lambda y: y * 2, in_shardings=sharding)(y)
+            assert not y.is_deleted()

@@ -9,20 +9,25 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
+import onax
 import onax.numpy as jnp
+from onax import jit
 from onax._core.evaluate import eval_jaxpr
 from onax._ground import dims, dtypes
+from onax._ground.config import Option, _find
 from onax._ground.errors import NonConcreteBooleanIndexError
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._transforms.abstract import make_jaxpr
 from onax._transforms.autodiff import grad
 from onax._transforms.vmap import vmap
+from onax.tree_util import tree_leaves as leaves
 
 X = np.arange(20, dtype=np.float32).reshape(4, 5)
 W = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
 AR = np.array([0, 1], np.int32)
 I = np.int32(2)
+CHECKED = Option(_find("jax_check_static_indices"))
 Generator = namedtuple("Generator", "tag key_shape")
 
 
@@ -257,3 +262,113 @@ def test_symbolic_dimensions():
     assert shapes(lambda x, y: x[jnp.arange(x.shape[0]), y], x, rows) == [(b,)]
     assert shapes(lambda x, y: x[y], x, rows) == [(b, 5)]
     assert shapes(vmap(lambda r, i: r[i]), x, rows) == [(b,)]
+
+
+@pytest.mark.parametrize(
+    ("index", "words"),
+    [
+        (4, "index 4 out of bounds for axis 0 with size 4"),
+        (-5, "index -5 out of bounds for axis 0 with size 4"),
+        ((slice(None), 5), "index 5 out of bounds for axis 1 with size 5"),
+        ((..., np.int8(-6)), "index -6 out of bounds for axis 1 with size 5"),
+        ((AR, 7), "index 7 out of bounds for axis 1 with size 5"),
+    ],
+)
+def test_the_option_that_checks_static_indices(index, words):
+    x = jnp.asarray(X)
+    reads = [lambda x: x[index], jit(lambda x: x[index]), lambda x: x.at[index].get()]
+    for read in reads:
+        assert read(x).size  # clamped
+        with CHECKED(True), pytest.raises(IndexError, match=re.escape(words)):
+            read(x)
+    with CHECKED(True):
+        assert x.at[index].set(0).shape == x.shape and x.at[index].get(mode="clip").size and x[-4, 4] == 4
+        with pytest.raises(IndexError, match="normalize_indices=False"):
+            x.at[-1].get(wrap_negative_indices=False)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 5), (4, 0)])
+def test_masks_of_length_0(shape):
+    x, mask = jnp.asarray(X), np.empty(shape, bool)
+    assert x[mask].shape == X[:0].reshape(0, *X.shape[len(shape) :]).shape
+    np.testing.assert_array_equal(x.at[mask].set(0), X)
+    with pytest.raises(IndexError, match="boolean index did not match shape"):
+        x[np.empty((3, 0), bool)]
+
+
+@pytest.mark.parametrize(
+    ("index", "better"),
+    [([0], "array"), ([0, 1], "array"), ([[0, 1]], "tuple"), ([0, None], "tuple"), ([0, AR], "tuple")],
+)
+def test_lists_are_no_indices(index, better):
+    for call in (lambda: jnp.asarray(X)[index], lambda: jnp.asarray(X).at[index].set(0)):
+        with pytest.raises(TypeError, match=re.escape(f"use `arr[{better}(seq)]` instead of `arr[seq]`")):
+            call()
+
+
+SIZED = [  # index as a function of a start, the start, what it reads of X
+    (lambda i: onax.ds(i, 2), 1, X[1:3]),
+    (lambda i: onax.ds(i, 2), 3, X[2:]),  # begins earlier
+    (lambda i: onax.ds(i, 2), -3, X[1:3]),
+    (lambda i: onax.ds(i, 0), 1, X[:0]),
+    (lambda i: (1, onax.ds(i, 2)), 2, X[1, 2:4]),
+    (lambda i: (onax.ds(i, 2), i), 1, X[1:3, 1]),
+    (lambda i: (..., onax.ds(i, 3)), 1, X[:, 1:4]),
+    (lambda i: (None, onax.ds(i, 2), slice(None, None, -1)), 1, X[None, 1:3, ::-1]),
+    (lambda i: (onax.ds(i, 2), slice(None, None, 2)), 1, X[1:3, ::2]),
+    (lambda i: onax.ds(i, 2, 2), 1, X[1::2]),
+    (lambda i: (onax.ds(i, 3, 2), 0), 0, X[[0, 2, 3], 0]),
+    (lambda i: onax.ds(i, 2, 0), 1, X[[1, 1]]),
+    (lambda i: (AR, onax.ds(i, 2)), 1, X[:2, 1:3]),
+    (lambda i: (onax.ds(i, 2), AR), 1, X[1:3, :2]),
+    (lambda i: (X[:, 0] > 5, onax.ds(i, 2)), 1, X[2:, 1:3]),
+    (lambda i: onax.ds(3), 0, X[:3]),
+    (lambda i: onax.ds(None), 0, X),
+]
+
+
+@pytest.mark.parametrize(("index", "start", "want"), SIZED)
+def test_slices_of_a_size(index, start, want):
+    x = jnp.asarray(X)
+    read = lambda i: x[index(i)]
+    for i in (start, np.int32(start), jnp.int32(start)):
+        np.testing.assert_array_equal(read(i), want, strict=True)
+        np.testing.assert_array_equal(jit(read)(i), want, strict=True)
+    np.testing.assert_array_equal(vmap(read)(jnp.array([0, start]))[1], want, strict=True)
+    hits = grad(lambda x: x[index(start)].sum())(x)
+    np.testing.assert_array_equal(X[hits > 0], np.unique(want)[: np.count_nonzero(hits)])
+    assert np.count_nonzero(hits) >= np.unique(want).size - 1  # what is read outside has no derivative, as in JAX
+
+
+def test_updates_at_slices_of_a_size():
+    x = jnp.asarray(X)
+    for wrap in (lambda f: f, jit):
+        np.testing.assert_array_equal(wrap(lambda i: x.at[onax.ds(i, 2)].set(0))(1), np.where(X // 5 % 3 > 0, 0, X))
+        np.testing.assert_array_equal(wrap(lambda i: x.at[onax.ds(i, 2)].set(0))(3), X)  # leaves the array: dropped
+        np.testing.assert_array_equal(wrap(lambda i: x.at[onax.ds(i, 2)].get(mode="fill"))(3), np.full((2, 5), np.nan))
+        added = wrap(lambda i: x.at[AR, onax.ds(i, 2, 2)].add(1.0))(1)
+        np.testing.assert_array_equal(added - X, [[0, 1, 0, 1, 0]] * 2 + [[0] * 5] * 2)
+
+
+def test_a_slice_of_a_size_is_an_operand():
+    x = jnp.asarray(X)
+    read = jit(lambda x, part: x[part])
+    assert len(leaves(onax.ds(1, 2))) == 0
+    for start in (1, jnp.int32(1)):
+        np.testing.assert_array_equal(read(x, onax.ds(start, 2)), X[1:3])
+    assert onax.ds(1, 2) == onax.ds(1, 2) and onax.ds(1, 2) != onax.ds(1, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: jnp.asarray(X)[onax.ds(0, 9)], TypeError, "slice slice_sizes must be less than or equal to operand"),
+        (lambda: jnp.asarray(X)[onax.ds(AR, 2)], TypeError, "start_indices arguments to dynamic_slice must be scalars"),
+        (lambda: jnp.asarray(X)[(onax.ds(0, 1),) * 3], IndexError, "Too many indices"),
+        (lambda: onax.ds(0, 2, -1), ValueError, "`stride` must be >= 0."),
+        (lambda: onax.ds(0, 2, jnp.int32(1)), ValueError, "Non-static stride"),
+    ],
+)
+def test_errors_of_slices_of_a_size(call, error, words):
+    with pytest.raises(error, match=re.escape(words)):
+        call()

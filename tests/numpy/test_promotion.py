@@ -107,3 +107,55 @@ def test_axes():
     with pytest.raises(NotImplementedError, match="out"):
         promotion.no_out("test", 1)
     assert promotion.no_out("test", None) is None
+
+
+F, M, I = np.float32([3, 1, 2]), np.float32([[2, 1], [1, 3]]), np.int32([2, 0, 1])  # fmt: skip
+CALLS_WITH_OBJECTS = [
+    (lambda x: jnp.add(x, 1), F),
+    (lambda x: jnp.hypot(x, x), F),
+    (lambda x: jnp.ldexp(x, 2), F),
+    (lambda x: jnp.bitwise_xor(x, x), I),
+    (lambda x: jnp.concatenate([x, x]), F),
+    (lambda x: jnp.matmul(x, x), M),
+    (lambda x: jnp.vdot(x, x), F),
+    (lambda x: jnp.einsum("ij,j", x, np.float32([1, 2])), M),
+    (lambda x: jnp.einsum(x, (0, 1), (1, 0)), M),
+    (lambda x: jnp.interp(1.5, np.arange(3.0), x), F),
+    (jnp.mean, F),
+    (jnp.polyint, F),
+    (jnp.trim_zeros, F),
+    (jnp.tril_indices_from, M),
+    (lambda i: jnp.roll(F, i), np.int32([1])),
+    (lambda i: jnp.delete(F, i), np.int32(1)),
+    (lambda i: jnp.insert(F, i, 5), np.int32(1)),
+    (jnp.iscomplexobj, np.complex64([1j])),
+    (jnp.shape, M),
+    (jnp.ndim, M),
+    (jnp.size, M),
+    (jnp.linalg.inv, M),
+    (jax.scipy.linalg.cholesky, M),
+    (jax.nn.relu, F),
+]
+
+
+@pytest.mark.parametrize(("call", "value"), CALLS_WITH_OBJECTS)
+def test_functions_take_objects_with_jax_array(call, value):
+    @jax.tree_util.register_pytree_node_class
+    class Wrapper:
+        def __init__(self, x):
+            self.x = x
+
+        def __jax_array__(self):
+            return jnp.asarray(self.x)
+
+        def tree_flatten(self):
+            return (self.x,), None
+
+        @classmethod
+        def tree_unflatten(cls, _, children):
+            return cls(*children)
+
+    with jax.disable_jit():
+        results = [call(Wrapper(value))]
+    for got in [*results, call(Wrapper(value))]:
+        jax.tree.map(np.testing.assert_array_equal, got, call(jnp.asarray(value)))

@@ -148,6 +148,9 @@ CALLS = {  # words of the error, and a call that raises it
         X, W.astype(np.int32), (1,), "SAME"
     ),
     "must have the same number of dimensions, but got 1 and 2": lambda: lax.conv(X, W, (1, 1), "VALID"),
+    "must have the same number of dimensions, but got 2 and 1": lambda: lax.conv(
+        X[..., None], W[..., None], (1,), "SAME"
+    ),
     "Wrong number of explicit pads for convolution: expected 1, got 2.": lambda: lax.conv(X, W, (1,), [(0, 0)] * 2),
     "Negative padding is larger than the size of the corresponding dimension": lambda: lax.conv(X, W, (1,), [(-9, 0)]),
     "padding argument to conv_general_dilated should be a string or a sequence of (low, high) pairs, got [0]": lambda: (

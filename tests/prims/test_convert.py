@@ -4,7 +4,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import onax as jax
 from onax import lax
+from onax import numpy as jnp
 from onax._ground.config import enable_x64
 from onax._prims.convert import cast
 from tolerance import assert_same_bits
@@ -90,6 +92,35 @@ def test_reduce_precision(exponent, mantissa, values, want):
     assert (np.signbit(got) == np.signbit(np.array(want, np.float32))).all()
 
 
+PACKED = [  # dtypes and what the bits of 0x..34, -1 are, the lowest first
+    ("int8", "int4", [[4, 3], [-1, -1]]),
+    ("uint8", "uint4", [[4, 3], [15, 15]]),
+    ("int8", "int2", [[0, 1, -1, 0], [-1, -1, -1, -1]]),
+    ("int16", "uint2", [[0, 1, 3, 0, 0, 0, 0, 0], [3] * 8]),
+    ("int8", "float4_e2m1fn", [[2, 1.5], [-6, -6]]),
+]
+
+
+@pytest.mark.parametrize(("wide", "narrow", "expected"), PACKED)
+def test_bitcast_packs_elements_of_fewer_than_8_bits(wide, narrow, expected):
+    x = jnp.asarray(np.array([0x34, -1]).astype(wide))
+    unpack = lambda x: lax.bitcast_convert_type(x, narrow)
+    pack = lambda x: lax.bitcast_convert_type(x, wide)
+    for run in (unpack, jax.jit(unpack), jax.vmap(unpack)):
+        parts = run(x)
+        assert parts.dtype == narrow and np.asarray(parts).astype(np.float32).tolist() == expected
+    for run in (pack, jax.jit(pack), jax.vmap(pack), lambda p: jax.vmap(pack, in_axes=1)(p.T)):
+        assert run(parts).dtype == wide and run(parts).tolist() == x.tolist()
+    np.testing.assert_array_equal(x.view(narrow), parts.reshape(-1))
+    np.testing.assert_array_equal(x.view(narrow).view(wide), x)
+
+
+def test_bitcast_between_4_and_2_bits():
+    pairs = lax.bitcast_convert_type(jnp.array([1, -2], "int4"), "int2")
+    assert pairs.tolist() == [[1, 0], [-2, -1]]
+    assert lax.bitcast_convert_type(pairs, "uint4").tolist() == [1, 14]
+
+
 def test_bitcast_changes_rank():
     narrow = lax.bitcast_convert_type(np.float32([1.5]), np.uint8)
     assert np.asarray(narrow).tolist() == [[0, 0, 192, 63]]
@@ -104,6 +135,8 @@ ERRORS = (
     (lambda: lax.bitcast_convert_type(np.ones(3, np.float32), bool), TypeError, "does not support bool or complex"),
     (lambda: lax.bitcast_convert_type(np.ones(3, np.uint8), np.uint16), ValueError, "3 * 8 != 16"),
     (lambda: lax.bitcast_convert_type(np.uint8(1), np.uint16), ValueError, "1 * 8 != 16"),
+    (lambda: lax.bitcast_convert_type(jnp.ones(2, "int4"), np.int16), ValueError, "2 * 4 != 16"),
+    (lambda: lax.bitcast_convert_type(jnp.ones(2, "float6_e2m3fn"), np.int8), NotImplementedError, "6 bits"),
     (lambda: lax.reduce_precision(np.float32(1), 0, 3), ValueError, "exponent_bits must be positive; got 0"),
     (lambda: lax.reduce_precision(np.float32(1), 3, -1), ValueError, "mantissa_bits must be non-negative; got -1"),
     (lambda: lax.reduce_precision(np.int32(1), 3, 1), TypeError, "reduce_precision does not accept dtype int32"),

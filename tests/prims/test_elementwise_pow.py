@@ -46,3 +46,9 @@ def test_derivatives_at_zero():
     at = lambda x, y: [float(g) for g in onax.grad(lax.pow, (0, 1))(x, y)]
     assert at(0.0, 2.0) == [0, 0] and at(2.0, 3.0) == [12, pytest.approx(8 * np.log(2))]
     assert float(onax.grad(lambda x: lax.pow(x, np.int32(0)))(0.0)) == 0
+
+
+def test_derivatives_by_one_operand_of_two_python_numbers():
+    assert float(onax.grad(lax.pow)(3.0, 2.0)) == 6 and float(onax.grad(lax.pow)(3.0, 2)) == 6
+    assert float(onax.grad(lax.pow, 1)(2.0, 3.0)) == pytest.approx(8 * np.log(2))
+    assert float(onax.grad(onax.grad(lax.pow))(3.0, 2.0)) == 2

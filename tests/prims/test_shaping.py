@@ -19,6 +19,9 @@ RESULTS = (
     ("broadcast", lambda: lax.broadcast(X, (2,)), np.stack([X, X])),
     ("broadcast_in_dim", lambda: lax.broadcast_in_dim(X[:, :1], (2, 4, 3), (0, 2)),
      np.broadcast_to(X[:, None, :1], (2, 4, 3))),
+    ("broadcast_in_dim to exchanged axes", lambda: lax.broadcast_in_dim(X, (3, 4, 2), (2, 0)),
+     np.broadcast_to(X.T[:, None], (3, 4, 2))),
+    ("broadcast_in_dim that transposes", lambda: lax.broadcast_in_dim(X, (3, 2), (1, 0)), X.T),
     ("broadcast_to_rank", lambda: lax.broadcast_to_rank(X, 4), X[None, None]),
     ("expand_dims", lambda: lax.expand_dims(X, (0, -1)), X[None, :, :, None]),
     ("squeeze", lambda: lax.squeeze(X[:, :1], (-1,)), X[:, 0]),
@@ -40,6 +43,17 @@ def test_results(name, call, want):
     assert got.tobytes() == np.ascontiguousarray(want).tobytes()
 
 
+def test_transformations_of_broadcasts_to_exchanged_axes():
+    f = lambda x: lax.broadcast_in_dim(x, (3, 4, 2), (2, 0))
+    np.testing.assert_array_equal(onax.jit(f)(X), f(X))
+    weights = np.arange(24, dtype=np.float32).reshape(3, 4, 2)
+    np.testing.assert_array_equal(onax.grad(lambda x: (f(x) * weights).sum())(X), weights.sum(1).T)
+    stacked = np.stack([X, 2 * X])
+    np.testing.assert_array_equal(vmap(f, in_axes=2, out_axes=1)(stacked.transpose(1, 2, 0))[:, 1], f(2 * X))
+    exported = onax.export.export(onax.jit(f))(onax.ShapeDtypeStruct((2, 3), "float32"))
+    np.testing.assert_array_equal(exported.call(X), f(X))
+
+
 def test_what_changes_nothing_returns_its_operand():
     x = lax.full((2, 3), 1.0)
     assert lax.reshape(x, (2, 3)) is x
@@ -59,9 +73,11 @@ ERRORS = (
     (lambda: lax.transpose(X, (-1, 0)), TypeError, "got permutation (-1, 0) for operand shape (2, 3)."),
     (lambda: lax.broadcast_in_dim(X, (2, 4), (0, 1)), TypeError,
      "operand of shape (2, 3), target broadcast shape (2, 4)"),
-    (lambda: lax.broadcast_in_dim(X[:, :2], (2, 2), (1, 0)), TypeError, "must be strictly increasing; got (1, 0)"),
+    (lambda: lax.broadcast_in_dim(X[:, :2], (2, 2), (0, 0)), TypeError, "must not contain duplicates, got"),
+    (lambda: lax.broadcast_in_dim(X, (2, 3), (1, 0)), TypeError, "got operand of shape (2, 3), target broadcast shape"),
     (lambda: lax.broadcast_in_dim(X, (2, 3), (0,)), TypeError, "got broadcast_dimensions (0,) for operand ndim 2."),
-    (lambda: lax.broadcast_in_dim(X[0], (2, 3), (-1,)), TypeError, "must be a subset of output dimensions"),
+    (lambda: lax.broadcast_in_dim(X[0], (2, 3), (-1,)), TypeError, "must have every element be nonnegative, got (-1,)"),
+    (lambda: lax.broadcast_in_dim(X[0], (2, 3), (2,)), TypeError, "must be a subset of output dimensions"),
     (lambda: lax.broadcast_in_dim(X, (3,), (0, 1)), TypeError, "must have equal or higher rank"),
     (lambda: lax.broadcast(X, (-1,)), TypeError, "nonnegative, got (-1, 2, 3)."),
     (lambda: lax.squeeze(X, (0,)), ValueError, "got shape=(2, 3) and dimensions=(0,)"),

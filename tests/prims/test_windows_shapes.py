@@ -57,6 +57,7 @@ def test_positions_inside_a_window():
 @pytest.mark.parametrize("call, error, text", [
     (lambda: dilated_shape((3,), (0,)), TypeError, "All dilations must be positive"),
     (lambda: lax.padtype_to_pads((3,), (2,), (1,), "MOST"), (ValueError, RuntimeError), "padding"),
+    (lambda: lax.padtype_to_pads((3, 3), (2, 2), (1, 1, 1), "SAME"), ValueError, r"shapes \(2,\) \(3,\)"),
 ])  # fmt: skip
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):

@@ -22,6 +22,7 @@ RIGHT = {
     "an integer among the arguments": (lambda x, n: x * n, (X, 3), 2),
     "an integer result": (lambda x: (x, x > 2), (X,), 1),
     "bfloat16": (lambda x: x * x, (jnp.asarray(X, jnp.bfloat16),), 1),
+    "infinities": (lambda x: jnp.stack([x, jnp.full(3, -jnp.inf), jnp.full(3, jnp.inf)]), (X,), 2),
     "nothing": (lambda x: x, (jnp.zeros((0,)),), 1),
 }
 

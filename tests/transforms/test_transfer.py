@@ -53,7 +53,12 @@ def test_shards():
     (lambda: jax.make_array_from_callback((4, 2), "x", lambda i: X[i]), TypeError, "sharding should be an instance"),
     (lambda: jax.make_array_from_callback((4, 2), sharded(), lambda i: X), ValueError, r"shard shape \(1, 2\)"),
     (lambda: jax.make_array_from_callback((4, 2), sharded(), lambda i: X[i], dtype="float16"), ValueError, "the dtype"),
-    (lambda: jax.make_array_from_process_local_data(3, X), TypeError, "sharding should be an instance"),
+    (lambda: jax.make_array_from_process_local_data(3, X), ValueError, "Received invalid value: 3"),
+    (lambda: jax.make_array_from_process_local_data(P("x"), X), ValueError, "Please set a mesh"),
+    (lambda: jax.make_array_from_single_device_arrays((4, 2), sharded(), []), ValueError,
+     "If the Array has no addressable shards, `dtype` must be provided"),
+    (lambda: jax.make_array_from_single_device_arrays((4, 2), sharded(), [], dtype=np.float32), ValueError,
+     "Expected 4 per-device arrays"),
 ])  # fmt: skip
 def test_refused(call, error, text):
     with pytest.raises(error, match=text):
@@ -76,6 +81,9 @@ def test_pieces():
     np.testing.assert_array_equal(whole, X)
     local = jax.make_array_from_process_local_data(sharding, {"a": X})["a"]
     assert local.sharding == sharding
+    assert jax.make_array_from_process_local_data(jax.devices()[1], X).device is jax.devices()[1]
+    with jax.set_mesh(mesh(x=4)):
+        assert jax.make_array_from_process_local_data(P("x"), X).sharding == sharding
     with pytest.raises(ValueError, match="global_shape should be None or"):
         jax.make_array_from_process_local_data(sharding, X, (8, 2))
 

@@ -32,9 +32,10 @@ def traced_stage(call, staged):
 
 def run_first_call(call, programs):
     """(result, CacheEntry) of a call on values; the CacheEntry is None if the next call must come here again."""
-    options = call.options
+    options, moved = call.options, []
     if options.in_shardings is not None:
-        call.leaves = multi_device().call_shardings.put_arguments(call)
+        given, call.leaves = call.leaves, multi_device().call_shardings.put_arguments(call)
+        moved = _moved_donations(call, given)
     staged = stage_call(call, programs)
     if config.jax_no_execution:
         raise RuntimeError(f"JAX tried to execute function jit({call.name}), but the no_execution config option is set")
@@ -55,6 +56,9 @@ def run_first_call(call, programs):
     else:
         with spans.span(f"jit_{call.name}"):
             result = entry.run(call.leaves)
+    for array, copy in moved:
+        if copy.is_deleted():
+            array.delete()
     if watched & SPECIAL:
         check_special(call, result)
     if options.out_shardings is not None:
@@ -64,6 +68,17 @@ def run_first_call(call, programs):
     if watched or shardings is not None or options.in_shardings is not None or options.out_shardings is not None:
         return result, None  # every call needs Python code to check or move arguments or results
     return result, entry
+
+
+def _moved_donations(call, given):
+    """Pairs of a donated array and what stands for it on the devices of `in_shardings`, where both can share memory."""
+    pairs = []
+    for array, copy, donated in zip(given, call.leaves, call.donated_flags()):
+        if donated and array is not copy and type(array) is ArrayImpl and type(copy) is ArrayImpl:
+            target = copy.sharding
+            if target.is_fully_replicated or array.sharding.is_equivalent_to(target, array.ndim):
+                pairs.append((array, copy))
+    return pairs
 
 
 def _run_in_processes(call, staged, out_shardings):

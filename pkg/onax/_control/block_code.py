@@ -15,7 +15,7 @@ import numpy as np
 
 from onax._core.rules import add_any_p
 from onax._core.slots import Slot
-from onax._ground.dtypes import finfo, real_dtype, to_complex_dtype
+from onax._ground.dtypes import finfo, itemsize_bits, real_dtype, to_complex_dtype
 from onax._native.context import numpy_warnings_off
 from onax._native.tape import BLOCK_OPERATIONS, TYPES
 from onax._prims import creation, reductions, shaping, special
@@ -332,7 +332,8 @@ def _convert(code, out, x, **_):
 @codes.rule(bitcast_convert_type_p)
 def _bitcast(code, out, x, **_):
     have = code.dtypes[x]
-    if have.itemsize != out.itemsize or BOOL in (have, out) or (have != out and "c" in (have.kind, out.kind)):
+    is_other = have != out and "c" in (have.kind, out.kind)
+    if itemsize_bits(have) != itemsize_bits(out) or BOOL in (have, out) or is_other:
         raise Unfit("only bits of one width are read as another type")
     return code.emit("move", x, out=out)
 

@@ -23,13 +23,23 @@ from onax._ground.typing import AnyFunction, Result, ShardingLike
 from onax._native.api_boundary import unwrap
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import NEVER, Primitive
+from onax._native.dispatch import Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims import elementwise
 from onax._prims import elementwise_bits as on_bits
+from onax._prims.convert import convert
 from onax._prims.creation import full
 from onax._prims.padding import pad
-from onax._prims.reductions import highest, lowest, reduce_and, reduce_max, reduce_min, reduce_or, reduce_prod
+from onax._prims.reductions import (
+    highest,
+    lowest,
+    reduce_and,
+    reduce_max,
+    reduce_min,
+    reduce_or,
+    reduce_prod,
+    reduce_xor,
+)
 from onax._prims.shaping import reduce_sum, reshape, rev, transpose
 from onax._prims.slicing import concatenate, slice_in_dim
 from onax._transforms.abstract import CheckedFlatFunction
@@ -38,13 +48,23 @@ from onax._transforms.flatten import debug_info
 from onax._transforms.jvp import jvp_flat
 from onax._transforms.staging import trace_to_jaxpr
 
-_MONOIDS = {
-    elementwise.add: (reduce_sum, lambda dtype: 0),
-    elementwise.mul: (reduce_prod, lambda dtype: 1),
-    elementwise.max: (reduce_max, lowest),
-    elementwise.min: (reduce_min, highest),
-    on_bits.bitwise_and: (reduce_and, lambda dtype: -1),
-    on_bits.bitwise_or: (reduce_or, lambda dtype: 0),
+
+def _is_number(dtype):
+    return dtypes.issubdtype(dtype, np.number)
+
+
+def _has_bits(dtype):
+    return dtype == np.bool_ or dtypes.issubdtype(dtype, np.integer)
+
+
+_MONOIDS = {  # function: its reduction, the neutral element, the dtypes
+    elementwise.add: (reduce_sum, lambda dtype: 0, _is_number),
+    elementwise.mul: (reduce_prod, lambda dtype: 1, _is_number),
+    elementwise.max: (reduce_max, lowest, lambda dtype: not dtypes.is_extended(dtype)),
+    elementwise.min: (reduce_min, highest, lambda dtype: not dtypes.is_extended(dtype)),
+    on_bits.bitwise_and: (reduce_and, lambda dtype: -1, _has_bits),
+    on_bits.bitwise_or: (reduce_or, lambda dtype: 0, _has_bits),
+    on_bits.bitwise_xor: (reduce_xor, lambda dtype: 0, _has_bits),
 }
 
 
@@ -85,12 +105,13 @@ def reduce(
     inits, init_avals = arrays_and_avals(init_leaves)
     dimensions = tuple(int(d) for d in dimensions)
     _check(avals, init_avals, dimensions)
-    inits = [convert_value(i, a.dtype) for i, a in zip(inits, avals)]
+    inits = [i if b.dtype == a.dtype else convert_value(i, a.dtype) for i, a, b in zip(inits, avals, init_avals)]
     if not dimensions:
         return tree_unflatten(tree, values)
     known = _find_monoid_reducer(computation, inits)
     if known is not None:
-        return tree_unflatten(tree, [known(values[0], dimensions)])
+        weak_type = avals[0].weak_type and init_avals[0].weak_type
+        return tree_unflatten(tree, [convert(known(values[0], dimensions), avals[0].dtype, weak_type)])
     jaxpr = _stage(computation, tree, avals)
     outs = reduce_p.bind(*values, *inits, computation=computation, jaxpr=jaxpr, dimensions=dimensions)
     return tree_unflatten(tree, outs)
@@ -113,13 +134,13 @@ def _check(avals, init_avals, dimensions):
 
 def _find_monoid_reducer(computation, inits):
     """The function of the primitive that does this reduction, or None."""
-    result, neutral = _MONOIDS.get(unwrap(computation), (None, None)) if callable(computation) else (None, None)
-    if result is None or len(inits) != 1 or not is_concrete(inits[0]):
+    if not callable(computation) or len(inits) != 1 or not is_concrete(inits[0]):
         return None
-    value = np.asarray(to_concrete_value(inits[0]))
-    if value.dtype.kind not in "iufb" or (result in (reduce_and, reduce_or) and value.dtype.kind not in "iub"):
-        return None
-    return result if value == np.asarray(neutral(value.dtype)).astype(value.dtype) else None
+    result, neutral, takes = _MONOIDS.get(unwrap(computation), (None, None, None))
+    dtype = typeof(inits[0]).dtype
+    if result is None or dtypes.is_extended(dtype) or (takes is _has_bits and not takes(dtype)):
+        return None  # of bools there is no sum: `reduce_sum` says so
+    return result if np.asarray(to_concrete_value(inits[0])) == np.asarray(neutral(dtype)).astype(dtype) else None
 
 
 def find_monoid(jaxpr):
@@ -132,8 +153,8 @@ def find_monoid(jaxpr):
     scalar = eqn.invars[0].aval
     if scalar.dtype.kind not in "iub" and not dtypes.is_float(scalar.dtype):
         return None
-    for function, (result, _) in _MONOIDS.items():
-        if result in (reduce_and, reduce_or) and scalar.dtype.kind not in "iub":
+    for function, (result, _, takes) in _MONOIDS.items():
+        if not takes(scalar.dtype):
             continue
         staged = trace_to_jaxpr(lambda *pair: [function(*pair)], [scalar, scalar])  # noqa: B023 (called at once)
         if staged.eqns[0].primitive is eqn.primitive:
@@ -148,7 +169,7 @@ def _stage(computation, tree, avals):
     flat = CheckedFlatFunction(computation, tree_structure(((pair, pair), {})), "reduce")
     jaxpr = trace_to_jaxpr(flat, [*scalars, *scalars], debug_info("reduce", computation, (pair, pair)))
     if any(isinstance(c, Tracer) for c in jaxpr.consts):
-        raise TypeError("the computation of reduce closes over a value that is being traced: it must not")
+        raise NotImplementedError("Reduction computations can't close over Tracers: pass the value as an operand")
     if flat.out_tree != tree:
         raise TypeError(
             f"the computation of reduce must return the structure of its operands {tree}, not {flat.out_tree}"
@@ -178,7 +199,8 @@ def reduce_by_pairs(*args, jaxpr, dimensions, **_):
         accumulated, _ = scan(step, accumulated, rows)
     elif length:
         accumulated = _combine(jaxpr, accumulated, _combine_neighbours(jaxpr, rows, length, width), width)
-    return [reshape(x, rest) for x in accumulated]
+    weak_types = [typeof(x).weak_type and typeof(i).weak_type for x, i in zip(operands, inits)]
+    return [convert(reshape(x, rest), typeof(x).dtype, weak) for x, weak in zip(accumulated, weak_types)]
 
 
 def _combine_neighbours(jaxpr, rows, length, width):
@@ -202,7 +224,13 @@ def _combine(jaxpr, left, right, size):
 
 def _abstract_eval(*avals, jaxpr, dimensions, **_):
     shape = tuple(n for d, n in enumerate(avals[0].shape) if d not in dimensions)
-    return [ShapedArray(shape, a.dtype) for a in avals[: len(avals) // 2]]
+    pairs = zip(avals[: len(avals) // 2], avals[len(avals) // 2 :])
+    return [ShapedArray(shape, a.dtype, a.weak_type and init.weak_type) for a, init in pairs]
+
+
+def _weak_types(flags, params):
+    n = len(flags) // 2
+    return tuple(a and init for a, init in zip(flags[:n], flags[n:]))
 
 
 def _jvp(primals, tangents, **params):
@@ -228,7 +256,7 @@ reduce_p = Primitive(
     abstract_eval=_abstract_eval,
     jvp=_jvp,
     batch=_batch,
-    weak=NEVER,
+    weak=_weak_types,
 )
 programs.set(reduce_p, functions)
 

@@ -402,6 +402,7 @@ _softmax = add_row("jax_softmax_custom_jvp", bool, False, "softmax has a derivat
 _f16 = add_row("jax_allow_f16_reductions", bool, True, "Accepted for JAX programs; no effect.", in_key=True)
 _no_tracing = add_row("jax_no_tracing", bool, False, "Tracing a function anew for jit raises.", in_key=True)
 _static_indices = add_row("jax_check_static_indices", bool, False, "Out-of-bounds static indices raise.", in_key=True)
+CHECK_STATIC_INDICES = 1 << _static_indices.shift
 _seed_offset = add_row("jax_random_seed_offset", int, 0, "Added to every seed.", in_key=True)
 _direct = add_row(
     "onax_direct_tapes", bool, True, "Small compiled programs run without a session of ONNX Runtime.", in_key=True

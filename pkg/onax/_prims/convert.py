@@ -255,6 +255,11 @@ def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
 
 
 def _bitcast_kernel(x, *, new_dtype):
+    if x.dtype == new_dtype:
+        return x.view()
+    bits = dtypes.itemsize_bits(x.dtype), dtypes.itemsize_bits(new_dtype)
+    if min(bits) < 8 and bits[0] != bits[1]:
+        return (_unpack if bits[0] > bits[1] else _pack)(x, new_dtype, *bits)
     old, new = x.dtype.itemsize, new_dtype.itemsize
     if old == new:
         return x.view(new_dtype)
@@ -262,6 +267,23 @@ def _bitcast_kernel(x, *, new_dtype):
     if new < old:
         return x.reshape(*x.shape, 1).view(new_dtype)
     return x.view(new_dtype).reshape(x.shape[:-1])
+
+
+def _unpack(x, dtype, old, new):
+    """Elements of fewer than 8 bits from wider ones; the lowest bits come first."""
+    octets = np.asarray(x, order="C").reshape(*x.shape, 1).view(np.uint8)
+    shifts = np.arange(0, min(old, 8), new, dtype=np.uint8)
+    parts = (octets[..., None] >> shifts) & np.uint8(2**new - 1)
+    return parts.reshape(*x.shape, old // new).view(dtype)
+
+
+def _pack(x, dtype, old, new):
+    """Wider elements from those of fewer than 8 bits along the last axis; the first one has the lowest bits."""
+    octet = min(new, 8)
+    parts = x.view(np.uint8).reshape(*x.shape[:-1], new // octet, octet // old)
+    shifts = np.arange(0, octet, old, dtype=np.uint8)
+    octets = np.bitwise_or.reduce((parts & np.uint8(2**old - 1)) << shifts, axis=-1)
+    return np.ascontiguousarray(octets).view(dtype).reshape(x.shape[:-1])
 
 
 def _bitcast_abstract(x, *, new_dtype):
@@ -273,10 +295,10 @@ def _bitcast_abstract(x, *, new_dtype):
                 f"destination types match. Got operand dtype={x.dtype}, {new_dtype=}. Consider using the "
                 "arr.view() method instead."
             )
-        if min(old, new) < 8 and old != new:
+        if 6 in (old, new) and old != new:
             raise NotImplementedError(
-                f"lax.bitcast_convert_type between {x.dtype} and {new_dtype}: elements of fewer than 8 bits are not "
-                "packed here; convert to an 8-bit type first."
+                f"lax.bitcast_convert_type between {x.dtype} and {new_dtype}: elements of 6 bits are not packed, in "
+                "XLA neither; convert to an 8-bit type first."
             )
     if old < new:
         ratio = new // old

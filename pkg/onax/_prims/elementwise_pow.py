@@ -40,9 +40,9 @@ def _pow_abstract(x, y):
 
 def _pow_tangent_x(g, z, x, y):
     if dtypes.is_inexact(typeof(y).dtype):
-        x, y = convert(x, x.dtype), convert(y, y.dtype)
+        x, y = (convert(v, typeof(v).dtype) for v in (x, y))
         return mul(g, mul(y, pow(x, sub(y, full_like(y, 1)))))
-    y = broadcast_tangent(convert(y, x.dtype), shape_of(z))  # the exponent 0 has derivative 0, also at x = 0
+    y = broadcast_tangent(convert(y, typeof(x).dtype), shape_of(z))  # the exponent 0 has derivative 0, also at x = 0
     zero = eq(y, const(y, 0))
     nothing = full_like(y, 0)
     safe = select(eq(y, const(y, 0)), full_like(y, 1), y)
@@ -50,7 +50,7 @@ def _pow_tangent_x(g, z, x, y):
 
 
 def _pow_tangent_y(g, z, x, y):
-    return convert(mul(g, mul(log(select(eq(x, const(x, 0)), full_like(x, 1), x)), z)), y.dtype)
+    return convert(mul(g, mul(log(select(eq(x, const(x, 0)), full_like(x, 1), x)), z)), typeof(y).dtype)
 
 
 pow_p = Primitive(

@@ -58,6 +58,7 @@ from onax._prims.indexing_records import (
     check_indices,
     check_scatter_axes,
     check_windows,
+    checked_layout,
     window_sizes,
 )
 from onax._prims.shaping import (
@@ -89,7 +90,7 @@ def _gather_abstract(
 
 
 def _gather_kernel(x, indices, *, dimension_numbers, slice_sizes, unique_indices, indices_are_sorted, mode, fill_value):
-    layout = dimension_numbers.layout()
+    layout = checked_layout(dimension_numbers, x.ndim, indices.ndim)
     if not _check_gather(x, indices, dimension_numbers, slice_sizes):
         raise InvalidOperands
     indices = kernels.to_intp(indices)
@@ -109,7 +110,12 @@ def _check_gather(x, indices, d, slice_sizes):
         and len(slice_sizes) == len(d.offset_dims) + len(d.collapsed_slice_dims) + len(d.operand_batching_dims)
         and all(0 <= n <= size for n, size in zip(slice_sizes, x.shape))
         and all(slice_sizes[a] <= 1 for a in (*d.collapsed_slice_dims, *d.operand_batching_dims))
+        and _have_equal_batches(x, indices, d.operand_batching_dims, d.start_indices_batching_dims)
     )
+
+
+def _have_equal_batches(x, indices, axes, index_axes):
+    return all(x.shape[a] == indices.shape[i] for a, i in zip(axes, index_axes))
 
 
 def fill_array(value, dtype):
@@ -322,13 +328,14 @@ def _scatter_kernel(op):
 
     def kernel(x, indices, updates, *, dimension_numbers, mode, update_jaxpr, update_consts, **_):
         d = dimension_numbers
+        layout = checked_layout(d, x.ndim, indices.ndim)
         _check_shapes(x, indices, updates, d)
         sizes = window_sizes(x.ndim, d, updates.shape)
         combine = op
         if op is None and update_jaxpr is not None:
             combine = _JaxprUfunc(update_jaxpr, update_consts)
         indices = kernels.to_intp(indices)
-        return kernels.scatter(x, indices, updates, d.layout(), sizes, KERNEL_MODE[mode], combine)
+        return kernels.scatter(x, indices, updates, layout, sizes, KERNEL_MODE[mode], combine)
 
     return kernel
 
@@ -340,6 +347,8 @@ def _check_shapes(x, indices, updates, d):
     if updates.ndim != indices.ndim - 1 + len(d.update_window_dims):
         raise InvalidOperands
     if len(d.update_window_dims) + len(d.inserted_window_dims) + len(d.operand_batching_dims) != x.ndim:
+        raise InvalidOperands
+    if not _have_equal_batches(x, indices, d.operand_batching_dims, d.scatter_indices_batching_dims):
         raise InvalidOperands
     check_windows(x, indices, updates, d)
 

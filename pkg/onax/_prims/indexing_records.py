@@ -1,10 +1,12 @@
 """Dimension numbers and modes of gather and scatter, and the checks that raise JAX's errors for them."""
 
 import enum
+import functools
 from collections import namedtuple
 
 import numpy as np
 
+from onax._core.rules import InvalidOperands
 from onax._ground import dims, dtypes
 from onax._prims import indexing_kernels as kernels
 
@@ -163,10 +165,17 @@ def _check_disjoint(op, name, axes, other_name, others):
         raise TypeError(f"{name} and {other_name} in {op} op must be disjoint; got: {axes} and {others}.")
 
 
-def _check_batching(op, operand, indices, axes, index_axes, index_name):
+def _check_batching(op, operand, indices, axes, index_axes, index_name, others):
+    """Checks the batching dimensions; `others` are the names and values of operand axes that must not be among them."""
     _check_axes(op, "operand_batching_dims", axes, operand.ndim)
+    for name, dimensions in others.items():
+        _check_disjoint(op, name, dimensions, "operand_batching_dims", axes)
     _check_distinct(op, index_name, index_axes)
     _check_range(op, index_name, index_axes, indices.ndim)
+    if indices.ndim - 1 in index_axes:
+        raise TypeError(
+            f"{op.capitalize()} op cannot have the index vector dimension as a batching dimension; got {index_axes}."
+        )
     sizes = tuple(operand.shape[a] for a in axes)
     index_sizes = tuple(indices.shape[a] for a in index_axes)
     if len(axes) != len(index_axes):
@@ -205,6 +214,27 @@ def check_indices(op, indices):
         )
 
 
+@functools.lru_cache(maxsize=1024)
+def checked_layout(numbers, rank, index_rank):
+    """The layout of dimension numbers that fit operands of these ranks.  Raises InvalidOperands if they do not."""
+    layout = numbers.layout()
+    windows, points, batching, index_batching = (
+        layout.window_dims, layout.point, layout.batching, layout.index_batching
+    )  # fmt: skip
+    axes = [
+        (windows, len(windows) + index_rank - 1, True), (points, rank, True), (batching, rank, True),
+        (layout.index_map, rank, False), (index_batching, index_rank - 1, False),
+    ]  # fmt: skip
+    for values, bound, ordered in axes:
+        if len(set(values)) != len(values) or not all(0 <= a < bound for a in values):
+            raise InvalidOperands
+        if ordered and list(values) != sorted(values):
+            raise InvalidOperands
+    if len(batching) != len(index_batching) or set(batching) & {*points, *layout.index_map}:
+        raise InvalidOperands
+    return layout
+
+
 # ---- checks of each ----
 
 
@@ -219,14 +249,6 @@ def check_gather_axes(x, indices, d, slice_sizes):
             )
     _check_index_map("gather", "start_index_map", d.start_index_map, indices, x.ndim)
     _check_axes("gather", "collapsed_slice_dims", d.collapsed_slice_dims, x.ndim)
-    _check_disjoint(
-        "gather",
-        "collapsed_slice_dims",
-        d.collapsed_slice_dims,
-        "operand_batching_dims",
-        d.operand_batching_dims,
-    )
-    _check_disjoint("gather", "start_index_map", d.start_index_map, "operand_batching_dims", d.operand_batching_dims)
     _check_batching(
         "gather",
         x,
@@ -234,6 +256,7 @@ def check_gather_axes(x, indices, d, slice_sizes):
         d.operand_batching_dims,
         d.start_indices_batching_dims,
         "start_indices_batching_dims",
+        {"collapsed_slice_dims": d.collapsed_slice_dims, "start_index_map": d.start_index_map},
     )
     _check_slice_sizes(x, d, slice_sizes)
 
@@ -255,12 +278,15 @@ def _check_slice_sizes(x, d, slice_sizes):
             raise TypeError(
                 f"Slice size at index {i} in gather op is out of range, must be within [0, {size} + 1), got {n}."
             )
-    for what, axes in (("collapse", d.collapsed_slice_dims), ("have batching", d.operand_batching_dims)):
+    groups = (
+        ("collapse slice dims with bound 1", d.collapsed_slice_dims),
+        ("have operand batching dims with bound 0/1", d.operand_batching_dims),
+    )
+    for what, axes in groups:
         for i, a in enumerate(axes):
             if slice_sizes[a] > 1:
                 raise TypeError(
-                    f"Gather op can only {what} slice dims with bound 1, but bound is {slice_sizes[a]} for index "
-                    f"{a} at position {i}."
+                    f"Gather op can only {what}, but bound is {slice_sizes[a]} for index {a} at position {i}."
                 )
 
 
@@ -270,13 +296,6 @@ def check_scatter_axes(x, indices, updates, d):
         raise TypeError(f"Updates tensor must be of rank {rank}; got {updates.ndim}.")
     _check_axes("scatter", "update_window_dims", d.update_window_dims, rank)
     _check_axes("scatter", "inserted_window_dims", d.inserted_window_dims, x.ndim)
-    _check_disjoint(
-        "scatter",
-        "inserted_window_dims",
-        d.inserted_window_dims,
-        "operand_batching_dims",
-        d.operand_batching_dims,
-    )
     _check_batching(
         "scatter",
         x,
@@ -284,6 +303,10 @@ def check_scatter_axes(x, indices, updates, d):
         d.operand_batching_dims,
         d.scatter_indices_batching_dims,
         "scatter_indices_batching_dims",
+        {
+            "inserted_window_dims": d.inserted_window_dims,
+            "scatter_dims_to_operand_dims": d.scatter_dims_to_operand_dims,
+        },
     )
     window = len(d.update_window_dims) + len(d.inserted_window_dims) + len(d.operand_batching_dims)
     if window != x.ndim:

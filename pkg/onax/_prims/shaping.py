@@ -127,7 +127,7 @@ def _broadcast_kernel(x, *, shape, broadcast_dimensions, sharding=None):
     return out
 
 
-def _broadcast_abstract(x, *, shape, broadcast_dimensions, sharding=None):
+def _check_broadcast(x, shape, broadcast_dimensions):
     if len(broadcast_dimensions) != x.ndim:
         raise TypeError(
             "broadcast_in_dim broadcast_dimensions must have length equal to operand ndim; got "
@@ -141,7 +141,11 @@ def _broadcast_abstract(x, *, shape, broadcast_dimensions, sharding=None):
     for d in shape:
         if type(d) is int and d < 0:
             raise TypeError(f"broadcast_in_dim shape must have every element be nonnegative, got {shape}.")
-    if not all(0 <= a < len(shape) for a in broadcast_dimensions):
+    if any(a < 0 for a in broadcast_dimensions):
+        raise TypeError(
+            f"broadcast_in_dim broadcast_dimensions must have every element be nonnegative, got {broadcast_dimensions}."
+        )
+    if any(a >= len(shape) for a in broadcast_dimensions):
         raise TypeError(
             f"broadcast_in_dim broadcast_dimensions must be a subset of output dimensions, got "
             f"{broadcast_dimensions} for operand ndim {x.ndim} and shape {shape}."
@@ -153,7 +157,16 @@ def _broadcast_abstract(x, *, shape, broadcast_dimensions, sharding=None):
                 f"dimensions in the target broadcast shape; got operand of shape {x.shape}, target broadcast "
                 f"shape {shape}, broadcast_dimensions {broadcast_dimensions} "
             )
-    if any(a >= b for a, b in zip(broadcast_dimensions, broadcast_dimensions[1:])):
+    if len(set(broadcast_dimensions)) != len(broadcast_dimensions):
+        raise TypeError(
+            "broadcast_in_dim broadcast_dimensions must not contain duplicates, got "
+            f"broadcast_dimensions {broadcast_dimensions}"
+        )
+
+
+def _broadcast_abstract(x, *, shape, broadcast_dimensions, sharding=None):
+    _check_broadcast(x, shape, broadcast_dimensions)
+    if any(a > b for a, b in zip(broadcast_dimensions, broadcast_dimensions[1:])):
         raise TypeError(
             f"broadcast_in_dim broadcast_dimensions must be strictly increasing; got {broadcast_dimensions}"
         )
@@ -204,15 +217,15 @@ def broadcast_in_dim(
     Args:
       operand: array of any dtype.
       shape: the shape of the result.
-      broadcast_dimensions: for each axis of `operand` its position in the result, in increasing order.  An axis of the
-        operand has length 1, and is repeated, or the length of the result's axis.
+      broadcast_dimensions: for each axis of `operand` its position in the result, in any order.  An axis of the operand
+        has length 1, and is repeated, or the length of the result's axis.
       out_sharding: a sharding for the result; default: decided by the operand.
 
     Returns:
       Array of shape `shape`.
 
     Raises:
-      TypeError: lengths do not fit, or `broadcast_dimensions` is not strictly increasing.
+      TypeError: lengths do not fit, or `broadcast_dimensions` repeats.
 
     Examples:
       >>> lax.broadcast_in_dim(jnp.array([1, 2]), (2, 3), (0,))
@@ -225,8 +238,13 @@ def broadcast_in_dim(
     have = shape_of(operand)
     if have == shape and axes == tuple(range(len(shape))) and isinstance(operand, Array):
         return operand
-    if len(axes) != len(have) or (axes and (axes[0] < 0 or list(axes) != sorted(set(axes)))):
-        _broadcast_abstract(typeof(operand), shape=shape, broadcast_dimensions=axes)
+    ordered = tuple(sorted(set(axes)))
+    if len(axes) != len(have) or axes != ordered or (axes and axes[0] < 0):
+        _check_broadcast(typeof(operand), shape, axes)
+    if axes != ordered:  # the primitive and all its rules are for increasing axes
+        operand, axes = transpose(operand, [axes.index(a) for a in ordered]), ordered
+        if shape_of(operand) == shape:
+            return operand
     return broadcast_in_dim_p.bind(operand, shape=shape, broadcast_dimensions=axes, sharding=None)
 
 

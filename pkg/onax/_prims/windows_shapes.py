@@ -38,6 +38,7 @@ def padtype_to_pads(
     Raises:
       RuntimeError: the name is unknown.
       TypeError: `padding` is no string.
+      ValueError: numbers of axes differ, and are not 1.
 
     Examples:
       >>> lax.padtype_to_pads((5,), (2,), (1,), "SAME")
@@ -50,6 +51,13 @@ def padtype_to_pads(
         raise RuntimeError(f"Unrecognized padding type: expected 'VALID', 'SAME', or 'SAME_LOWER', got {padding}.")
     if kind == "VALID":
         return [(0, 0)] * len(in_shape)
+    rank = max(len(in_shape), len(window_shape), len(window_strides))
+    for other in (window_strides, window_shape):
+        if {len(in_shape), len(other)} - {1, rank}:
+            raise ValueError(f"operands could not be broadcast together with shapes ({len(in_shape)},) ({len(other)},)")
+    in_shape, window_shape, window_strides = (
+        [*v] * rank if len(v) == 1 else v for v in (in_shape, window_shape, window_strides)
+    )  # a caller with a single stride gets the message of its own type rule
     pads = []
     for size, window, stride in zip(in_shape, window_shape, window_strides, strict=True):
         size, window, stride = dims.as_dim(size), dims.as_dim(window), dims.as_dim(stride)

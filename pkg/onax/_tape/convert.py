@@ -2,11 +2,14 @@
 
 from onax._ground import dtypes
 from onax._prims.convert import bitcast_convert_type_p, reduce_precision_p
-from onax._tape.rules import tape, type_number
+from onax._tape.rules import Unsupported, tape, type_number
 
 
 @tape.rule(bitcast_convert_type_p)
 def _bitcast_convert_type(b, out, x, **_):
+    widths = {dtypes.itemsize_bits(v.dtype) for v in (out, x)}
+    if len(widths) == 2 and min(widths) < 8:
+        raise Unsupported("elements of fewer than 8 bits are packed")
     return b.bind(x, out)
 
 

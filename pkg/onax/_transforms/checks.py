@@ -237,9 +237,9 @@ def _difference_quotient(a, b, eps):
     dtype = typeof(a).to_tangent_aval().dtype
     if dtype == dtypes.float0:
         return np.zeros(typeof(a).shape, dtype)
-    return ((np.asarray(a).astype(_wide_dtype(dtype)) - np.asarray(b).astype(_wide_dtype(dtype))) / (2 * eps)).astype(
-        dtype
-    )
+    a, b = (np.asarray(x).astype(_wide_dtype(dtype)) for x in (a, b))
+    difference = np.subtract(a, b, out=np.zeros_like(a), where=a != b)  # equal infinities differ by 0
+    return (difference / (2 * eps)).astype(dtype)
 
 
 def _wide_dtype(dtype):

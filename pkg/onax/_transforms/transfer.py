@@ -279,6 +279,11 @@ def make_array_from_single_device_arrays(
             "jax.make_array_from_single_device_arrays `arrays` argument must be a list or tuple, but got "
             f"{type(arrays)}."
         )
+    if dtype is None and not arrays:
+        raise ValueError(
+            "If the Array has no addressable shards, `dtype` must be provided via the `dtype` argument to "
+            "`jax.make_array_from_single_device_arrays`."
+        )
     for piece in arrays:
         if not isinstance(piece, Array):
             raise TypeError(f"make_array_from_single_device_arrays puts Arrays together; got {piece!r} among `arrays`")
@@ -311,7 +316,7 @@ def make_array_from_process_local_data(
     """Returns an array with a sharding, from the elements that this process has.
 
     Args:
-      sharding: a Sharding.
+      sharding: a Sharding; in the context of a mesh also a PartitionSpec, in a single process also a Device.
       local_data: the elements of this process, an array.
       global_shape: the shape of the whole array; default None: it follows from the sharding.
 
@@ -329,7 +334,8 @@ def make_array_from_process_local_data(
 
 
 def _from_process(sharding, local_data, global_shape):
-    if not isinstance(sharding, Sharding):
+    sharding = resolve_spec(sharding, ValueError, _NEEDS_MESH)
+    if processes.process_count() > 1 and not isinstance(sharding, Sharding):
         raise TypeError(
             f"make_array_from_process_local_data: sharding should be an instance of `jax.sharding`; got {sharding!r}"
         )

@@ -68,7 +68,7 @@ def relu(x: ArrayLike) -> Array:
       >>> nn.relu(jnp.array([-1.0, 0.0, 2.0]))
       Array([0., 0., 2.], dtype=float32)
     """
-    check_arraylike("relu", x)
+    (x,) = check_arraylike("relu", x)
     return _relu(x)
 
 
@@ -94,7 +94,7 @@ def relu6(x: ArrayLike) -> Array:
       >>> nn.relu6(jnp.array([-1.0, 3.0, 8.0]))
       Array([0., 3., 6.], dtype=float32)
     """
-    check_arraylike("relu6", x)
+    (x,) = check_arraylike("relu6", x)
     return _relu6(x)
 
 
@@ -120,7 +120,7 @@ def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
       >>> nn.squareplus(jnp.array([0.0, 1.5]))
       Array([1., 2.], dtype=float32)
     """
-    check_arraylike("squareplus", x, b)
+    x, b = check_arraylike("squareplus", x, b)
     return jnp.true_divide(jnp.add(x, jnp.sqrt(jnp.add(jnp.square(x), b))), 2)
 
 
@@ -576,7 +576,7 @@ def log1mexp(x: ArrayLike) -> Array:
       >>> nn.log1mexp(jnp.array([0.0, 1000.0]))
       Array([-inf,  -0.], dtype=float32)
     """
-    check_arraylike("log1mexp", x)
+    (x,) = check_arraylike("log1mexp", x)
     if lax.dtype(x) == np.bool_:
         raise TypeError("log1mexp does not accept dtype bool, only integer, floating and complex dtypes.")
     (x,) = promote_args_inexact("log1mexp", x)

@@ -138,7 +138,7 @@ def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
       >>> jnp.fmod(jnp.array([7, -7]), 3)
       Array([ 1, -1], dtype=int32)
     """
-    check_arraylike("fmod", x1, x2)
+    x1, x2 = check_arraylike("fmod", x1, x2)
     bools = dtypes.issubdtype(dtypes.result_type(x1, x2), np.bool_)
     x1, x2 = promote_args_numeric("fmod", x1, x2)
     return lax.rem(x1, x2 if bools else _replace_zero_divisors(x2))
@@ -186,7 +186,7 @@ def power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
       >>> jnp.power(jnp.array([1.0, 2.0, 3.0]), 2)
       Array([1., 4., 9.], dtype=float32)
     """
-    check_arraylike("power", x1, x2)
+    x1, x2 = check_arraylike("power", x1, x2)
     refuse_float0("power", (x1, x2))
     exponent = _static_exponent(x2)
     if exponent is not None:
@@ -460,7 +460,7 @@ def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
       >>> jnp.heaviside(jnp.array([-1.0, 0.0, 2.0]), 0.5)
       Array([0. , 0.5, 1. ], dtype=float32)
     """
-    check_arraylike("heaviside", x1, x2)
+    x1, x2 = check_arraylike("heaviside", x1, x2)
     x1, x2 = promote_dtypes_inexact(x1, x2)
     zero = constant_like(x1, 0)
     negative, positive = lax.lt(x1, zero), lax.gt(x1, zero)
@@ -687,7 +687,7 @@ def clip(arr: ArrayLike | None = None, /, min: ArrayLike | None = None, max: Arr
     """
     if arr is None:
         raise ValueError("No input was provided to the clip function.")
-    check_arraylike("clip", arr)
+    (arr,) = check_arraylike("clip", arr)
     if any(type(x) is complex or dtypes.is_complex(getattr(x, "dtype", None)) for x in (arr, min, max)):
         raise ValueError(
             "Clip received a complex value either through the input or the min/max keywords. Complex values have no "

@@ -203,7 +203,7 @@ def byteswap(self):
 
 
 def _view_bits(x, dtype):
-    size, new_size = x.dtype.itemsize, dtype.itemsize
+    size, new_size = dtypes.itemsize_bits(x.dtype), dtypes.itemsize_bits(dtype)
     if size == new_size:
         return lax.bitcast_convert_type(x, dtype)
     if not x.ndim:

@@ -197,7 +197,7 @@ def update(
         }  # fmt: skip
         return with_out_sharding(out_sharding, update, x, index, values, scatter, name, **options)
     values = values if is_arraylike(values) else asarray(values)  # lists are values, as in JAX
-    check_arraylike(name, x, values)
+    x, values = check_arraylike(name, x, values)
     if type(values) is int and not fits_default_integer(values):
         fits = dtypes.is_integer(x.dtype) and dtypes.iinfo(x.dtype).min <= values <= dtypes.iinfo(x.dtype).max
         values = python_scalar(values, x.dtype if fits else dtypes.scalar_dtype(int), False)

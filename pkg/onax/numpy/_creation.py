@@ -291,7 +291,7 @@ def copy(a: ArrayLike, order: str | None = None) -> Array:
       >>> jnp.copy(jnp.array([1, 2]))
       Array([1, 2], dtype=int32)
     """
-    check_arraylike("copy", a)
+    (a,) = check_arraylike("copy", a)
     return array(a, copy=True, order=order or "K")
 
 
@@ -595,7 +595,7 @@ def full(
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, full, shape, fill_value, dtype, device=device)
-    check_arraylike("full", fill_value)
+    (fill_value,) = check_arraylike("full", fill_value)
     if dtype is not None:
         dtype = dtypes.check_user_dtype(dtype, "full")
     if np.ndim(fill_value) == 0:
@@ -607,7 +607,7 @@ def full(
 def _check_like(name, a):
     """Raises TypeError unless a is array-like or has a shape and a dtype."""
     if isinstance(a, np.ndarray) or not (hasattr(a, "shape") and hasattr(a, "dtype")):
-        check_arraylike(name, a)
+        (a,) = check_arraylike(name, a)
 
 
 def _like(name, a, value, dtype, shape, device):

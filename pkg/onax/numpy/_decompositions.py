@@ -54,7 +54,7 @@ def adjoint(x):
 
 def promote_matrices(name, *args):
     """The arguments as arrays of one floating or complex dtype."""
-    check_arraylike(f"jnp.linalg.{name}", *args)
+    args = check_arraylike(f"jnp.linalg.{name}", *args)
     return promote_dtypes_inexact(*args)
 
 

@@ -143,11 +143,11 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
     check_arraylike("trapezoid", *tree_leaves(dx))
     axis = single_axis(axis)
     if x is None:
-        check_arraylike("trapezoid", y)
+        (y,) = check_arraylike("trapezoid", y)
         (y,) = promote_dtypes_inexact(y)
         dx = to_dtype(dx, y.dtype)
     else:
-        check_arraylike("trapezoid", y, x)
+        y, x = check_arraylike("trapezoid", y, x)
         y, x = promote_dtypes_inexact(y, x)
         if x.ndim == 1:
             dx = diff(x)
@@ -204,7 +204,7 @@ def gradient(
     """
     if edge_order is not None:
         raise NotImplementedError("The 'edge_order' argument to jnp.gradient is not supported.")
-    check_arraylike("gradient", f, *varargs)
+    f, *varargs = check_arraylike("gradient", f, *varargs)
     f, *varargs = promote_dtypes_inexact(f, *varargs)
     axes = canonical_axes(axis, f.ndim)
     if any(np.ndim(h) > 1 for h in varargs):

@@ -16,7 +16,7 @@ from onax._native.array import Array
 from onax._prims import slicing
 from onax.numpy._creation import asarray, broadcast_to
 from onax.numpy._gathering import take_in_bounds
-from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arraylike, to_dtype
+from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arraylike, from_jax_array, to_dtype
 from onax.numpy._shaping import ravel, reshape
 from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where
@@ -57,7 +57,7 @@ def fill_diagonal(a: ArrayLike, val: ArrayLike, wrap: bool = False, *, inplace: 
         raise NotImplementedError("JAX arrays are immutable, must use inplace=False")
     if wrap:
         raise NotImplementedError("wrap=True is not implemented, must use wrap=False")
-    check_arraylike("fill_diagonal", a, val)
+    a, val = check_arraylike("fill_diagonal", a, val)
     a, val = ensure_arraylike("fill_diagonal", a), ensure_arraylike("fill_diagonal", val)
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
@@ -96,7 +96,7 @@ def put(a: ArrayLike, ind: ArrayLike, v: ArrayLike, mode: str | None = None, *, 
       Array([5., 0., 7., 0.], dtype=float32)
     """
     _refuse_in_place("put", inplace)
-    check_arraylike("put", a, ind, v)
+    a, ind, v = check_arraylike("put", a, ind, v)
     a, ind, v = ensure_arraylike("put", a), ravel(ensure_arraylike("put", ind)), ravel(ensure_arraylike("put", v))
     if not a.size or not ind.size or not v.size:
         return a
@@ -195,7 +195,7 @@ def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = T
       Array([1., 0., 2., 1.], dtype=float32)
     """
     _refuse_in_place("place", inplace)
-    check_arraylike("place", arr, mask, vals)
+    arr, mask, vals = check_arraylike("place", arr, mask, vals)
     arr, mask, vals = (ensure_arraylike("place", x) for x in (arr, mask, vals))
     vals = ravel(vals)
     if arr.size != mask.size:
@@ -249,6 +249,7 @@ def delete(
       >>> jnp.delete(jnp.array([1, 2, 3, 4]), jnp.array([0, 2]))
       Array([2, 4], dtype=int32)
     """
+    obj = from_jax_array(obj)
     check_arraylike("delete", arr, 0 if isinstance(obj, slice) else obj)
     if not isinstance(obj, slice):
         kind = dtypes.dtype(obj)
@@ -307,6 +308,7 @@ def insert(arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int 
       >>> jnp.insert(jnp.array([1, 2, 3]), 1, 9)
       Array([1, 9, 2, 3], dtype=int32)
     """
+    obj = from_jax_array(obj)
     check_arraylike("insert", arr, 0 if isinstance(obj, slice) else obj, values)
     arr, values = ensure_arraylike("insert", arr), ensure_arraylike("insert", values)
     if axis is None:
@@ -389,7 +391,7 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: int | Sequence[int] | No
       >>> jnp.trim_zeros(jnp.array([0, 0, 1, 2, 0]))
       Array([1, 2], dtype=int32)
     """
-    check_arraylike("trim_zeros", filt)
+    (filt,) = check_arraylike("trim_zeros", filt)
     if not isinstance(trim, str):
         raise TypeError(f"trim_zeros: trim must be a string of 'f' and 'b', got {trim!r}")
     concrete = np.asarray(concrete_or_error(None, filt, "Error arose in the `filt` argument of trim_zeros()"))

@@ -67,7 +67,7 @@ def einsum(
     subscripts, operands = _normalize_subscripts(subscripts, operands)
     if not all(map(is_arraylike, operands)):
         _check_ranks(subscripts, operands)
-    check_arraylike("einsum", *operands)
+    operands = check_arraylike("einsum", *operands)
     dtype, weak = dtypes.result_type(*operands, return_weak_type_flag=True)
     if preferred_element_type is not None:
         dtype, weak = dtypes.check_user_dtype(preferred_element_type, "einsum"), False

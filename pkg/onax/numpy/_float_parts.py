@@ -121,7 +121,7 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
       >>> jnp.ldexp(jnp.array([0.5, 0.75]), jnp.array([4, 0]))
       Array([8.  , 0.75], dtype=float32)
     """
-    check_arraylike("ldexp", x1, x2)
+    x1, x2 = check_arraylike("ldexp", x1, x2)
     x1_dtype, x2_dtype = dtypes.dtype(x1), dtypes.dtype(x2)
     if not (x2_dtype == np.bool_ or dtypes.is_integer(x2_dtype)) or dtypes.is_complex(x1_dtype):
         raise ValueError(f"ldexp not supported for input types {(x1_dtype, x2_dtype)}")

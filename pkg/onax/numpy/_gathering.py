@@ -76,7 +76,7 @@ def take(
     """
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.take is not supported.")
-    check_arraylike("take", a, indices)
+    a, indices = check_arraylike("take", a, indices)
     return _take(
         a, indices, None if axis is None else operator.index(axis), mode, unique_indices, indices_are_sorted, fill_value
     )
@@ -448,7 +448,7 @@ def trace(
     a = ensure_arraylike("trace", a)
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.trace is not supported.")
-    check_arraylike("trace", a, offset)
+    a, offset = check_arraylike("trace", a, offset)
     if np.ndim(offset) or not dtypes.is_integer(dtypes.dtype(offset)):
         raise ValueError(f"trace: k must be a scalar integer; got {offset}")
     if canonical_axis(axis1, a.ndim) == canonical_axis(axis2, a.ndim):
@@ -499,7 +499,7 @@ def choose(a: ArrayLike, choices: ArrayLike | Sequence[ArrayLike], out: None = N
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.choose is not supported.")
     choices = list(choices)
-    check_arraylike("choose", a, *choices)
+    a, *choices = check_arraylike("choose", a, *choices)
     a = ensure_arraylike("choose", a)
     if not dtypes.is_integer(a.dtype) and a.dtype != np.bool_:
         raise ValueError("`a` array must be integer typed")

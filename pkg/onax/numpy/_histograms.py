@@ -55,7 +55,7 @@ def histogram_bin_edges(
     """
     if isinstance(bins, str):
         raise NotImplementedError("string values for `bins` not implemented.")
-    check_arraylike("histogram_bin_edges", a, bins)
+    a, bins = check_arraylike("histogram_bin_edges", a, bins)
     a = ensure_arraylike("histogram_bin_edges", a)
     dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(a.dtype))
     if np.ndim(bins) == 1:

@@ -119,10 +119,10 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
 
 def _matrix_shape(name, arr):
     if not isinstance(arr, np.ndarray):
-        check_arraylike(name, arr)
+        (arr,) = check_arraylike(name, arr)
     if len(np.shape(arr)) != 2:
         raise ValueError("Only 2-D inputs are accepted")
-    check_arraylike(name, arr)
+    (arr,) = check_arraylike(name, arr)
     return np.shape(arr)
 
 
@@ -188,7 +188,7 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
     """
     n = len(args)
     out = []
-    check_arraylike("ix_", *args)
+    args = check_arraylike("ix_", *args)
     for i, x in enumerate(args):
         x = ensure_arraylike("ix_", x)
         if x.ndim != 1:
@@ -240,7 +240,7 @@ def unravel_index(indices: ArrayLike, shape: DimSize | Sequence[DimSize]) -> tup
       >>> jnp.unravel_index(jnp.array([1, 5]), (2, 3))
       (Array([0, 1], dtype=int32), Array([1, 2], dtype=int32))
     """
-    check_arraylike("unravel_index", indices)
+    (indices,) = check_arraylike("unravel_index", indices)
     indices = ensure_arraylike("unravel_index", indices)
     given: Any = shape
     try:
@@ -290,7 +290,7 @@ def ravel_multi_index(
     if len(multi_index) != len(dims):
         raise ValueError(f"len(multi_index)={len(multi_index)} != len(dims)={len(dims)}")
     dims = tuple(operator.index(d) for d in dims)
-    check_arraylike("ravel_multi_index", *multi_index)
+    multi_index = check_arraylike("ravel_multi_index", *multi_index)
     parts = [ensure_arraylike("ravel_multi_index", i) for i in multi_index]
     for part in parts:
         if mode == "raise":

@@ -9,6 +9,7 @@ There are three readers, from the quickest to the most general:
 
 import operator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from onax._core.trace import Tracer, as_array
 from onax._ground import dims, dtypes
 from onax._ground.errors import NonConcreteBooleanIndexError
 from onax._native.array import Array, ArrayImpl, basic_index
-from onax._native.tree import tree_flatten
+from onax._native.tree import register_pytree_node, tree_flatten
 
 _INT32 = np.dtype(np.int32)
 _WHOLE = slice(None)
@@ -27,9 +28,9 @@ _WHOLE = slice(None)
 class Entry:
     """One part of an index.
 
-    kind   "new" (a new axis), "int", "slice", "array" (integers, rank 0 included), "gap" (an Ellipsis for no axes,
-           which separates arrays all the same)
-    value  None, the int (or symbolic dimension), (start, stop, step, count), the array
+    kind   "new" (a new axis), "int", "slice", "sized" (a `SizedSlice`), "array" (integers, rank 0 included), "gap" (an
+           Ellipsis for no axes, which separates arrays all the same)
+    value  None, the int (or symbolic dimension), (start, stop, step, count), the SizedSlice, the array
     axis   the operand axis that it indexes
     """
 
@@ -45,6 +46,73 @@ class ParsedIndex:
     entries: list
     inserted: list
     shape: tuple
+
+
+# ---- slices whose start may be computed ----
+
+
+@dataclass(slots=True, repr=False)
+class SizedSlice:
+    """What `ds` returns: `size` positions from `start` on, which may be traced, `stride` apart."""
+
+    start: Any
+    size: Any
+    stride: int = 1
+
+    def __post_init__(self):
+        if self.stride < 0:
+            raise ValueError("`stride` must be >= 0.")
+
+    def __repr__(self):
+        return f"Slice(start={self.start}, size={self.size}, stride={self.stride})"
+
+
+def _flatten_sized_slice(part):
+    """A start and a size that are known belong to the structure."""
+    dynamic = tuple(None if _is_known(v) else v for v in (part.start, part.size))
+    return dynamic, (*(v if d is None else None for v, d in zip((part.start, part.size), dynamic)), part.stride)
+
+
+def _unflatten_sized_slice(known, dynamic):
+    return SizedSlice(*(k if d is None else d for k, d in zip(known, dynamic)), known[2])
+
+
+def _is_known(value):
+    return isinstance(value, (int, np.integer, dims.SymbolicDim))
+
+
+register_pytree_node(SizedSlice, _flatten_sized_slice, _unflatten_sized_slice)
+
+
+def ds(start: Any, size: int | None = None, stride: int | None = None) -> Any:
+    """Returns the index of a number of positions from a start on, which may be traced.
+
+    `ds(n)` means the first n positions, and `ds(None)` all.
+
+    Args:
+      start: an integer scalar.  A slice with stride 1 that would leave the array when it is read begins earlier; a
+        negative start counts from the end.
+      size: an int.
+      stride: an int that is not negative; default None, 1.
+
+    Returns:
+      A slice, for `x[...]`, `x.at[...]` and references.
+
+    Raises:
+      ValueError: the stride is negative or traced.
+
+    Examples:
+      >>> x = jnp.arange(5)
+      >>> x[onax.ds(1, 3)], onax.jit(lambda i: x[onax.ds(i, 2)])(3)
+      (Array([1, 2, 3], dtype=int32), Array([3, 4], dtype=int32))
+    """
+    if start is None:
+        return slice(None)
+    if stride is None:
+        stride = 1
+    if not isinstance(stride, (int, np.integer)):
+        raise ValueError("Non-static stride in `dslice`")
+    return SizedSlice(0, start, int(stride)) if size is None else SizedSlice(start, size, int(stride))
 
 
 # ---- concrete arrays over the first axes ----
@@ -121,16 +189,24 @@ def _as_tuple(index):
     if isinstance(index, tuple):
         return index
     if isinstance(index, (list, range)):
+        better = "tuple" if any(map(_needs_tuple, index)) else "array"
         raise TypeError(
-            "Using a non-tuple sequence for multidimensional indexing is not allowed; use `arr[array(seq)]` instead of "
-            "`arr[seq]`. See https://github.com/jax-ml/jax/issues/4564 for more information."
+            f"Using a non-tuple sequence for multidimensional indexing is not allowed; use `arr[{better}(seq)]` "
+            "instead of `arr[seq]`. See https://github.com/jax-ml/jax/issues/4564 for more information."
         )
     return (index,)
 
 
+def _needs_tuple(part):
+    """Whether a list with this part means an index with several parts, not an array of integers."""
+    if isinstance(part, (Array, np.ndarray)):
+        return part.ndim != 0
+    return part is None or part is Ellipsis or isinstance(part, (list, tuple, range, str, slice))
+
+
 def _normalize_part(part):
     """Converts one part to None, Ellipsis, a slice, an int, a bool, or a NumPy or onax array of integers or bools."""
-    if part is None or part is Ellipsis or isinstance(part, (slice, bool, np.bool_, dims.SymbolicDim)):
+    if part is None or part is Ellipsis or isinstance(part, (slice, bool, np.bool_, dims.SymbolicDim, SizedSlice)):
         return part
     if isinstance(part, (int, np.integer)):
         return int(part)
@@ -185,6 +261,8 @@ def _parse_entries(shape, parts):
             continue
         if isinstance(part, slice):
             entries.append(Entry("slice", _resolve_slice(part, shape[axis], position), axis))
+        elif isinstance(part, SizedSlice):
+            entries.append(Entry("sized", part, axis))
         elif isinstance(part, (bool, np.bool_)) or (not isinstance(part, int) and _is_mask(part)):
             indices = _mask_to_indices(part, shape, axis, position)
             if not np.ndim(part):
@@ -216,7 +294,7 @@ def _mask_to_indices(mask, shape, axis, position):
     if mask.ndim == 0:
         return (np.zeros(int(bool(mask)), np.int32),)
     expected = shape[axis : axis + mask.ndim]
-    if not dims.equal_shapes(mask.shape, expected):
+    if len(expected) != mask.ndim or not all(m == 0 or dims.equal(m, n) for m, n in zip(mask.shape, expected)):
         raise IndexError(
             f"boolean index did not match shape of indexed array in index {position}: got {mask.shape}, expected "
             f"{expected}"
@@ -275,8 +353,10 @@ def ascending_bounds(resolved):
 __all__ = [
     "Entry",
     "ParsedIndex",
+    "SizedSlice",
     "ascending_bounds",
     "basic_index",
+    "ds",
     "leading_arrays",
     "parse",
     "python_slice",

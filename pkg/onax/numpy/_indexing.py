@@ -11,7 +11,7 @@ import numpy as np
 from onax import lax
 from onax._core.trace import Tracer, as_array
 from onax._ground import dims, dtypes
-from onax._ground.config import KEY_REUSE
+from onax._ground.config import CHECK_STATIC_INDICES, KEY_REUSE
 from onax._native import context
 from onax._native.array import Array, ArrayImpl, make_array
 from onax._prims.slicing import dim_value, wrap_negative_indices
@@ -52,6 +52,8 @@ def read(x, index, *, mode=None, fill_value=None, indices_are_sorted=False, uniq
     """The elements of x at the index; for mode, fill_value and the promises see `lax.gather`, `x.at[].get`."""
     mode = _IN_BOUNDS if mode is None else lax.GatherScatterMode.from_any(mode)
     parsed = parse(x.shape, index)
+    if mode is _IN_BOUNDS and context.option_word() & CHECK_STATIC_INDICES:
+        _check_static_indices(parsed, wrap)
     if mode is not _FILL:
         out = _read_by_slice(x, parsed, wrap)
         if out is None:
@@ -79,6 +81,16 @@ def read(x, index, *, mode=None, fill_value=None, indices_are_sorted=False, uniq
     return indexer.arrange_result(out)
 
 
+def _check_static_indices(parsed, wrap):
+    """Raises IndexError for an int out of bounds."""
+    for entry in parsed.entries:
+        if entry.kind == "int" and dims.is_constant(entry.value) and dims.is_constant(parsed.shape[entry.axis]):
+            i, size = entry.value, parsed.shape[entry.axis]
+            if not 0 <= _wrap_int(i, size, wrap) < size:
+                text = f"index {i} out of bounds for axis {entry.axis} with size {size} (normalize_indices={wrap})"
+                raise IndexError(text)
+
+
 def _empty_of(x, shape):
     """An empty array of x's extended dtype."""
     return lax.reshape(lax.slice(lax.reshape(x, (x.size,)), (0,), (0,)), shape)
@@ -90,6 +102,7 @@ def _read_concrete(x, index):
         isinstance(index, Tracer)
         or is_committed_elsewhere(x, index)
         or (dtypes.is_extended(x.dtype) and context.option_word() & KEY_REUSE)
+        or context.option_word() & CHECK_STATIC_INDICES
     ):
         return None
     arrays = leading_arrays(x.shape, index)
@@ -120,6 +133,8 @@ def _read_parsed(x, parsed):
             indices.append(array if array.ndim else int(array))
         elif entry.kind == "slice":
             indices.append(python_slice(entry.value))
+        elif entry.kind == "sized":
+            return None
         elif entry.kind == "new":
             indices.append(None)
         else:
@@ -176,7 +191,7 @@ def _read_by_slice(x, parsed, wrap):
     """Reads by slice, rev, squeeze and new axes; None if a part is dynamic or out of bounds."""
     starts, limits, strides, dropped, flipped = [], [], [], [], []
     for entry in parsed.entries:
-        if entry.kind == "array":
+        if entry.kind in ("array", "sized"):
             return None
         if entry.kind == "int":
             size = x.shape[entry.axis]
@@ -212,7 +227,7 @@ def _arrange(x, parsed, dropped, flipped):
 
 def _new_axes(entries):
     """The positions of new axes in the result of an index without arrays."""
-    remaining = [e for e in entries if e.kind in ("slice", "new")]
+    remaining = [e for e in entries if e.kind in ("slice", "sized", "new")]
     return [i for i, e in enumerate(remaining) if e.kind == "new"]
 
 
@@ -229,7 +244,14 @@ def _read_by_dynamic_slice(x, parsed, wrap):
                 return None
             starts.append(_scalar_index(entry.value))
         elif entry.kind == "int":
-            starts.append(_static_start(entry.value))
+            start = _static_start(entry.value)
+            starts.append(start if wrap or not isinstance(start, int) else max(start, 0))
+        elif entry.kind == "sized":
+            if entry.value.stride != 1:
+                return None
+            starts.append(_sized_start(entry.value))
+            sizes.append(entry.value.size)
+            continue
         else:
             if entry.value[2] not in (1, -1):
                 return None
@@ -251,6 +273,14 @@ def _read_by_dynamic_slice(x, parsed, wrap):
 def _scalar_index(value):
     """A scalar index as an int32 Array."""
     return lax.convert_element_type(value if isinstance(value, Array) else as_array(value), _INT32)
+
+
+def _sized_start(part):
+    """The start of a `SizedSlice`."""
+    start = part.start
+    if isinstance(start, (int, np.integer, dims.SymbolicDim)):
+        return _static_start(start)
+    return _scalar_index(start)
 
 
 def _static_start(i):
@@ -320,7 +350,11 @@ class Indexer:
             if entry.kind == "new":
                 self.new.append(len(self.kinds) + len(self.new))
             elif entry.kind == "slice":
-                self._add_slice(entry)
+                start, _, step, count = entry.value
+                self._add_slice(entry.axis, start, ascending_bounds(entry.value)[0], step, count)
+            elif entry.kind == "sized":
+                start = _sized_start(entry.value)
+                self._add_slice(entry.axis, start, start, entry.value.stride, entry.value.size)
             elif entry.kind != "gap":
                 value = arrays[k] if entry.kind == "array" else self._scalar_int(entry, wrap)
                 value = lax.convert_element_type(value, _INT32) if isinstance(value, Array) else value
@@ -363,16 +397,12 @@ class Indexer:
         self.sizes[axis] = 1
         self.dropped.append(axis)
 
-    def _add_slice(self, entry):
-        start, _, step, count = entry.value
-        axis, size = entry.axis, self.shape[entry.axis]
+    def _add_slice(self, axis, start, low, step, count):
         if step == 1:
             self.kinds.append("window")
             self.lengths.append(count)
-            if not (dims.equal(start, 0) and dims.equal(count, size)):
-                low = ascending_bounds(entry.value)[0]
-                value = np.asarray(low).astype(_INT32) if dims.is_constant(low) else dim_value(low, _INT32)
-                self.columns.append((axis, value, len(self.batch)))
+            if not dims.equal(count, self.shape[axis]):  # as long as the axis, it is the whole axis
+                self.columns.append((axis, _scalar(low), len(self.batch)))
                 self.sizes[axis] = count
             return
         indices = lax.iota(_INT32, count)
@@ -445,6 +475,8 @@ def _as_int32(where, size):
 
 
 def _scalar(d):
+    if isinstance(d, (Array, np.ndarray)):
+        return d
     return np.asarray(d).astype(_INT32) if dims.is_constant(d) else dim_value(d, _INT32)
 
 

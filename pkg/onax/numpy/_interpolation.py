@@ -46,7 +46,7 @@ def interp(
       >>> jnp.interp(jnp.array([0.5, 3.0]), jnp.array([0.0, 1.0, 2.0]), jnp.array([0.0, 10.0, 30.0]))
       Array([ 5., 30.], dtype=float32)
     """
-    check_arraylike("interp", x, xp, fp)
+    x, xp, fp = check_arraylike("interp", x, xp, fp)
     for name, end in (("left", left), ("right", right)):
         if isinstance(end, str) and end != "extrapolate":
             raise ValueError(f"the only valid string value of `{name}` is 'extrapolate', but got: {end!r}")

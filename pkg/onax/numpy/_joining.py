@@ -57,7 +57,7 @@ def concatenate(arrays: ArrayLike | Sequence[ArrayLike], axis: int | None = 0, d
              [1., 1.]], dtype=float32)
     """
     parts = _as_sequence("concatenate", arrays)
-    check_arraylike("concatenate", *parts)
+    parts = check_arraylike("concatenate", *parts)
     if not parts:
         raise ValueError("Need at least one array to concatenate.")
     if axis is None:
@@ -131,7 +131,7 @@ def stack(
     parts = _as_sequence("stack", arrays)
     if not parts:
         raise ValueError("Need at least one array to stack.")
-    check_arraylike("stack", *parts)
+    parts = check_arraylike("stack", *parts)
     parts = _cast_parts("stack", parts, dtype)
     if any(x.ndim != parts[0].ndim for x in parts):
         shown = ", ".join(str(x.shape) for x in parts)

@@ -175,7 +175,7 @@ def vector_norm(
       >>> jnp.linalg.vector_norm(jnp.array([[3.0, 4.0], [5.0, 12.0]]), axis=1)
       Array([ 5., 13.], dtype=float32)
     """
-    check_arraylike("jnp.linalg.vector_norm", x)
+    (x,) = check_arraylike("jnp.linalg.vector_norm", x)
     keeps_dtype = ord is None or (isinstance(ord, (int, float)) and ord in (1, 2, np.inf, -np.inf))
     promote = ensure_arraylikes if keeps_dtype else promote_args_inexact
     (x,) = promote("jnp.linalg.vector_norm", x)
@@ -208,7 +208,7 @@ def multi_dot(arrays: Sequence[ArrayLike], *, precision: PrecisionLike = None) -
       Array([12., 12.], dtype=float32)
     """
     operands = list(arrays)
-    check_arraylike("jnp.linalg.multi_dot", *operands)
+    operands = check_arraylike("jnp.linalg.multi_dot", *operands)
     if len(operands) < 2:
         raise ValueError(f"multi_dot requires at least two arrays; got len(arrays)={len(operands)}")
     operands = [ensure_arraylike("multi_dot", x) for x in operands]

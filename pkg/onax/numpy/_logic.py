@@ -15,7 +15,14 @@ from onax._native.array import Array, ArrayImpl
 from onax._native.tree import tree_leaves
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax.numpy._creation import asarray
-from onax.numpy._promotion import check_arraylike, ensure_arraylike, is_arraylike, promote_args, promote_args_inexact
+from onax.numpy._promotion import (
+    check_arraylike,
+    ensure_arraylike,
+    from_jax_array,
+    is_arraylike,
+    promote_args,
+    promote_args_inexact,
+)
 from onax.numpy._ufuncs import constant_like, imag
 
 
@@ -92,7 +99,7 @@ def isinf(x: ArrayLike, /) -> Array:
 
 
 def _is_infinity(name, x, out, infinity):
-    check_arraylike(name, x)
+    (x,) = check_arraylike(name, x)
     if out is not None:
         raise NotImplementedError("The 'out' argument to isneginf/isposinf is not supported.")
     x = ensure_arraylike(name, x)
@@ -209,7 +216,7 @@ def iscomplexobj(x: Any) -> bool:
                 "supported by JAX."
             )
         return np.iscomplexobj(values)
-    return dtypes.is_complex(dtypes.dtype(x))
+    return dtypes.is_complex(dtypes.dtype(from_jax_array(x)))
 
 
 def isrealobj(x: Any) -> bool:

@@ -20,7 +20,7 @@ from onax.numpy._where import where
 
 
 def _promote_integers(name, x1, x2):
-    check_arraylike(name, x1, x2)
+    x1, x2 = check_arraylike(name, x1, x2)
     x1, x2 = promote_dtypes(x1, x2)
     if not dtypes.is_integer(x1.dtype):
         raise ValueError(f"Arguments to jax.numpy.{name} must be integers.")

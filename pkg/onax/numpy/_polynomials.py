@@ -41,7 +41,7 @@ def _pad_front(x, n):
 
 
 def _pad_to_equal_length(name, a1, a2):
-    check_arraylike(name, a1, a2)
+    a1, a2 = check_arraylike(name, a1, a2)
     a1, a2 = promote_dtypes(a1, a2)
     if a2.shape[0] <= a1.shape[0]:
         return a1, _pad_front(broadcast_to(a2, (a2.shape[0], *a1.shape[1:])), a1.shape[0])
@@ -178,7 +178,7 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
       >>> jnp.poly(jnp.array([1.0, 2.0]))
       Array([ 1., -3.,  2.], dtype=float32)
     """
-    check_arraylike("poly", seq_of_zeros)
+    (seq_of_zeros,) = check_arraylike("poly", seq_of_zeros)
     (zeros,) = promote_dtypes_inexact(seq_of_zeros)
     zeros = atleast_1d(zeros)
     shape = zeros.shape
@@ -205,7 +205,7 @@ def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> 
       >>> jnp.polydiv(jnp.array([1.0, 3.0, 2.0]), jnp.array([1.0, 1.0]))
       (Array([1., 2.], dtype=float32), Array([0., 0., 0.], dtype=float32))
     """
-    check_arraylike("polydiv", u, v)
+    u, v = check_arraylike("polydiv", u, v)
     u, v = promote_dtypes_inexact(u, v)
     m, n = len(u) - 1, len(v) - 1
     scale = 1.0 / v[0]
@@ -247,7 +247,7 @@ def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
     """
     m = concrete_or_error(operator.index, m, "'m' argument of jnp.polyint")
     k = 0 if k is None else k
-    check_arraylike("polyint", p, k)
+    p, k = check_arraylike("polyint", p, k)
     if not np.ndim(p):
         raise TypeError(f"polyint: the polynomial must have rank 1, got a scalar: {p}")
     p, k = promote_dtypes_inexact(p, k)
@@ -276,7 +276,7 @@ def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -
       >>> jnp.polymul(jnp.array([1.0, 1.0]), jnp.array([1.0, 2.0]))
       Array([1., 3., 2.], dtype=float32)
     """
-    check_arraylike("polymul", a1, a2)
+    a1, a2 = check_arraylike("polymul", a1, a2)
     a1, a2 = promote_dtypes_inexact(a1, a2)
     if trim_leading_zeros and (len(a1) > 1 or len(a2) > 1):
         a1, a2 = trim_zeros(a1, trim="f"), trim_zeros(a2, trim="f")
@@ -303,7 +303,7 @@ def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
       >>> jnp.polyval(jnp.array([1.0, 0.0, 2.0]), jnp.array([1.0, 3.0]))
       Array([ 3., 11.], dtype=float32)
     """
-    check_arraylike("polyval", p, x)
+    p, x = check_arraylike("polyval", p, x)
     p, x = promote_dtypes(p, x)
     shape = lax.broadcast_shapes(p.shape[1:], x.shape)
     start = lax.full(shape, 0, x.dtype)
@@ -350,7 +350,7 @@ def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
       >>> jnp.round(jnp.sort(jnp.roots(jnp.array([1.0, -3.0, 2.0])).real), 4)
       Array([1., 2.], dtype=float32)
     """
-    check_arraylike("roots", p)
+    (p,) = check_arraylike("roots", p)
     (p,) = promote_dtypes_inexact(p)
     p = atleast_1d(p)
     if p.ndim != 1:
@@ -407,7 +407,7 @@ def polyfit(
       >>> jnp.round(jnp.polyfit(jnp.array([0.0, 1.0, 2.0]), jnp.array([1.0, 3.0, 5.0]), 1), 3)
       Array([2., 1.], dtype=float32)
     """
-    check_arraylike("polyfit", x, y)
+    x, y = check_arraylike("polyfit", x, y)
     deg = concrete_or_error(int, deg, "deg must be int")
     order = deg + 1
     if deg < 0:
@@ -437,7 +437,7 @@ def polyfit(
 
 
 def _apply_weights(lhs, rhs, y, w):
-    check_arraylike("polyfit", w)
+    (w,) = check_arraylike("polyfit", w)
     (w,) = promote_dtypes_inexact(w)
     if w.ndim != 1:
         raise TypeError("expected a 1-d array for weights")

@@ -32,7 +32,7 @@ from onax.numpy._ufuncs import conjugate
 
 def _promote_operands(name, a, b, preferred_element_type):
     """Returns both operands as Arrays, the dtype of their product, and whether it is weakly typed."""
-    check_arraylike(name, a, b)
+    a, b = check_arraylike(name, a, b)
     if preferred_element_type is not None:
         dtype, weak = dtypes.check_user_dtype(preferred_element_type, name), False
     else:
@@ -97,8 +97,8 @@ def matmul(
     for position, x in enumerate((a, b)):
         if isinstance(x, Array) and x.ndim > 0:
             continue
-        check_arraylike("matmul", a, b)
-        if np.ndim(x) < 1:
+        a, b = check_arraylike("matmul", a, b)
+        if np.ndim((a, b)[position]) < 1:
             raise ValueError(f"matmul input operand {position} must have ndim at least 1, but it has ndim 0")
     a, b, dtype, weak = _promote_operands("matmul", a, b, preferred_element_type)
     try:
@@ -213,7 +213,7 @@ def vdot(
       >>> jnp.vdot(jnp.array([1.0j, 2.0]), jnp.array([1.0j, 3.0]))
       Array(7.+0.j, dtype=complex64)
     """
-    check_arraylike("vdot", a, b)
+    a, b = check_arraylike("vdot", a, b)
     if dtypes.is_complex(dtypes.dtype(a)):
         a = conjugate(a)
     return dot(ravel(a), ravel(b), precision=precision, preferred_element_type=preferred_element_type)
@@ -271,7 +271,7 @@ def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     """
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.outer is not supported.")
-    check_arraylike("outer", a, b)
+    a, b = check_arraylike("outer", a, b)
     a, b = promote_dtypes(a, b)
     a, b = lax.expand_dims(ravel(a), (1,)), lax.expand_dims(ravel(b), (0,))
     return lax.bitwise_and(a, b) if a.dtype == np.bool_ else lax.mul(a, b)
@@ -348,7 +348,7 @@ def kron(a: ArrayLike, b: ArrayLike) -> Array:
       >>> jnp.kron(jnp.array([1, 10]), jnp.array([1, 2]))
       Array([ 1,  2, 10, 20], dtype=int32)
     """
-    check_arraylike("kron", a, b)
+    a, b = check_arraylike("kron", a, b)
     a, b = promote_dtypes(a, b)
     rank = max(a.ndim, b.ndim)
     a, b = lax.broadcast_to_rank(a, rank), lax.broadcast_to_rank(b, rank)
@@ -379,7 +379,7 @@ def cross(
       >>> jnp.cross(jnp.array([1, 0, 0]), jnp.array([0, 1, 0]))
       Array([0, 0, 1], dtype=int32)
     """
-    check_arraylike("cross", a, b)
+    a, b = check_arraylike("cross", a, b)
     a, b = promote_dtypes(a, b)
     if axis is not None:
         axisa = axisb = axisc = axis

@@ -32,12 +32,18 @@ def is_arraylike(x):
 
 
 def check_arraylike(name, *args):
-    """Raises TypeError for an argument that is neither an array nor a scalar."""
+    """Returns the arguments, objects with `__jax_array__` as what that gives.
+
+    Raises TypeError for an argument that is neither an array nor a scalar.
+    """
+    has_objects = False
     for position, x in enumerate(args):
         if type(x) is ArrayImpl:
             continue
-        if not is_arraylike(x):
-            raise TypeError(f"{name} requires ndarray or scalar arguments, got {type(x)} at position {position}.")
+        if not isinstance(x, _ACCEPTED) and type(x) not in dtypes.python_scalar_dtypes:
+            if not hasattr(type(x), "__jax_array__"):
+                raise TypeError(f"{name} requires ndarray or scalar arguments, got {type(x)} at position {position}.")
+            has_objects = True
         if isinstance(x, np.ndarray) and type(x) is not np.ndarray:
             check_mask(x)
         if isinstance(x, np.ndarray) and x.dtype.kind in "OSUMm":
@@ -45,6 +51,12 @@ def check_arraylike(name, *args):
                 f"{name}: dtype {x.dtype} is not a valid JAX array type. Only arrays of numeric types are supported "
                 "by JAX."
             )
+    return tuple(map(from_jax_array, args)) if has_objects else args
+
+
+def from_jax_array(x):
+    """The Array that the `__jax_array__` of an object gives; anything else as it is."""
+    return x.__jax_array__() if not isinstance(x, Array) and hasattr(type(x), "__jax_array__") else x
 
 
 def admit(x, dtype):
@@ -105,7 +117,7 @@ def python_scalar(x, dtype, weak_type):
 
 def ensure_arraylikes(name, *args):
     """Converts the arguments to Arrays.  Raises TypeError for one that is neither an array nor a scalar."""
-    check_arraylike(name, *args)
+    args = check_arraylike(name, *args)
     return [x if isinstance(x, Array) else as_operand(x) for x in args]
 
 
@@ -292,7 +304,7 @@ def promote_args(name, *args):
     """Checked arguments of one dtype and rank."""
     if _have_one_dtype_and_rank(args):
         return args
-    check_arraylike(name, *args)
+    args = check_arraylike(name, *args)
     _refuse_keys(name, args)
     refuse_float0(name, args)
     return promote_shapes(name, *promote_dtypes(*args))
@@ -302,7 +314,7 @@ def promote_args_inexact(name, *args):
     """Checked arguments of one floating or complex dtype and of one rank."""
     if _have_one_dtype_and_rank(args) and args[0].aval.dtype in _INEXACT:
         return args
-    check_arraylike(name, *args)
+    args = check_arraylike(name, *args)
     _refuse_keys(name, args)
     refuse_float0(name, args)
     return promote_shapes(name, *promote_dtypes_inexact(*args))
@@ -310,7 +322,7 @@ def promote_args_inexact(name, *args):
 
 def promote_args_numeric(name, *args):
     """Checked arguments of one dtype other than bool and of one rank."""
-    check_arraylike(name, *args)
+    args = check_arraylike(name, *args)
     _refuse_keys(name, args)
     refuse_float0(name, args)
     return promote_shapes(name, *promote_dtypes_numeric(*args))

@@ -225,7 +225,7 @@ def _new_axis(axis, ndim):
 def _linspace(start, stop, *, num, endpoint, retstep, dtype, axis):
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    check_arraylike("linspace", start, stop)
+    start, stop = check_arraylike("linspace", start, stop)
     if dtype is None:
         dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop)))
     compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop, dtype)))
@@ -307,7 +307,7 @@ def logspace(
 
 @staged("_logspace", static_argnames=("num", "endpoint", "dtype", "axis"))
 def _logspace(start, stop, base, *, num, endpoint, dtype, axis):
-    check_arraylike("logspace", start, stop)
+    start, stop = check_arraylike("logspace", start, stop)
     if dtype is None:
         dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop)))
     compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop, dtype)))
@@ -350,7 +350,7 @@ def geomspace(
 
 @staged("_geomspace", static_argnames=("num", "endpoint", "dtype", "axis"))
 def _geomspace(start, stop, *, num, endpoint, dtype, axis):
-    check_arraylike("geomspace", start, stop)
+    start, stop = check_arraylike("geomspace", start, stop)
     if dtype is None:
         dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop)))
     compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop, dtype)))

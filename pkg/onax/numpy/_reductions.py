@@ -76,7 +76,7 @@ def check_mask(name, condition):
     """Returns the mask, or None if there is none; raises ValueError if it is not of dtype bool."""
     if condition is None:
         return None
-    check_arraylike(name, condition)
+    (condition,) = check_arraylike(name, condition)
     if dtypes.dtype(condition) != np.bool_:
         raise ValueError(
             f"jnp.{name}: where must be None or a boolean array; got where.dtype={dtypes.dtype(condition)!r}."
@@ -85,7 +85,7 @@ def check_mask(name, condition):
 
 
 def _check_initial(name, initial, dtype):
-    check_arraylike(name, initial)
+    (initial,) = check_arraylike(name, initial)
     if np.ndim(initial):
         raise ValueError(f"initial value must be a scalar. Got array of shape {np.shape(initial)}")
     return to_dtype(initial, dtype)
@@ -513,7 +513,7 @@ def mean(
 def _mean_dtypes(name, a, dtype, out):
     """The dtype of a mean and the dtype in which it is computed."""
     no_out(name, out)
-    check_arraylike(name, a)
+    (a,) = check_arraylike(name, a)
     if dtype is not None:
         result = dtypes.check_user_dtype(dtype, name)
     else:

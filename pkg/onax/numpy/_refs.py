@@ -1,6 +1,5 @@
 """Mutable array references: `new_ref`, and reading and writing at indices."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from onax._prims.convert import convert
 from onax._prims.refs import ARRAY, Slice, addupdate_p, free_ref_p, freeze_p, get_p, swap_p
 from onax._prims.slicing import dynamic_slice, dynamic_update_slice
 from onax.numpy._creation import asarray, zeros
+from onax.numpy._index_expressions import SizedSlice
 from onax.numpy._indexing import getitem
 
 
@@ -248,8 +248,8 @@ def _read_part(part, size, operands):
     """The entry of one dimension; appends its operand, if it has one."""
     if isinstance(part, slice):
         return _read_slice(part, size)
-    if isinstance(part, ds):
-        return part.entry(size, operands)
+    if isinstance(part, SizedSlice):
+        return _read_sized_slice(part, operands)
     if part is None or isinstance(part, (bool, np.bool_, str)):
         raise TypeError(f"a mutable array reference cannot be indexed with {part!r}")
     if isinstance(part, (list, tuple)):
@@ -273,43 +273,13 @@ def _read_slice(part, size):
     return Slice(start, max(-(-(stop - start) // step), 0), step)
 
 
-@dataclass(slots=True, eq=False)
-class ds:
-    """An index for references: `size` elements from `start` on.
-
-    ``ds(n)`` means the first n.
-
-    Args:
-      start: an integer scalar, also one known at run time only.  A slice that would leave the array begins earlier.
-      size: an int.
-      stride: a positive int; default None, 1.
-
-    Examples:
-      >>> ref = onax.new_ref(jnp.arange(5))
-      >>> ref[onax.ds(1, 3)]
-      Array([1, 2, 3], dtype=int32)
-    """
-
-    start: object
-    size: int | None = None
-    stride: int | None = None
-
-    def __post_init__(self):
-        if self.size is None:
-            self.start, self.size = 0, self.start
-        self.stride = 1 if self.stride is None else self.stride
-        if self.stride < 1:
-            raise ValueError(f"ds: the stride must be positive, got {self.stride}")
-
-    def __repr__(self):
-        return f"Slice(start={self.start}, size={self.size}, stride={self.stride})"
-
-    def entry(self, size, operands):
-        """The entry of a dimension of this size; appends the operand, if there is one."""
-        if is_concrete(self.start):
-            return Slice(int(self.start), self.size, self.stride)
-        operands.append(self.start)
-        return Slice(None, self.size, self.stride)
+def _read_sized_slice(part, operands):
+    if part.stride < 1:
+        raise ValueError(f"slice must have a step >= 1 (found: {part.stride})")
+    if is_concrete(part.start):
+        return Slice(int(part.start), part.size, part.stride)
+    operands.append(part.start)
+    return Slice(None, part.size, part.stride)
 
 
 # ---- rules ----
@@ -376,4 +346,4 @@ def _like(new, old):
     return new if typeof(new).weak_type == weak else convert(new, old.dtype, weak)
 
 
-__all__ = ["addupdate", "ds", "empty_ref", "free_ref", "freeze", "get", "new_ref", "set", "swap"]
+__all__ = ["addupdate", "empty_ref", "free_ref", "freeze", "get", "new_ref", "set", "swap"]

@@ -92,11 +92,11 @@ def where(
       Array([1, 0, 3], dtype=int32)
     """
     if x is None and y is None:
-        check_arraylike("where", condition)
+        (condition,) = check_arraylike("where", condition)
         if fill_value is not None and np.ndim(fill_value) == 0:
-            check_arraylike("where", fill_value)
+            (fill_value,) = check_arraylike("where", fill_value)
         return nonzero(condition, size=size, fill_value=fill_value)
-    check_arraylike("where", condition, x, y)
+    condition, x, y = check_arraylike("where", condition, x, y)
     if size is not None or fill_value is not None:
         raise ValueError("size and fill_value arguments cannot be used in three-term where function.")
     if x is None or y is None:
@@ -133,7 +133,7 @@ def nonzero(
     if fill_value is not None and not isinstance(fill_value, tuple):
         if np.ndim(fill_value):
             raise ValueError(f"fill_value must be a scalar or a tuple of length {a.ndim}; got {fill_value}")
-        check_arraylike("nonzero", fill_value)
+        (fill_value,) = check_arraylike("nonzero", fill_value)
     mask = as_bool(a)
     index = dtypes.scalar_dtype(int)
     if size is None:
@@ -281,7 +281,7 @@ def compress(
     """
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.compress is not supported.")
-    check_arraylike("compress", condition, a, fill_value)
+    condition, a, fill_value = check_arraylike("compress", condition, a, fill_value)
     condition = lax.convert_element_type(ensure_arraylike("compress", condition), np.bool_)
     if condition.ndim != 1:
         raise ValueError("condition must be a 1D array")
@@ -345,7 +345,7 @@ def searchsorted(
       >>> jnp.searchsorted(jnp.array([1, 2, 2, 5]), jnp.array([2, 6]), side="right")
       Array([3, 4], dtype=int32)
     """
-    check_arraylike("searchsorted", a, v)
+    a, v = check_arraylike("searchsorted", a, v)
     if side not in ("left", "right"):
         raise ValueError(f"invalid argument {side=}, expected 'left' or 'right'")
     methods = ["compare_all", "scan", "scan_unrolled", "sort"]

@@ -578,7 +578,7 @@ def isin(
       >>> jnp.isin(jnp.array([1, 2, 3]), jnp.array([2, 5]))
       Array([False,  True, False], dtype=bool)
     """
-    check_arraylike("isin", element, test_elements)
+    element, test_elements = check_arraylike("isin", element, test_elements)
     if method not in ("auto", "compare_all", "binary_search", "sort"):
         raise ValueError(f"{method=} not understood. Expected 'auto', 'compare_all', 'binary_search', 'sort'.")
     element, tests = promote_dtypes(element, test_elements)

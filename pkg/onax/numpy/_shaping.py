@@ -25,6 +25,7 @@ from onax.numpy._promotion import (
     check_arraylike,
     ensure_arraylike,
     ensure_arraylikes,
+    from_jax_array,
     listed_axis,
     static_axes,
 )
@@ -398,6 +399,7 @@ def broadcast_arrays(*args: ArrayLike) -> list[Array]:
 
 def _shape_of(name, a):
     """The shape of anything array-like; of sequences, too, with a warning."""
+    a = from_jax_array(a)
     if hasattr(a, "shape"):
         return tuple(a.shape)
     if isinstance(a, (list, tuple)):
@@ -647,7 +649,7 @@ def flip(m: ArrayLike, axis: int | Sequence[int] | None = None) -> Array:
       Array([[4, 3],
              [2, 1]], dtype=int32)
     """
-    check_arraylike("flip", m)
+    (m,) = check_arraylike("flip", m)
     return _flip(m, None if axis is None else static_axes(axis))
 
 
@@ -759,6 +761,7 @@ def roll(a: ArrayLike, shift: ArrayLike | Sequence[int], axis: Axis = None) -> A
     if axis is None:
         return lax.reshape(roll(ravel(a), shift, 0), a.shape)
     axes = static_axes(axis)
+    shift = from_jax_array(shift)
     check_arraylike("roll", *(shift if isinstance(shift, (tuple, list)) else (shift,)))
     if np.ndim(shift) > 1:
         raise ValueError("'shift' and 'axis' arguments to roll must be scalars or 1D arrays")

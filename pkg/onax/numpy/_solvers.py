@@ -170,7 +170,7 @@ def solve(a: ArrayLike, b: ArrayLike) -> Array:
       >>> jnp.round(jnp.linalg.solve(jnp.array([[2.0, 0.0], [1.0, 1.0]]), jnp.array([4.0, 3.0])), 4)
       Array([2., 1.], dtype=float32)
     """
-    check_arraylike("jnp.linalg.solve", a, b)
+    a, b = check_arraylike("jnp.linalg.solve", a, b)
     a, b = promote_dtypes_inexact(a, b)
     if a.ndim < 2:
         raise ValueError(f"left hand array must be at least two dimensional; got a.shape={a.shape}")
@@ -220,7 +220,7 @@ def inv(a: ArrayLike) -> Array:
       Array([[0.5 , 0.  ],
              [0.  , 0.25]], dtype=float32)
     """
-    check_arraylike("jnp.linalg.inv", a)
+    (a,) = check_arraylike("jnp.linalg.inv", a)
     a = ensure_arraylike("inv", a)
     require_square("inv", a)
     return _inv(*promote_dtypes_inexact(a))
@@ -323,7 +323,7 @@ def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
       >>> jnp.linalg.slogdet(jnp.array([[0.0, 1.0], [1.0, 0.0]]))
       SlogdetResult(sign=Array(-1., dtype=float32), logabsdet=Array(0., dtype=float32))
     """
-    check_arraylike("jnp.linalg.slogdet", a)
+    (a,) = check_arraylike("jnp.linalg.slogdet", a)
     (a,) = promote_dtypes_inexact(a)
     require_square("slogdet()", a, "")
     if method == "qr" and dtypes.is_complex(a.dtype):
@@ -463,7 +463,7 @@ def pinv(
       Array([[0.5, 0. ],
              [0. , 0. ]], dtype=float32)
     """
-    check_arraylike("jnp.linalg.pinv", a)
+    (a,) = check_arraylike("jnp.linalg.pinv", a)
     (a,) = promote_dtypes_inexact(a)
     if rcond is not None:
         if rtol is not None:
@@ -556,7 +556,7 @@ def matrix_rank(
       >>> jnp.linalg.matrix_rank(jnp.array([[1.0, 2.0], [2.0, 4.0]]))
       Array(1, dtype=int32)
     """
-    check_arraylike("jnp.linalg.matrix_rank", M)
+    (M,) = check_arraylike("jnp.linalg.matrix_rank", M)
     if tol is not None:
         if rtol is not None:
             raise ValueError("matrix_rank: only one of tol or rtol may be specified.")
@@ -622,7 +622,7 @@ def lstsq(
       >>> jnp.round(x, 3)
       Array([1., 2.], dtype=float32)
     """
-    check_arraylike("jnp.linalg.lstsq", a, b)
+    a, b = check_arraylike("jnp.linalg.lstsq", a, b)
     a, b = promote_dtypes_inexact(a, b)
     if a.shape[:1] != b.shape[:1]:
         raise ValueError("Leading dimensions of input arrays must match")

@@ -156,7 +156,7 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, dtyp
       Array([[ 1., -1.],
              [-1.,  1.]], dtype=float32)
     """
-    check_arraylike("corrcoef", x)
+    (x,) = check_arraylike("corrcoef", x)
     if dtype is not None and not dtypes.issubdtype(np.dtype(dtype), np.inexact):
         raise ValueError(f"corrcoef: dtype must be a subclass of float or complex; got dtype={dtype!r}")
     out = cov(x, y, rowvar, dtype=dtype) if y is not None or not rowvar or dtype is not None else cov(x)

@@ -51,7 +51,7 @@ def reduce_by_loop(function, name, a, axis, dtype, keepdims, initial, where):
 
 def accumulate_by_loop(function, name, a, axis, dtype):
     """The running results of combining elements along an axis."""
-    check_arraylike(f"{name}.accumulate", a)
+    (a,) = check_arraylike(f"{name}.accumulate", a)
     a = ensure_arraylike(name, a)
     dtype = result_dtype(function, a, a) if dtype is None else dtype
     if axis is None or isinstance(axis, tuple):
@@ -71,7 +71,7 @@ def accumulate_by_loop(function, name, a, axis, dtype):
 
 def update_by_loop(function, name, a, indices, *operands):
     """a with the function applied at indices, one after the other where they repeat."""
-    check_arraylike(f"{name}.at", a, *operands)
+    a, *operands = check_arraylike(f"{name}.at", a, *operands)
     dtype = result_dtype(function, *map(asarray, (a, *operands)))
     a, operands = asarray(a).astype(dtype), [asarray(x).astype(dtype) for x in operands]
     indices = indices if isinstance(indices, tuple) else (indices,)
@@ -95,7 +95,7 @@ def update_by_loop(function, name, a, indices, *operands):
 
 def reduceat_by_loop(function, name, a, indices, axis, dtype):
     """For each index the elements along an axis from it up to the next index, combined; else the one element."""
-    check_arraylike(f"{name}.reduceat", a, indices)
+    a, indices = check_arraylike(f"{name}.reduceat", a, indices)
     a, indices = asarray(a), asarray(indices)
     if not a.ndim:
         raise ValueError(f"reduceat: a must have 1 or more dimension, got {a.shape=}")

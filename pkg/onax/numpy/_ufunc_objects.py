@@ -78,7 +78,7 @@ class ufunc:
 
     def __call__(self, *args: ArrayLike, out: None = None, where: None = None) -> Any:
         if out is not None or where is not None:
-            check_arraylike(self.__name__, *args)
+            args = check_arraylike(self.__name__, *args)
         if out is not None:
             raise NotImplementedError(f"out argument of {self}")
         if where is not None:
@@ -106,7 +106,7 @@ class ufunc:
         if out is not None:
             raise NotImplementedError(f"out argument of {self.__name__}.reduce()")
         if initial is not None:
-            check_arraylike(f"{self.__name__}.reduce", initial)
+            (initial,) = check_arraylike(f"{self.__name__}.reduce", initial)
         if where is not None and self.identity is None and initial is None:
             raise ValueError(
                 f"reduction operation {self.__name__!r} does not have an identity, so to use a where mask one has to "

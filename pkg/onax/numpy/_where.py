@@ -25,7 +25,7 @@ def where(condition, x, y):
         and condition.dtype is _BOOL and condition.shape == x.shape == y.shape and x.weak_type is y.weak_type
     ):  # fmt: skip
         return lax.select_n_p.bind(condition, y, x)
-    check_arraylike("where", condition, x, y)
+    condition, x, y = check_arraylike("where", condition, x, y)
     condition = ensure_arraylike("where", condition)
     if condition.dtype != np.bool_:
         condition = lax.ne(condition, condition.dtype.type(0))
@@ -75,7 +75,7 @@ def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], defau
     conditions = [
         lax.ne(c, c.dtype.type(0)) if c.dtype != np.bool_ else c for c in ensure_arraylikes("select", *condlist)
     ]
-    check_arraylike("select", default)
+    (default,) = check_arraylike("select", default)
     choices = promote_dtypes(default, *ensure_arraylikes("select", *choicelist))
     shape = lax.broadcast_shapes(*(c.shape for c in conditions), *(c.shape for c in choices))
     conditions = [_broadcast(c, shape) for c in conditions]

@@ -19,7 +19,7 @@ def _segment_reduce(
     name, data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, out_sharding, start, combine
 ):
     """Combines `start` with the data rows of each segment: one row for each segment."""
-    check_arraylike(name, data, segment_ids)
+    data, segment_ids = check_arraylike(name, data, segment_ids)
     data, ids = jnp.asarray(data), jnp.asarray(segment_ids)
     if num_segments is None:
         known = concrete_or_error(None, ids, f"num_segments must be given to {name} while tracing.")

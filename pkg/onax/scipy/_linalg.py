@@ -28,7 +28,7 @@ from onax.numpy._solvers import require_square
 
 
 def promote_inexact(name, *args):
-    check_arraylike(f"jax.scipy.linalg.{name}", *args)
+    args = check_arraylike(f"jax.scipy.linalg.{name}", *args)
     return promote_dtypes_inexact(*args)
 
 

@@ -524,7 +524,7 @@ def polygamma(n: ArrayLike, x: ArrayLike) -> Array:
       >>> onax.scipy.special.polygamma(1, jnp.array([1.0])).round(4)
       Array([1.6449], dtype=float32)
     """
-    check_arraylike("polygamma", n, x)
+    n, x = check_arraylike("polygamma", n, x)
     if not dtypes.is_integer(dtypes.dtype(n)):
         raise ValueError(f"Argument `n` to polygamma must be of integer type. Got dtype {dtypes.dtype(n)}.")
     n, x = promote_args_inexact("polygamma", n, x)

@@ -165,7 +165,7 @@ def comb(N: ArrayLike, k: ArrayLike, *, repetition: bool = False) -> Array:
       >>> onax.scipy.special.comb(5, jnp.array([0, 2, 6]))
       Array([ 1., 10.,  0.], dtype=float32)
     """
-    check_arraylike("comb", N, k)
+    N, k = check_arraylike("comb", N, k)
     of_integers = all(dtypes.is_integer(dtypes.dtype(x)) for x in (N, k))
     n, k = promote_args_inexact("comb", N, k)
     if repetition:

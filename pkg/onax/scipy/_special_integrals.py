@@ -170,7 +170,7 @@ def spence(x: ArrayLike) -> Array:
       Array([1.6449], dtype=float32)
     """
     if not isinstance(x, list | tuple | None):
-        check_arraylike("spence", x)
+        (x,) = check_arraylike("spence", x)
     x = jnp.asarray(x)
     if x.dtype not in (np.float32, np.float64):
         raise TypeError(f"x.dtype={x.dtype} is not supported, see docstring for supported types.")

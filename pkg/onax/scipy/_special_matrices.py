@@ -18,7 +18,7 @@ from onax.numpy._promotion import check_arraylike, ensure_arraylikes, promote_dt
 
 def _vectorize(name, function, *args):
     """Maps a function of vectors over leading axes."""
-    check_arraylike(name, *args)
+    args = check_arraylike(name, *args)
     signature = ",".join("(m)" if i == 0 else "(n)" for i in range(len(args)))
     lead = lax.broadcast_shapes(*(jnp.shape(a)[:-1] for a in args))
     if not lead:
@@ -48,10 +48,10 @@ def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> Array:
              [3, 2, 1]], dtype=int32)
     """
     if r is None:
-        check_arraylike("toeplitz", c)
+        (c,) = check_arraylike("toeplitz", c)
         r = jnp.conjugate(jnp.asarray(c))
     else:
-        check_arraylike("toeplitz", c, r)
+        c, r = check_arraylike("toeplitz", c, r)
     c, r = (jnp.atleast_1d(x) for x in promote_dtypes(c, r))
 
     def one(c, r):
@@ -81,7 +81,7 @@ def hankel(c: ArrayLike, r: ArrayLike | None = None) -> Array:
              [2, 3, 0],
              [3, 0, 0]], dtype=int32)
     """
-    check_arraylike("hankel", c)
+    (c,) = check_arraylike("hankel", c)
     r = jnp.zeros_like(c) if r is None else r
     c, r = promote_dtypes(*ensure_arraylikes("hankel", c, r))
     for name, x in (("c", c), ("r", r)):

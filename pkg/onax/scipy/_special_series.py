@@ -308,7 +308,7 @@ def sph_harm_y(
     """
     if diff_n is not None:
         raise NotImplementedError("The 'diff_n' argument to jax.scipy.special.sph_harm_y is not supported.")
-    check_arraylike("sph_harm_y", n, m, theta, phi)
+    n, m, theta, phi = check_arraylike("sph_harm_y", n, m, theta, phi)
     n, m = jnp.asarray(n), jnp.asarray(m)
     for name, x in (("n", n), ("m", m)):
         if not jnp.issubdtype(x.dtype, jnp.integer):

@@ -58,6 +58,9 @@ OF_INTEGERS = {
     "clz": lax.clz,
     "power": lambda x: x**3,
     "bitcast": lambda x: lax.bitcast_convert_type(x, f"int{jnp.iinfo(x.dtype).bits}"),
+    "view": lambda x: x[: x.shape[0] // 8 * 8].view("uint16"),
+    "view back": lambda x: jnp.float32([1.5, -2.25]).view(x.dtype),
+    "view of 4 and 2 bits": lambda x: x[:8].view("int2").view("uint4"),
 }
 OF_FLOATS = {"exp": lax.exp, "sqrt": lambda x: lax.sqrt(jnp.abs(x))}
 CASES = [(d, name, f) for d in (*INTEGERS, *FLOATS) for name, f in EITHER.items()]

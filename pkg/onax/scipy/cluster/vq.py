@@ -29,7 +29,7 @@ def vq(obs: ArrayLike, code_book: ArrayLike, check_finite: bool = True) -> tuple
       >>> onax.scipy.cluster.vq.vq(jnp.array([0.0, 4.0]), jnp.array([1.0, 5.0]))
       (Array([0, 1], dtype=int32), Array([1., 1.], dtype=float32))
     """
-    check_arraylike("scipy.cluster.vq.vq", obs, code_book)
+    obs, code_book = check_arraylike("scipy.cluster.vq.vq", obs, code_book)
     obs, code_book = promote_dtypes_inexact(jnp.asarray(obs), jnp.asarray(code_book))
     if obs.ndim != code_book.ndim:
         raise ValueError("Observation and code_book should have the same rank")
