@@ -87,3 +87,16 @@ def test_negative_narrow_indices_of_long_axes(read):
     x, i = jnp.arange(200), jnp.array([-1, -100, 3], "int8")
     assert read(x, i).tolist() == jit(read)(x, i).tolist() == [199, 100, 3]
     assert jit(lambda x: read(x, np.array([-1, -100, 3], "int8")))(x).tolist() == [199, 100, 3]
+
+
+@pytest.mark.parametrize("shape, rest", [((0,), (0, 2)), ((0, 2), (0,)), ((3, 0), (0,)), ((0, 0), (0,))])
+def test_a_mask_with_an_empty_axis_selects_nothing(shape, rest):
+    x, mask = jnp.ones((3, 2)), np.zeros(shape, bool)
+    assert x[mask].shape == rest
+    assert x.at[mask].set(7.0).tolist() == x.tolist()
+
+
+@pytest.mark.parametrize("shape", [(2,), (1,), (0, 5), (5, 0)])
+def test_a_mask_of_another_shape_is_refused(shape):
+    with pytest.raises(IndexError, match="boolean index did not match shape of indexed array in index 0"):
+        jnp.ones((3, 2))[np.zeros(shape, bool)]
