@@ -236,17 +236,36 @@ def _sign(x, y, narrow):
     return x / size, y / size
 
 
-@_function(prims.exp_p)
-def _exp(x, y, narrow):
+def _from_magnitude(x, y):
+    """The number with the magnitude exp(x) and the angle y."""
     sine, cosine = sin_cos(y)
     root = (x * 0.5).do("Exp")  # root * root may overflow although the small cosine makes the result finite
     return root * cosine * root, (y == 0).where(y, root * sine * root)
 
 
+def _is_no_angle(y):
+    return ~(y.do("Abs") < np.inf)
+
+
+def _with_limits(x, y, lowest, real, imag):
+    """The parts of exp(z) or of a shift of it, by their limits where x is infinite and y is no angle.
+
+    On the left that is the number `lowest`, on the right an infinite real part.
+    """
+    no_angle = _is_no_angle(y)
+    left, right = no_angle & (x == -np.inf), no_angle & (x == np.inf)
+    return left.where(lowest, right.where(np.inf, real)), left.where(0, imag)
+
+
+@_function(prims.exp_p)
+def _exp(x, y, narrow):
+    return _with_limits(x, y, 0, *_from_magnitude(x, y))
+
+
 @_function(prims.exp2_p)
 def _exp2(x, y, narrow):
     if narrow:
-        return _exp(x * LN2, y * LN2, narrow)
+        return _from_magnitude(x * LN2, y * LN2)
     sine, cosine = sin_cos(y * LN2)
     root = _constant(x, 2).pow(x * 0.5)
     return root * cosine * root, (y == 0).where(y, root * sine * root)
@@ -255,21 +274,22 @@ def _exp2(x, y, narrow):
 @_function(prims.expm1_p)
 def _expm1(x, y, narrow):
     sine, cosine = sin_cos(y)
-    drop = (cosine > 0).where(-(sine * sine) / (cosine + 1), cosine - 1)  # cos(y) - 1
+    drop = (cosine > 0).where(0 - sine * sine / (cosine + 1), cosine - 1)  # cos(y) - 1
     grown = expm1(x)
-    return grown * cosine + drop, (y == 0).where(y, (grown + 1) * sine)
+    return _with_limits(x, y, -1, grown * cosine + drop, (y == 0).where(y, (grown + 1) * sine))
 
 
 def _log_magnitude(x, y, narrow):
-    """log(abs(z)); near the unit circle log1p(abs(z) ** 2 - 1) / 2."""
+    """log(abs(z)); near the unit circle log1p(abs(z) ** 2 - 1) / 2; infinite for an infinite part beside NaN."""
+    infinite = _is_infinite(x, y)
     if narrow:
-        return (x * x + y * y).do("Log") * 0.5
+        return infinite.where(np.inf, (x * x + y * y).do("Log") * 0.5)
     x, y = x.do("Abs"), y.do("Abs")
     large, small = x.maximum(y), x.minimum(y)
     near = (large > 0.5) & (large < 3)
     ratio = ((small == 0) | (large == np.inf)).where(0, small / large)
     excess = near.where((large - 1) * (large + 1) + small * small, ratio * ratio)
-    return near.where(0, large.do("Log")) + log1p(excess) * 0.5
+    return infinite.where(np.inf, near.where(0, large.do("Log")) + log1p(excess) * 0.5)
 
 
 @_function(prims.log_p)
@@ -335,13 +355,17 @@ def _rotate_argument(function):
 @_function(prims.sinh_p)
 def _sinh(x, y, narrow):
     sine, cosine = sin_cos(y)
-    return sinh_double(x) * cosine, (y == 0).where(y, cosh_double(x) * sine)
+    size = x.do("Abs")
+    limit = _is_no_angle(y) & ((size == 0) | (size == np.inf))
+    return limit.where(size, sinh_double(x) * cosine), (y == 0).where(y, cosh_double(x) * sine)
 
 
 @_function(prims.cosh_p)
 def _cosh(x, y, narrow):
     sine, cosine = sin_cos(y)
-    return cosh_double(x) * cosine, (y == 0).where(y, sinh_double(x) * sine)
+    no_angle, size = _is_no_angle(y), x.do("Abs")
+    real = (no_angle & (size == np.inf)).where(size, cosh_double(x) * cosine)
+    return real, (y == 0).where(y, (no_angle & (x == 0)).where(0, sinh_double(x) * sine))
 
 
 @_function(prims.tanh_p)
@@ -355,7 +379,13 @@ def _tanh(x, y, narrow):
     return infinite.where(limit, up * along / bottom), imag
 
 
-_function(prims.sin_p)(_rotate_argument(_sinh))
+@_function(prims.sin_p)
+def _sin(x, y, narrow):
+    """i h(-i z) of sinh, whose limits, of unknown sign, are positive."""
+    real, imag = _sinh(y, -x, narrow)
+    return -imag, real
+
+
 _function(prims.tan_p)(_rotate_argument(_tanh))
 
 
@@ -428,7 +458,7 @@ def _pow(g, out, z, w):
     c, d = _widen(g, w) if type(w) is tuple else (Formula(g, ops.cast(g, w, F64)), None)
     size, angle = _log(x, y, narrow)
     real, imag = (c * size, c * angle) if d is None else product((c, d), (size, angle))
-    real, imag = _exp(real, imag, narrow)
+    real, imag = _from_magnitude(real, imag)
     on_axis, unit, positive = y == 0, c == 0, c > 0
     if d is not None:
         unit, positive = unit & (d == 0), positive & (d == 0)

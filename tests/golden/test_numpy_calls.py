@@ -80,6 +80,12 @@ OTHER_EQUATIONS = {
     "jnp.logical_and.reduce(x,initial": "as logical_xor",
 }
 
+DIVISIONS = ("floor_divide", "remainder", "mod(", "divmod")
+# The same by the operands before the function: of floats, quotients and remainders that are 0 have NumPy's signs.
+OTHER_EQUATIONS |= {
+    f"{operands} | jnp.{name}": "signs of zeros" for operands in ("f", "f v", "f i") for name in DIVISIONS
+} | {f"i | jnp.{name}(x,2.5": "as of floats" for name in DIVISIONS}
+
 
 def close(got, want):
     """Whether two plain results agree: equal types, elements by the dtype's precision."""

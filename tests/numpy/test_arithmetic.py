@@ -98,3 +98,25 @@ REFUSED = [
 def test_refusals(refused, error, words):
     with pytest.raises(error, match=words):
         refused()
+
+
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "divmod"])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_zeros_have_the_signs_of_numpy(name, compiled):
+    values = np.array([-np.inf, -6.0, -2.5, -0.0, 0.0, 1.5, 3.0, np.inf, np.nan], np.float32)
+    x1, x2 = (part.ravel() for part in np.meshgrid(values, values))
+    function = getattr(jnp, name)
+    got = (jax.jit(function) if compiled else function)(x1, x2)
+    with np.errstate(all="ignore"):
+        want = getattr(np, name)(x1, x2)
+    for g, w in zip(got, want) if name == "divmod" else ((got, want),):
+        np.testing.assert_array_equal(g, w)
+        known = ~np.isnan(w)
+        np.testing.assert_array_equal(np.signbit(g)[known], np.signbit(w)[known])
+
+
+@pytest.mark.parametrize(
+    "x1, x2, want", [(6.0, 3.0, (1, -2)), (-6.0, 3.0, (1, 2)), (6.0, -3.0, (1, 2)), (0.0, -3.0, (1, 0))]
+)
+def test_slopes_where_the_remainder_is_zero(x1, x2, want):
+    assert tuple(map(float, jax.grad(jnp.remainder, (0, 1))(x1, x2))) == want

@@ -5,6 +5,8 @@ import cmath
 import numpy as np
 import pytest
 
+import onax as jax
+from onax._prims import elementwise
 from onax._prims import elementwise_complex as on_complex
 
 INF, NAN = np.inf, np.nan
@@ -18,9 +20,9 @@ def same(got, want):
 
 
 FUNCTIONS = {
-    "exp": cmath.exp, "sinh": cmath.sinh, "cosh": cmath.cosh, "sin": cmath.sin, "cos": cmath.cos,
-    "rsqrt": lambda z: 1 / cmath.sqrt(z), "sign": lambda z: z / abs(z), "logistic": lambda z: 1 / (1 + cmath.exp(-z)),
-    "log1p": lambda z: cmath.log(1 + z), "log": cmath.log, "abs": lambda z: complex(abs(z)),
+    "expm1": lambda z: cmath.exp(z) - 1, "rsqrt": lambda z: 1 / cmath.sqrt(z), "sign": lambda z: z / abs(z),
+    "logistic": lambda z: 1 / (1 + cmath.exp(-z)), "log1p": lambda z: cmath.log(1 + z),
+    "abs": lambda z: complex(abs(z)),
 }  # fmt: skip
 
 
@@ -34,13 +36,18 @@ def test_the_plane(name, dtype):
 
 
 EDGES = [  # name, operands, result
-    ("exp", (complex(-INF, INF),), complex(NAN, NAN)),
-    ("exp", (complex(INF, 0.0),), complex(INF, 0)),
-    ("exp", (complex(1000, 1),), complex(INF, INF)),
+    ("expm1", (complex(-0.0, 0.0),), 0j),
+    ("expm1", (complex(1000, 0),), complex(INF, 0)),
+    ("expm1", (complex(INF, 0),), complex(INF, 0)),
+    ("expm1", (complex(-INF, 2),), complex(-1, 0)),
+    ("expm1", (complex(-INF, NAN),), complex(-1, 0)),
+    ("expm1", (complex(INF, INF),), complex(INF, NAN)),
+    ("expm1", (complex(NAN, 0),), complex(NAN, 0)),
+    ("expm1", (complex(2, INF),), complex(NAN, NAN)),
+    ("expm1", (complex(NAN, 1),), complex(NAN, NAN)),
     ("sign", (0j,), 0j),
     ("rsqrt", (0j,), complex(INF, NAN)),
     ("rsqrt", (complex(INF, 0),), 0j),
-    ("log", (complex(NAN, 1),), complex(NAN, NAN)),
     ("abs", (complex(NAN, INF),), complex(NAN, 0)),
     ("log1p", (complex(1e-20, 0),), complex(1e-20, 0)),
     ("logistic", (complex(-1000, 0),), 0j),
@@ -73,3 +80,35 @@ def test_a_zero_on_a_cut_counts_as_positive(ufunc):
     on_cut = np.array([-2 + 0j, 2 + 0j, 2j, -2j])
     below = np.array([complex(z.real, -0.0) if z.imag == 0 else complex(-0.0, z.imag) for z in on_cut])
     np.testing.assert_array_equal(on_complex.drop_zero_signs(ufunc)(below), on_complex.drop_zero_signs(ufunc)(on_cut))
+
+
+LIMITS = np.array([-np.inf, -2.5, -0.0, 0.0, 0.7, np.inf, np.nan])
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("name", ["exp", "expm1", "log", "log1p", "sinh", "cosh", "sin", "cos", "logistic"])
+def test_infinite_and_nan_parts_under_jit(name, dtype):
+    z = np.empty(LIMITS.size**2, dtype)
+    z.real, z.imag = np.repeat(LIMITS, LIMITS.size), np.tile(LIMITS, LIMITS.size)
+    primitive = getattr(elementwise, f"{name}_p")
+    with np.errstate(all="ignore"):
+        want = primitive.kernel[z.dtype](z)
+    with jax.enable_x64(True):
+        got = np.asarray(jax.jit(primitive.bind)(z))
+    for part in ("real", "imag"):
+        np.testing.assert_allclose(getattr(got, part), getattr(want, part), rtol=8 * np.finfo(dtype).eps, atol=1e-7)
+
+
+LAWS = [  # the array API standard's, where parts mix an infinity with another or with NaN
+    ("exp", complex(-INF, INF), complex(0, 0)), ("exp", complex(INF, NAN), complex(INF, NAN)),
+    ("cosh", complex(0, INF), complex(NAN, 0)), ("cosh", complex(INF, INF), complex(INF, NAN)),
+    ("sinh", complex(0, NAN), complex(0, NAN)), ("sinh", complex(INF, NAN), complex(INF, NAN)),
+    ("log", complex(NAN, INF), complex(INF, NAN)), ("log", complex(-INF, NAN), complex(INF, NAN)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, x, want", LAWS)
+def test_limits_are_the_standards(name, x, want):
+    with np.errstate(all="ignore"):
+        got = complex(getattr(elementwise, f"{name}_p").kernel[np.dtype(np.complex128)](np.array(x)))
+    np.testing.assert_array_equal([got.real, got.imag], [want.real, want.imag])

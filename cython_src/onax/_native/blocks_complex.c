@@ -101,43 +101,26 @@ ONAX_FUSED_PRODUCT(c128, double, )
 #define ONAX_NAN onax_as_double(0x7FF8000000000000u)
 
 static int is_finite(pair x) { return creal(x) - creal(x) == 0 && cimag(x) - cimag(x) == 0; }
-static pair times_i(pair x) { return CMPLX(-cimag(x), creal(x)); }
 /* With zeros of positive sign. */
 static pair plain(pair x) { return CMPLX(creal(x) + 0.0, cimag(x) + 0.0); }
 
-static pair exp_beyond(pair x) {
-    const double root = exp(0.5 * creal(x)), angle = cimag(x);
-    return CMPLX(root * cos(angle) * root, angle == 0 ? angle : root * sin(angle) * root);
-}
-static pair sinh_beyond(pair x) {
-    const double a = creal(x), b = cimag(x);
-    return CMPLX(sinh(a) * cos(b), b == 0 ? b : cosh(a) * sin(b));
-}
-static pair cosh_beyond(pair x) {
-    const double a = creal(x), b = cimag(x);
-    return CMPLX(cosh(a) * cos(b), b == 0 ? b : sinh(a) * sin(b));
-}
-
-static pair exp_of(pair x) { return is_finite(x) ? cexp(x) : exp_beyond(x); }
-static pair sinh_of(pair x) { return is_finite(x) ? csinh(x) : sinh_beyond(x); }
-static pair cosh_of(pair x) { return is_finite(x) ? ccosh(x) : cosh_beyond(x); }
-static pair sin_of(pair x) {
-    const pair y = is_finite(x) ? 0 : times_i(sinh_beyond(times_i(x)));
-    return is_finite(x) ? csin(x) : CMPLX(-creal(y), -cimag(y));
-}
-static pair cos_of(pair x) { return is_finite(x) ? ccos(x) : cosh_beyond(times_i(x)); }
+static pair exp_of(pair x) { return cexp(x); }
+static pair sinh_of(pair x) { return csinh(x); }
+static pair cosh_of(pair x) { return ccosh(x); }
+static pair sin_of(pair x) { return csin(x); }
+static pair cos_of(pair x) { return ccos(x); }
 /* The exponent is a product of two complex numbers: of infinite parts the other one becomes NaN. */
 static pair exp2_of(pair x) {
     const double ln2 = 0.69314718055994530942, a = creal(x), b = cimag(x);
     return cexp(CMPLX(a * ln2 - b * 0, a * 0 + b * ln2));
 }
+/* An angle that is infinite or NaN leaves the limit -1 on the left and the infinite part on the right. */
 static pair expm1_of(pair x) {
     const double a = creal(x), b = cimag(x), half = sin(0.5 * b);
-    return CMPLX(expm1(a) * cos(b) - 2.0 * half * half, exp(a) * sin(b));
+    if (fabs(a) == HUGE_VAL && b - b != 0) return a < 0 ? CMPLX(-1, 0) : CMPLX(HUGE_VAL, ONAX_NAN);
+    return CMPLX(0.0 - 2.0 * half * half + expm1(a) * cos(b), b == 0 ? b : exp(a) * sin(b));
 }
-static pair log_of(pair x) {
-    return creal(x) != creal(x) || cimag(x) != cimag(x) ? CMPLX(ONAX_NAN, ONAX_NAN) : clog(x);
-}
+static pair log_of(pair x) { return clog(x); }
 static pair log1p_of(pair x) {
     const double a = creal(x), b = cimag(x);
     const int is_near = fabs(a) < 0.5 && fabs(b) < 0.5;
@@ -205,10 +188,16 @@ static pair product(pair x, pair y) {
     const double a = creal(x), b = cimag(x), c = creal(y), d = cimag(y);
     return CMPLX(a * c - b * d, a * d + b * c);
 }
+/* Also NaN where an infinite angle meets a magnitude of 0 or infinity. */
+static pair from_magnitude(double logarithm, double angle) {
+    const double root = exp(0.5 * logarithm);
+    return CMPLX(root * cos(angle) * root, angle == 0 ? angle : root * sin(angle) * root);
+}
 static pair power(pair x, pair y) {
+    const pair exponent = product(y, clog(x));
     if (x == 1 || y == 0) return 1;
     if (x == 0) return creal(y) > 0 && cimag(y) == 0 ? 0 : CMPLX(ONAX_NAN, ONAX_NAN);
-    return exp_beyond(product(y, clog(x)));
+    return from_magnitude(creal(exponent), cimag(exponent));
 }
 /* -i log((y + i x) / sqrt(x^2 + y^2)), whose products decide the signs of zeros. */
 static pair angle_of(pair x, pair y) {

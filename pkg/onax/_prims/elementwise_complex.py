@@ -23,44 +23,28 @@ def _make_complex(real, imag, dtype):
     return out
 
 
-def _exp(x):
-    """exp; also NaN where an infinite imaginary part meets a magnitude of 0 or infinity."""
-    root, angle = np.exp(x.real * 0.5), x.imag
-    return _make_complex(root * np.cos(angle) * root, np.where(angle == 0, angle, root * np.sin(angle) * root), x.dtype)
+def _from_magnitude(logarithm, angle, dtype):
+    """The number of that magnitude and angle; also NaN where an infinite angle meets a magnitude of 0 or infinity."""
+    root = np.exp(logarithm * 0.5)
+    return _make_complex(root * np.cos(angle) * root, np.where(angle == 0, angle, root * np.sin(angle) * root), dtype)
 
 
-def _multiply_by_i(x):
-    """i x, without multiplications."""
-    return _make_complex(-x.imag, x.real, x.dtype)
-
-
-def _sinh(x):
+def expm1(x):
+    """exp(x) - 1, whose limit is -1 on the left and infinite on the right where the angle is infinite or NaN."""
     a, b = x.real, x.imag
-    return _make_complex(np.sinh(a) * np.cos(b), np.where(b == 0, b, np.cosh(a) * np.sin(b)), x.dtype)
+    half = np.sin(b * 0.5)
+    real, imag = 0 - 2 * half * half + np.expm1(a) * np.cos(b), np.where(b == 0, b, np.exp(a) * np.sin(b))
+    limit = np.isinf(a) & ~np.isfinite(b)
+    if limit.any():
+        real = np.where(limit, np.where(a < 0, -1, np.inf), real)
+        imag = np.where(limit & (a < 0), 0, imag)
+    return _make_complex(real, imag, x.dtype)
 
 
-def _cosh(x):
-    a, b = x.real, x.imag
-    return _make_complex(np.cosh(a) * np.cos(b), np.where(b == 0, b, np.sinh(a) * np.sin(b)), x.dtype)
-
-
-def _override_nonfinite(ufunc, beyond):
-    """Makes the kernel that uses `beyond` where a part of the operand is infinite or NaN."""
-
-    def kernel(x):
-        out, finite = ufunc(x), np.isfinite(x)
-        return out if finite.all() else np.where(finite, out, beyond(x))
-
-    return kernel
-
-
-exp = _override_nonfinite(np.exp, _exp)
-sinh = _override_nonfinite(np.sinh, _sinh)
-cosh = _override_nonfinite(np.cosh, _cosh)
-sin = _override_nonfinite(np.sin, lambda x: -_multiply_by_i(_sinh(_multiply_by_i(x))))
-cos = _override_nonfinite(np.cos, lambda x: _cosh(_multiply_by_i(x)))
-log = _override_nonfinite(np.log, lambda x: np.where(np.isnan(x), x.dtype.type(complex(np.nan, np.nan)), np.log(x)))
-abs = _override_nonfinite(np.abs, lambda x: np.where(np.isnan(x), x.real.dtype.type(np.nan), np.abs(x)))
+def abs(x):
+    """The absolute value; NaN where a part is, also beside an infinite one."""
+    out, unknown = np.abs(x), np.isnan(x)
+    return np.where(unknown, out.dtype.type(np.nan), out) if unknown.any() else out
 
 
 def rsqrt(x):
@@ -98,7 +82,8 @@ def log1p(x):
 def power(x, y):
     """exp(y log(x)) in complex128; 1 where x is 1 or y is 0; where x is 0, 0 for positive y and NaN for others."""
     wide, exponent = x.astype(np.complex128), y.astype(np.complex128)
-    out = _exp(exponent * np.log(wide))
+    product = exponent * np.log(wide)
+    out = _from_magnitude(product.real, product.imag, wide.dtype)
     nothing = (exponent.real > 0) & (exponent.imag == 0)
     out = np.where(wide == 0, np.where(nothing, 0, complex(np.nan, np.nan)), out)
     return np.where((wide == 1) | (exponent == 0), 1, out).astype(x.dtype)

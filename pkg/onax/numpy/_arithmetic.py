@@ -63,18 +63,31 @@ def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         select = lax.bitwise_and(lax.ne(lax.sign(x1), lax.sign(x2)), lax.ne(lax.rem(x1, x2), constant_like(x1, 0)))
         return where(select, lax.sub(quotient, scalar_like(x1, 1)), quotient)
     _refuse_complex("floor_divide", x1)
-    return _float_divmod(x1, x2)[0]
+    return _round_quotient_down(x1, x2, lax.rem(x1, x2))
 
 
-def _float_divmod(x1, x2):
-    """Quotient and remainder of floats, the remainder with the sign of x2."""
+def _round_quotient_down(x1, x2, mod):
+    """The quotient of floats, rounded down; `mod` is their `rem`.
+
+    A quotient that is 0 has the sign of x1 / x2, as in NumPy, which x1 - mod does not tell.
+    """
     zero, one = scalar_like(x1, 0), scalar_like(x1, 1)
-    mod = lax.rem(x1, x2)
-    div = lax.div(where(lax.eq(x2, zero), x1, lax.sub(x1, mod)), x2)
+    whole = where(lax.eq(x1, mod), lax.mul(x1, zero), lax.sub(x1, mod))
+    div = lax.div(where(lax.eq(x2, zero), x1, whole), x2)
     differ = lax.bitwise_and(lax.ne(mod, zero), lax.ne(lax.sign(x2), lax.sign(mod)))
-    mod = lax.select(differ, lax.add(mod, x2), mod)
-    div = lax.select(differ, lax.sub(div, one), div)
-    return lax.round(div), mod
+    return lax.round(lax.select(differ, lax.sub(div, one), div))
+
+
+def _turn_remainder(mod, x2):
+    """The remainder of floats with the sign of x2, zeros included, from their `rem`, which has that of the dividend.
+
+    The remainder is turned to a positive divisor and back; a sum with 0 makes a zero positive and keeps the derivative.
+    """
+    zero = scalar_like(mod, 0)
+    side = where(lax.lt(x2, constant_like(x2, 0)), scalar_like(x2, -1), scalar_like(x2, 1))
+    mod = lax.mul(mod, side)
+    mod = lax.select(lax.lt(mod, zero), lax.add(mod, lax.mul(x2, side)), lax.add(mod, zero))
+    return lax.mul(mod, side)
 
 
 def _replace_zero_divisors(x):
@@ -103,6 +116,8 @@ def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     zero = constant_like(x1, 0)
     x2 = _replace_zero_divisors(x2)
     mod = lax.rem(x1, x2)
+    if dtypes.is_inexact(x1.dtype):
+        return _turn_remainder(mod, x2)
     nonzero = lax.ne(mod, zero)
     differ = lax.bitwise_and(lax.ne(lax.lt(mod, zero), lax.lt(x2, zero)), nonzero)
     return lax.select(differ, lax.add(mod, x2), mod)
@@ -161,7 +176,8 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
     x1, x2 = promote_args_numeric("divmod", x1, x2)
     if dtypes.is_integer(x1.dtype):
         return floor_divide(x1, x2), remainder(x1, x2)
-    return _float_divmod(x1, x2)
+    mod = lax.rem(x1, x2)
+    return _round_quotient_down(x1, x2, mod), _turn_remainder(mod, x2)
 
 
 # --- powers -------------------------------------------------------------------------------------------------------

@@ -110,3 +110,19 @@ def test_every_opset(opset):
 
     want = np.tanh(np.exp(z) * np.log(w)) + np.sqrt(z) ** np.arcsin(w)
     np.testing.assert_allclose(lowered(fun, z, w, opset=opset), want, rtol=2e-5)
+
+
+LIMITS = np.array([-np.inf, -2.5, -0.0, 0.0, 0.7, np.inf, np.nan])
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("name", ["exp", "expm1", "log", "log1p", "sinh", "cosh", "sin", "cos", "logistic"])
+def test_infinite_and_nan_parts(name, dtype):
+    z = np.empty(LIMITS.size**2, dtype)
+    z.real, z.imag = np.repeat(LIMITS, LIMITS.size), np.tile(LIMITS, LIMITS.size)
+    primitive = getattr(elementwise, f"{name}_p")
+    with np.errstate(all="ignore"):
+        want = primitive.kernel[z.dtype](z)
+    got = lowered(primitive.bind, z)
+    for part in ("real", "imag"):
+        np.testing.assert_allclose(getattr(got, part), getattr(want, part), rtol=8 * np.finfo(dtype).eps, atol=1e-7)
