@@ -394,7 +394,9 @@ def _unit_float(high, low):
     within_high = lax.ne(high, scalar(0, np.uint32))
     width = scalar(32, np.uint32)
     shifted = lax.bitwise_or(lax.shift_left(high, zeros), lax.shift_right_logical(low, lax.sub(width, zeros)))
-    mantissa = lax.shift_right_logical(where(within_high, shifted, lax.shift_left(low, low_zeros)), scalar(8, np.uint32))
+    mantissa = lax.shift_right_logical(
+        where(within_high, shifted, lax.shift_left(low, low_zeros)), scalar(8, np.uint32)
+    )
     exponent = lax.sub(scalar(126, np.uint32), where(within_high, zeros, lax.add(width, low_zeros)))
     fraction = lax.bitwise_and(mantissa, scalar(0x7FFFFF, np.uint32))
     bits = lax.bitwise_or(lax.shift_left(exponent, scalar(23, np.uint32)), fraction)
