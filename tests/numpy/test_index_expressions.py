@@ -90,7 +90,6 @@ def test_negative_narrow_indices_of_long_axes(read):
     assert jit(lambda x: read(x, np.array([-1, -100, 3], "int8")))(x).tolist() == [199, 100, 3]
 
 
-<<<<<<< HEAD
 def test_traced_sequences_of_sequences():
     """As the arrays of the same values, whatever the depth."""
     x, read = jnp.arange(24).reshape(2, 3, 4), lambda x, i: x[i]
@@ -99,7 +98,8 @@ def test_traced_sequences_of_sequences():
         assert jit(read)(x, i).tolist() == read(x, arrays).tolist()
     with pytest.raises(NonConcreteBooleanIndexError, match="must be concrete"):
         jit(read)(x, ((True, False),))
-=======
+
+
 @pytest.mark.parametrize("shape, rest", [((0,), (0, 2)), ((0, 2), (0,)), ((3, 0), (0,)), ((0, 0), (0,))])
 def test_a_mask_with_an_empty_axis_selects_nothing(shape, rest):
     x, mask = jnp.ones((3, 2)), np.zeros(shape, bool)
@@ -111,4 +111,3 @@ def test_a_mask_with_an_empty_axis_selects_nothing(shape, rest):
 def test_a_mask_of_another_shape_is_refused(shape):
     with pytest.raises(IndexError, match="boolean index did not match shape of indexed array in index 0"):
         jnp.ones((3, 2))[np.zeros(shape, bool)]
->>>>>>> fx5

@@ -88,3 +88,11 @@ REFUSED = [
 def test_refusals(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_wide_matrices():
+    """LAPACK's integers count the elements of thin factors; derivatives need no square matrix of the longer side."""
+    x = RNG.normal(size=(2, 40_000))
+    inverse, change = jax.jvp(jnp.linalg.pinv, (x,), (x,))
+    np.testing.assert_allclose(inverse, np.linalg.pinv(x), atol=1e-12)
+    np.testing.assert_allclose(change, -inverse, atol=1e-12)

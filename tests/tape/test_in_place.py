@@ -97,3 +97,20 @@ def overwriting(words, kept, port):
     blocks = [OPERATIONS["blocks"], outputs + 2, 1 + len(words), *range(2, 2 + outputs), 2, 1, outputs, *words]
     tape = Tape([*head, *table, 2, *move, *blocks], [port] * 2, [port] * outputs, (), "overwriting")
     return lambda x, y: tape([x, y])
+
+
+def test_results_of_one_program_keep_their_own_memory():
+    # The matrix of the system is a result that nothing reads: the solver reads its copy (`stop_gradient`) alone.
+    rng = np.random.default_rng(0)
+    a, b, c, d, e, x = (rng.standard_normal((32, 32), np.float32) for _ in range(6))
+
+    def function(a, b, c, d, e, x):
+        first, second = a @ c, b @ c
+        both = second + a @ d
+        matrix = 10 * np.eye(32, dtype=np.float32) + 0.01 * x - 0.01 * first
+        factor = e - both
+        return jnp.linalg.solve(matrix, x) @ factor
+
+    with jax.disable_jit():
+        want = function(a, b, c, d, e, x)
+    np.testing.assert_allclose(jax.jit(function)(a, b, c, d, e, x), want, rtol=1e-3, atol=1e-3)

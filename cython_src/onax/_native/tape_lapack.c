@@ -376,6 +376,17 @@ static int64_t room_of(const stack *s, int which) {
     return square;
 }
 
+/* Whether LAPACK's 32-bit integers can count what it reads and writes: a matrix of each operand, and of `eigh` the
+   numbers of its workspace. */
+static int is_countable(const stack *s, int which) {
+    const int64_t limit = INT32_MAX - 64;
+    int64_t left = 0, right = 0;
+    if (which == SVD && s->flags & VECTORS) svd_sizes(s, &left, &right);
+    if (which == PIVOTED_QR) left = s->k;
+    if (which == EIGH && 1 + 6 * s->n + 2 * s->n * s->n > limit) return 0;
+    return s->m * largest(left, s->n) <= limit && s->n * right <= limit;
+}
+
 int onax_lapack_plan(stack *s, int which) {
     static const struct { matrix_function function; int routine, other; } functions[] = {
         [EIGH] = {eigh, XSYEVD, XSYEVD}, [SVD] = {svd, XGESDD, XGESVD}, [EIG] = {eig, XGEEV, XGEEV},
@@ -384,7 +395,7 @@ int onax_lapack_plan(stack *s, int which) {
     };
     double answer[4] = {0}, second[4] = {0}, most;
     if (!addresses[functions[which].routine][letter_of(s)] || !addresses[functions[which].other][letter_of(s)]) return 0;
-    if (largest(s->m, s->n) > 1 << 14 || s->n == 0 || s->m == 0 || ask_routine(s, which, answer, second)) return 0;
+    if (s->n == 0 || s->m == 0 || !is_countable(s, which) || ask_routine(s, which, answer, second)) return 0;
     most = fmax(1, fmax(real_at(s, answer, 0), real_at(s, second, 0)));
     if (!(most < 0x1p31 - 64)) return 0;
     s->lwork = (int64_t)most + 64;

@@ -300,7 +300,7 @@ static const char *verify_spectral(onax_instruction *q, const int64_t *bytes, in
     if (which == SVD && s->k != least(s->m, s->n) && !(s->flags & VECTORS)) return "svd: sizes";
     set_spectral_sizes(s, which, onax_size_of(type), onax_size_of(type) / (type >= ONAX_C64 ? 2 : 1));
     if (q->attributes[0] != s->n_operands - 1) return "linear algebra: results";
-    if (s->count && !onax_lapack_plan(s, which)) return "linear algebra: LAPACK is not attached";
+    if (s->count && !onax_lapack_plan(s, which)) return "linear algebra: LAPACK is not attached, or cannot count so many elements";
     return finish_stack(q, s, bytes, 10.0 * (double)s->m * (double)s->n * (double)s->n + 1000);
 }
 

@@ -54,7 +54,8 @@ def _shape(shape, fft_type, lengths):
         return (*lead, *lengths[:-1], half_spectrum_size(lengths[-1]))
     if not dims.equal_shapes(own[:-1], lengths[:-1]):
         raise ValueError(
-            f"IRFFT input shape {shape} minor dimensions must be equal to all except the last fft_length, got {lengths}"
+            f"IRFFT input shape {shape} minor dimensions must be equal to all except the last fft_length, "
+            f"got fft_lengths={lengths}"
         )
     return (*lead, *lengths)
 

@@ -13,7 +13,9 @@ from onax._prims.convert import cast
 
 def _check_dtype(x, name):
     if x.dtype.kind not in "fc" or x.dtype.itemsize < 4:
-        raise NotImplementedError(f"{name}: there is no kernel for dtype {x.dtype}; convert to float32 first.")
+        raise NotImplementedError(
+            f"Unsupported dtype {x.dtype}: {name} has no kernel for it; convert to float32 first."
+        )
 
 
 # ---- instructions of tapes ----

@@ -32,7 +32,9 @@ def compute_in_place(builder):
         count = int(attributes[0])
         writes, reads = [w.root for w in ports[:count]], [r.root for r in ports[count:]]
         for number, x in enumerate(reads):
-            if _is_temporary(x, root, builder.parts[0], clock) and writes.count(root) == reads.count(x) == 1:
+            # an operand that has been placed already counts as the result in whose memory it lies
+            is_free = x not in writes and _is_temporary(x, root, builder.parts[0], clock)
+            if is_free and writes.count(root) == reads.count(x) == 1:
                 if _is_read_before(attributes[1:], number, writes.index(root)):
                     x.place = root
                     root.start = x.start

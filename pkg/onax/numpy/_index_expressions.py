@@ -294,13 +294,9 @@ def _mask_to_indices(mask, shape, axis, position):
     if mask.ndim == 0:
         return (np.zeros(int(bool(mask)), np.int32),)
     expected = shape[axis : axis + mask.ndim]
-<<<<<<< HEAD
-    if len(expected) != mask.ndim or not all(m == 0 or dims.equal(m, n) for m, n in zip(mask.shape, expected)):
-=======
     # An axis without elements fits any: as in the array API standard, such a mask selects nothing.
     fits = (size == 0 or dims.equal(size, other) for size, other in zip(mask.shape, expected))
     if len(expected) != mask.ndim or not all(fits):
->>>>>>> fx5
         raise IndexError(
             f"boolean index did not match shape of indexed array in index {position}: got {mask.shape}, expected "
             f"{expected}"

@@ -174,7 +174,7 @@ def solve(a: ArrayLike, b: ArrayLike) -> Array:
     a, b = promote_dtypes_inexact(a, b)
     if a.ndim < 2:
         raise ValueError(f"left hand array must be at least two dimensional; got a.shape={a.shape}")
-    if b.ndim > 1 and b.shape == a.shape[:-1]:
+    if a.ndim == b.ndim + 1 > 2 and a.shape[-1] == b.shape[-1] != b.shape[-2]:
         raise ValueError(
             f"Invalid shapes for solve: {a.shape}, {b.shape}. Prior to JAX v0.5.0, this would have been treated as a "
             "batched 1-dimensional solve. To recover this behavior, use solve(a, b[..., None]).squeeze(-1)."
@@ -351,11 +351,14 @@ def _cofactor_solve(a, b):
     sign = _sign_from_parity(_count_exchanges(pivots), a.dtype)
     partial_det = lax.cumprod(diag, axis=diag.ndim - 1) * sign[..., None]
     det, minor = partial_det[..., -1], partial_det[..., -2]
-    both = both.at[..., -1, -1].set(1 / minor)
+    # The adjugate of a matrix of lower rank is 0.  An identity in the factors' place keeps its derivative finite.
+    is_low = lax.broadcast_in_dim(lax.eq(minor, lax.full_like(minor, 0)), both.shape, tuple(range(minor.ndim)))
+    unit = lax.broadcast_in_dim(identity_matrix(n, both.dtype), both.shape, (both.ndim - 2, both.ndim - 1))
+    both = where(is_low, unit, both.at[..., -1, -1].set(1 / minor))
     y = factors.triangular_solve(both, _take_rows_of_stack(b, order), left_side=True, lower=True, unit_diagonal=True)
     y = lax.concatenate((y[..., : n - 1, :] * det[..., None, None], y[..., n - 1 :, :]), y.ndim - 2)
     y = factors.triangular_solve(both, y, left_side=True)
-    return det, where(lax.eq(minor, lax.full_like(minor, 0))[..., None, None], lax.full_like(y, 0), y)
+    return det, where(is_low, lax.full_like(y, 0), y)
 
 
 def _take_rows_of_stack(x, order):
@@ -417,7 +420,7 @@ def _pinv(a, rtol=None, hermitian=False):
         rtol = real.type(10.0 * max(m, n)) * np.asarray(dtypes.finfo(real).eps, real)[()]
     rtol = ensure_arraylike("pinv", rtol)
     u, s, vh = svd(a, full_matrices=False, hermitian=hermitian)
-    s = where(s > rtol[..., None] * s[..., :1], s, np.inf)
+    s = where(s > (rtol[..., None] if rtol.ndim else rtol) * s[..., :1], s, np.inf)
     scaled = adjoint(u) / lax.convert_element_type(s[..., None], u.dtype)
     return _products.matmul(adjoint(vh), scaled, precision=Precision.HIGHEST)
 
@@ -429,12 +432,19 @@ def _pinv_jvp(rtol, hermitian, primals, tangents):
     if hermitian:  # one triangle is read, so that only the Hermitian part of a change counts
         a, g = (lax.div(lax.add(x, adjoint(x)), np.asarray(2, x.dtype)[()]) for x in (a, g))
     p = _pinv(a, rtol, hermitian)
-    m, n = a.shape[-2:]
-    change = -matmul(matmul(p, g), p)
-    outside = identity_matrix(m, a.dtype) - matmul(a, p)
-    change = change + matmul(matmul(matmul(p, adjoint(p)), adjoint(g)), outside)
-    kernel = identity_matrix(n, a.dtype) - matmul(p, a)
-    return p, change + matmul(matmul(kernel, adjoint(g)), matmul(adjoint(p), p))
+    back = adjoint(g)
+    # products in the order in which no matrix is larger than the smaller side squared, or p
+    if a.shape[-2] <= a.shape[-1]:
+        moved = matmul(g, p)
+        outside = matmul(p, adjoint(moved))
+        kernel = matmul(back, matmul(adjoint(p), p))
+        change = outside - matmul(outside, matmul(a, p)) + kernel - matmul(p, matmul(a, kernel))
+        return p, change - matmul(p, moved)
+    moved = matmul(p, g)
+    outside = matmul(matmul(p, adjoint(p)), back)
+    kernel = matmul(adjoint(moved), p)
+    change = outside - matmul(matmul(outside, a), p) + kernel - matmul(matmul(p, a), kernel)
+    return p, change - matmul(moved, p)
 
 
 @static_argnames("hermitian")

@@ -388,12 +388,40 @@ _maxwell, maxwell = _make_sampler(
 )
 
 
+def _unit_float(high, low):
+    """Returns (high 2^32 + low) / 2^64 as a float32, cut off instead of rounded; 2^-65 for zero."""
+    zeros, low_zeros = lax.clz(high), lax.clz(low)
+    within_high = lax.ne(high, scalar(0, np.uint32))
+    width = scalar(32, np.uint32)
+    shifted = lax.bitwise_or(lax.shift_left(high, zeros), lax.shift_right_logical(low, lax.sub(width, zeros)))
+    mantissa = lax.shift_right_logical(
+        where(within_high, shifted, lax.shift_left(low, low_zeros)), scalar(8, np.uint32)
+    )
+    exponent = lax.sub(scalar(126, np.uint32), where(within_high, zeros, lax.add(width, low_zeros)))
+    fraction = lax.bitwise_and(mantissa, scalar(0x7FFFFF, np.uint32))
+    bits = lax.bitwise_or(lax.shift_left(exponent, scalar(23, np.uint32)), fraction)
+    return lax.bitcast_convert_type(bits, np.float32)
+
+
+def _gumbel_from_64_bits(key, shape):
+    """Draws -log(-log(1 - u)) for u of 64 bits, of which either end of the interval keeps its leading ones."""
+    high, low = draw_bits(key, 32, (2, *shape))
+    is_small = lax.lt(high, scalar(1 << 31, np.uint32))
+    # the complement 2^64 - u, whose upper word gets a carry where the lower one is 0
+    carry = convert(lax.eq(low, scalar(0, np.uint32)), np.dtype(np.uint32))
+    high_complement, low_complement = lax.add(lax.bitwise_not(high), carry), lax.neg(low)
+    x = _unit_float(where(is_small, high, high_complement), where(is_small, low, low_complement))
+    return lax.neg(lax.log(lax.neg(where(is_small, lax.log1p(lax.neg(x)), lax.log(x)))))
+
+
 @staged("_gumbel", static_argnames=("shape", "dtype", "mode"))
 def _gumbel(key, *, shape, dtype, mode):
     info = dtypes.finfo(dtype)
     if mode == "low":
         u = _uniform_between(key, float(info.tiny), 1.0, shape, dtype)
         return lax.neg(lax.log(lax.neg(lax.log(u))))
+    if mode == "highest" and dtype == np.float32:
+        return _gumbel_from_64_bits(key, shape)
     # A second number supplies the bits that the first lacks near 0.
     high, low = _uniform(key, 0.0, 1.0, shape=(2, *shape), dtype=dtype)
     half, eps, tiny = (scalar(float(v), dtype) for v in (0.5, info.eps, info.tiny))
@@ -416,8 +444,8 @@ def gumbel(
       key: one key, from `onax.random.key`.
       shape: the shape of the result, a tuple of ints; default ``()``.
       dtype: a floating dtype; default float32, with 64 bits enabled float64.
-      mode: "low": from the bits of one uniform number; "high": of two, which reaches further into the tails.  Default
-        None, "low".
+      mode: "low": from the bits of one uniform number; "high": of two, which reaches further into the tails;
+        "highest": for float32 from 64 bits, which reaches far into both tails, else "high".  Default None, "low".
       out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
@@ -435,7 +463,7 @@ def gumbel(
     key = check_single_key("gumbel", key)
     dtype = float_dtype("gumbel", dtype)
     mode = "low" if mode is None else mode
-    if mode not in ("low", "high"):
+    if mode not in ("low", "high", "highest"):
         raise ValueError(f"Must provide valid mode for gumbel got: {mode}")
     return _gumbel(key, shape=_check_plain_shape("gumbel", shape), dtype=dtype, mode=mode)
 

@@ -404,6 +404,8 @@ def choice(
       10
     """
     key = check_single_key("choice", key)
+    if not isinstance(shape, Sequence):
+        raise TypeError(f"shape argument of jax.random.choice must be a sequence, got {shape}")
     shape = canonical_shape(shape)
     a, count, axis = _check_population(a, axis)
     num_draws = dims.prod(shape)

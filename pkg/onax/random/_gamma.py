@@ -103,6 +103,8 @@ def loggamma(
 
 
 def _draw(key, a, shape, dtype, log_space):
+    name = "loggamma" if log_space else "gamma"
+    key = check_single_key(name, key)
     key, dtype, shape = check_arguments("gamma", key, dtype, shape, a)
     return _gamma(key, ensure_arraylike("gamma", a), shape=shape, dtype=dtype, log_space=log_space)
 

@@ -18,6 +18,7 @@ from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape
+from onax.numpy._creation import broadcast_to
 from onax.random._bits import broadcast_parameter, check_shape, float_dtype
 from onax.random._continuous import _normal, normal
 from onax.random._keys import check_single_key
@@ -39,7 +40,7 @@ def _multivariate_normal(key, mean, cov, *, shape, dtype, method):
     factor = _covariance_factor(broadcast_parameter("multivariate_normal", cov, dtype), method)
     mean = broadcast_parameter("multivariate_normal", mean, dtype)
     normals = _normal(key, shape=shape + mean.shape[-1:], dtype=dtype)
-    return mean + jnp.einsum("...ij,...j->...i", factor, normals)
+    return lax.add(broadcast_to(mean, normals.shape), jnp.einsum("...ij,...j->...i", factor, normals))
 
 
 def multivariate_normal(

@@ -476,29 +476,40 @@ def hessenberg(
 
 
 @staged("rsf2csf", compiled_from=1)
+def _rotation(block):
+    """The rotation that makes a block of two rows upper triangular, for the eigenvalue that LAPACK finds first."""
+    c, d = block[1, 0], block[1, 1]
+    mu = jnp.linalg.eigvals(block)[0] - d
+    size = jnp.sqrt(jnp.abs(mu) ** 2 + jnp.abs(c) ** 2).astype(block.dtype)
+    cosine, sine = mu / size, c / size
+    return jnp.stack([jnp.stack([jnp.conj(cosine), sine]), jnp.stack([-sine, cosine])])
+
+
 def _rsf2csf(t, z):
     n = t.shape[0]
+    eps = dtypes.finfo(t.dtype).eps
+    columns, rows = jnp.arange(n)[None], jnp.arange(n)[:, None]
 
-    def rotate(state, m):
-        t, z = state
-        block = lax.dynamic_slice(t, (m - 1, m - 1), (2, 2))
-        a, b, c, d = block[0, 0], block[0, 1], block[1, 0], block[1, 1]
-        half = (a - d) / 2
-        root = jnp.sqrt(half * half + b * c)
-        mu = jnp.where(jnp.abs(half + root) <= jnp.abs(half - root), half + root, half - root)
-        size = jnp.sqrt(jnp.abs(mu) ** 2 + jnp.abs(c) ** 2).astype(t.dtype)
-        size = jnp.where(c == 0, 1, size)
-        cs, sn = jnp.where(c == 0, 1, mu / size), jnp.where(c == 0, 0, c / size)
-        turn = jnp.stack([jnp.stack([jnp.conj(cs), sn]), jnp.stack([-sn, cs])])
-        rows = lax.dynamic_slice(t, (m - 1, 0), (2, n))
-        t = lax.dynamic_update_slice(t, jnp.matmul(turn, rows), (m - 1, 0))
+    def rotate(m, t, z):
+        turn = _rotation(lax.dynamic_slice(t, (m - 1, m - 1), (2, 2)))
         back = adjoint(turn)
-        t = lax.dynamic_update_slice(t, jnp.matmul(lax.dynamic_slice(t, (0, m - 1), (n, 2)), back), (0, m - 1))
+        # What lies below the blocks of a Schur form counts as zero, and stays as it is.
+        pair = lax.dynamic_slice(t, (m - 1, 0), (2, n))
+        turned = jnp.where(columns >= m - 1, jnp.matmul(turn, pair), pair)
+        t = lax.dynamic_update_slice(t, turned, (m - 1, 0))
+        pair = lax.dynamic_slice(t, (0, m - 1), (n, 2))
+        turned = jnp.where(rows <= m, jnp.matmul(pair, back), pair)
+        t = lax.dynamic_update_slice(t, turned, (0, m - 1))
         z = lax.dynamic_update_slice(z, jnp.matmul(lax.dynamic_slice(z, (0, m - 1), (n, 2)), back), (0, m - 1))
-        return (t, z), None
+        return t, z
 
-    (t, z), _ = scan(rotate, (t, z), jnp.arange(n - 1, 0, -1))
-    return jnp.triu(t), z
+    def eliminate(state, m):
+        t, z = state
+        is_large = jnp.abs(t[m, m - 1]) > eps * (jnp.abs(t[m - 1, m - 1]) + jnp.abs(t[m, m]))
+        t, z = cond(is_large, rotate, lambda _, t, z: (t, z), m, t, z)
+        return (t.at[m, m - 1].set(0), z), None
+
+    return scan(eliminate, (t, z), jnp.arange(n - 1, 0, -1))[0] if n > 1 else (t, z)
 
 
 @static_argnames("check_finite")

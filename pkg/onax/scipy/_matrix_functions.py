@@ -259,7 +259,7 @@ def funm(A: ArrayLike, func: Callable[..., Any], disp: bool = True) -> Array | t
         return out
     eps = dtypes.finfo(out.dtype).eps
     eigenvalues = jnp.diag(t)
-    gaps = jnp.where(jnp.tri(a.shape[0], k=-1, dtype=bool), jnp.abs(eigenvalues[:, None] - eigenvalues), np.inf)
+    gaps = jnp.where(jnp.tri(a.shape[0], k=-1, dtype=bool), jnp.abs(eigenvalues[:, None] - eigenvalues[None]), np.inf)
     smallest_gap = jnp.minimum(jnp.min(gaps), jnp.abs(t[0, 0]))
     smallest_gap = jnp.where(smallest_gap == 0, eps, smallest_gap)
     upper_norm = jnp.linalg.norm(jnp.triu(t, 1), 1)

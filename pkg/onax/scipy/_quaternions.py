@@ -24,7 +24,7 @@ def multiply(p, q):
 
 def conjugate(q):
     """The inverse of a unit quaternion."""
-    return q * np.array([-1, -1, -1, 1], q.dtype)
+    return jnp.concatenate([-q[..., :3], q[..., 3:]], axis=-1)
 
 
 def canonicalize(q):
