@@ -52,9 +52,6 @@ class PjitFunction(JitFunction):
             ):  # a callable's own attributes hide no method
                 self.__dict__[name] = value
 
-    def __repr__(self):
-        return f"<PjitFunction of {self.fun!r}>"
-
     def __reduce__(self):
         o = self._options
         return _jit_with, (self.fun, {name: getattr(o, name) for name in _JIT_DEFAULTS if name != "backend"})

@@ -314,4 +314,6 @@ def make_jaxpr(
         return (jaxpr, _result_structs(jaxpr, out_tree)) if return_shape else jaxpr
 
     make.__name__ = f"make_jaxpr({getattr(fun, '__name__', 'fun')})"
+    make.__qualname__ = f"make_jaxpr({getattr(fun, '__qualname__', 'fun')})"
+    make.__module__ = "jax"
     return make

@@ -194,8 +194,8 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     return [x for x in all_arrays() if any(device.platform == platform for device in x.devices())]
 
 
-def copy_to_host_async(x: Any) -> None:
-    """Returns the tree; arrays of the CPU are on the host already.
+def copy_to_host_async(x: Any) -> Any:
+    """Starts copies to the host of all leaves that have a method `copy_to_host_async`; returns the tree.
 
     Args:
       x: a tree.
@@ -207,6 +207,10 @@ def copy_to_host_async(x: Any) -> None:
       >>> onax.copy_to_host_async(jnp.arange(2))
       Array([0, 1], dtype=int32)
     """
+    for leaf in tree_flatten(x)[0]:
+        start = getattr(leaf, "copy_to_host_async", None)
+        if start is not None:
+            start()
     return x
 
 

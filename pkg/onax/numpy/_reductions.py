@@ -91,9 +91,7 @@ def _check_initial(name, initial, dtype):
     return to_dtype(initial, dtype)
 
 
-def _reduce(
-    name, a, axis, dtype, out, keepdims, initial, mask, op, combine, identity, parallel=None, promote=True
-):
+def _reduce(name, a, axis, dtype, out, keepdims, initial, mask, op, combine, identity, parallel=None, promote=True):
     """Implements sum and prod: widens, masks with the identity, reduces, combines with initial, and narrows."""
     no_out(name, out)
     a = ensure_arraylike(name, a)

@@ -416,7 +416,9 @@ def betaln(a: ArrayLike, b: ArrayLike) -> Array:
     a, b = promote_args_inexact("betaln", a, b)
     p, q = lax.min(a, b), lax.max(a, b)
     known = lax.lgamma(p) + (lax.lgamma(q) - lax.lgamma(p + q))
-    large = lax.bitwise_and(q >= _STIRLING_FROM, p > 0)  # there the last two are so large that their difference is noise
+    large = lax.bitwise_and(
+        q >= _STIRLING_FROM, p > 0
+    )  # there the last two are so large that their difference is noise
     q = jnp.where(large, q, _STIRLING_FROM)
     both = lax.bitwise_and(large, p >= _STIRLING_FROM)
     above, below = jnp.where(both, p, _STIRLING_FROM), jnp.where(both, 1, p)
