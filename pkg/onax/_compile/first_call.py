@@ -109,8 +109,8 @@ def _compile_call(call, staged, shardings):
 
 def _refuse_double_donation(position, other):
     raise JaxRuntimeError(
-        "INVALID_ARGUMENT: Attempt to use a buffer that was previously donated in the same call: the flattened argument "
-        f"{position}, which is donated, is the flattened argument {other} too"
+        "INVALID_ARGUMENT: Attempt to use a buffer that was previously donated in the same call: the flattened "
+        f"argument {position}, which is donated, is the flattened argument {other} too"
     )
 
 

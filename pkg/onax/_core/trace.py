@@ -522,7 +522,11 @@ def as_array(x):
     if hasattr(type(x), "__jax_array__"):
         return as_array(x.__jax_array__())
     aval = typeof(x)
-    return make_array(np.array(x, dtype=aval.dtype), aval.dtype, aval.weak_type)
+    try:
+        value = np.array(x, dtype=aval.dtype)
+    except OverflowError:
+        raise OverflowError(f"Python int {x} too large to convert to {aval.dtype.name}") from None
+    return make_array(value, aval.dtype, aval.weak_type)
 
 
 def is_concrete(x):

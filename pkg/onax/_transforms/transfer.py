@@ -70,7 +70,15 @@ def device_put(x: PyTree, device: PyTree = None, *, src: Any = None, donate: Any
                 f"Cannot interpret value of type {type(leaf)} as an abstract array; it does not have a dtype attribute"
                 "\nIt is a leaf of the first argument of device_put."
             )
-    return tree_unflatten(tree, [_put_leaf(leaf, target) for leaf, target in zip(leaves, targets)])
+    placed = [_put_leaf(leaf, target) for leaf, target in zip(leaves, targets)]
+    if may_alias is False:
+        placed = [_copy(new) if new is old else new for new, old in zip(placed, leaves)]
+    return tree_unflatten(tree, placed)
+
+
+def _copy(x):
+    """An array that is deleted on its own."""
+    return x if isinstance(x, Tracer) else x._with()
 
 
 def broadcast_devices(device, tree, name="device_put device"):
@@ -114,6 +122,8 @@ def _put_leaf(leaf, device):
 def _shard(leaf, sharding):
     if isinstance(leaf, Tracer):
         return device_put_p.bind(leaf, devices=(sharding,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
+    if type(leaf) is ArrayImpl and leaf._committed and leaf.sharding == sharding:
+        return leaf
     if not sharding.is_fully_addressable and not is_spanning(leaf):
         _check_same_everywhere(leaf, sharding)
     return shard_array(as_array(leaf), sharding)

@@ -10,7 +10,7 @@ from onax._ground import source
 from onax._ground.typing import Function
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._transforms.batching import batch_flat, move_mapped_axis
-from onax._transforms.flatten import argument_names, check_callable, fun_signature
+from onax._transforms.flatten import argument_names, check_callable, fun_name, fun_signature
 from onax._transforms.vmappable import MappedFunction, is_container, spec_types
 
 
@@ -89,6 +89,9 @@ def vmap(
         flat_results = [_move_to_out_axis(x, d, w, size) for x, d, w in zip(outs, out_dims, flat_out_axes)]
         return tree_unflatten(out_tree, flat_results)
 
+    mapped.__doc__ = f"Vectorized version of {fun_name(fun)}: maps it over axes of its arguments."
+    if getattr(fun, "__doc__", None):
+        mapped.__doc__ += f"\n\nOriginal documentation:\n\n{fun.__doc__}"
     return mapped
 
 
