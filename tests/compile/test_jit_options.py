@@ -68,6 +68,7 @@ class Unsigned:
 def test_names_that_functions_take_by_keyword_are_accepted():
     assert options(kinds, static_argnames=("b", "anything")).static_argnames == ("b", "anything")
     assert jit(Unsigned(), donate_argnums=0, static_argnames="y")(3) == 3
+    assert options(kinds, static_argnums=0).static_argnums == (0,) and jit(abs, static_argnums=0)(-3) == 3
 
 
 @pytest.mark.parametrize(

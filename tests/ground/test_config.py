@@ -186,6 +186,7 @@ def test_a_user_context_is_part_of_the_key_of_programs():
     with scale(2):
         assert (scale.get_global(), scale.value, f(3)) == (7, 2, 6)
     scale.set_global(1)
+    assert scale.get_global() == 1 and f(3) == 3 and traces == [1, 2, 5, 7]
     with pytest.raises(TypeError, match="unhashable"):
         scale([])
     with pytest.raises(ValueError, match="make_user_context"):

@@ -48,6 +48,14 @@ def test_an_array_that_lies_there_already_is_returned_itself():
     y = jax.device_put(X, sharding)
     assert jax.device_put(y, sharding) is y and jax.device_put(y) is y
     assert jax.device_put(x) is x and jax.device_put(x, may_alias=True) is x
+    single = SingleDeviceSharding(jax.devices()[0])
+    committed = jax.device_put(x, single)
+    assert committed is not x and jax.device_put(committed, single) is committed
+    assert jax.device_put(committed, single, may_alias=False) is not committed
+    z = jax.device_put(X, sharding)
+    z.delete()
+    with pytest.raises(RuntimeError, match="deleted"):
+        jax.device_put(z, sharding)
     copy = jax.device_put(x, may_alias=False)
     copy.delete()
     assert copy is not x and x.tolist() == [0, 1, 2, 3]

@@ -162,9 +162,9 @@ cdef object _binary(int op, Array x, object other, bint swapped):
     return _function(op)(x, other)
 
 
-cdef bint _is_float0(ArrayImpl x) noexcept:
+cdef bint _is_float0(ArrayImpl x) except -1:
     """Whether an array has dtype float0, whose elements are no numbers but can be compared for equality, as in NumPy."""
-    return x.buf is not None and cnp.PyArray_TYPE(x.buf) == cnp.NPY_VOID
+    return x.buf is not None and cnp.PyArray_TYPE(x.buf) == cnp.NPY_VOID and not is_extended(x._dtype)
 
 
 # ---- making arrays -------------------------------------------------------------------------------------------------

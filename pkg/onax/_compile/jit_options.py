@@ -111,7 +111,8 @@ def _check_arguments(fun, options, given):
     if signature is not None:
         for kind in ("static", "donate"):
             _check_positions(signature, kind, getattr(options, f"{kind}_argnums"), given[f"{kind}_argnums"])
-            _check_names(signature, kind, getattr(options, f"{kind}_argnames"))
+            if given[f"{kind}_argnames"] is not None:
+                _check_names(signature, kind, getattr(options, f"{kind}_argnames"))
     both = set(options.static_argnames) & set(options.donate_argnames)
     if both:
         raise ValueError(

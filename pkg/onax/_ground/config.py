@@ -579,7 +579,8 @@ class UserContext:
 
     def set_global(self, value):
         """Sets the value outside of `with` blocks, which must be hashable, for all threads."""
-        _set_global(_user_contexts, _with_pair(_user_contexts.value, self, value))
+        pairs = _with_pair(_user_contexts.value, self, value)
+        _set_global(_user_contexts, tuple(pair for pair in pairs if pair != (self, self.default)))
 
     def __call__(self, new_val):
         """A context in which `value` is `new_val`, which must be hashable."""

@@ -104,6 +104,8 @@ def _put_leaf(leaf, device):
         if device is MemorySpace.Any:
             raise ValueError("device_put: memory.Space.Any is no place; state Device or Host")
         device = None
+    if isinstance(device, Sharding) and _lies_on(leaf, device):
+        return leaf
     if isinstance(device, Sharding) and not isinstance(device, SingleDeviceSharding):
         return _shard(leaf, device)
     if isinstance(device, Sharding):
@@ -119,11 +121,14 @@ def _put_leaf(leaf, device):
     return device_put_p.bind(leaf, devices=(device,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
 
 
+def _lies_on(leaf, sharding):
+    """Whether an array is committed to a sharding; a deleted one is not, so that its use is an error."""
+    return type(leaf) is ArrayImpl and leaf._committed and not leaf.is_deleted() and leaf.sharding == sharding
+
+
 def _shard(leaf, sharding):
     if isinstance(leaf, Tracer):
         return device_put_p.bind(leaf, devices=(sharding,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
-    if type(leaf) is ArrayImpl and leaf._committed and leaf.sharding == sharding:
-        return leaf
     if not sharding.is_fully_addressable and not is_spanning(leaf):
         _check_same_everywhere(leaf, sharding)
     return shard_array(as_array(leaf), sharding)
