@@ -1,5 +1,6 @@
 """dot_general: random layouts against einsum, dtypes, words of errors, programs.  Expected words: JAX 0.10.2."""
 
+import functools
 import re
 
 import ml_dtypes
@@ -231,14 +232,8 @@ def test_precision():
             for f in (lax.dot, onax.numpy.dot, onax.numpy.matmul):
                 (eqn,) = onax.make_jaxpr(f)(X, X.T).eqns
                 assert eqn.params["precision"] == (lax.Precision[expected],) * 2
-                assert (
-                    onax.make_jaxpr(lambda x: f(x, x.T, precision="high"))(X)
-                    .eqns[-1]
-                    .params[  # noqa: B023
-                        "precision"
-                    ]
-                    == (lax.Precision.HIGH,) * 2
-                )
+                (eqn,) = onax.make_jaxpr(functools.partial(f, precision="high"))(X, X.T).eqns
+                assert eqn.params["precision"] == (lax.Precision.HIGH,) * 2
     assert canonical_precision(("bfloat16", "highest")) == (lax.Precision.DEFAULT, lax.Precision.HIGHEST)
     assert repr(canonical_precision(lax.Precision.HIGH)[0]) == "Precision.HIGH"
 

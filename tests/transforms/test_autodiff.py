@@ -150,7 +150,8 @@ def test_transposed_functions_are_trees():
 
 
 @pytest.mark.parametrize("of, words", [
-    (jax.grad, "Gradient"), (jax.value_and_grad, "Value and gradient"), (jax.jacfwd, "Jacobian"), (jax.jacrev, "Jacobian"),
+    (jax.grad, "Gradient"), (jax.value_and_grad, "Value and gradient"),
+    (jax.jacfwd, "Jacobian"), (jax.jacrev, "Jacobian"),
 ])  # fmt: skip
 def test_docstrings_of_derivatives(of, words):
     assert of(abs, 0).__doc__.startswith(f"{words} of abs with respect to positional argument(s) 0")

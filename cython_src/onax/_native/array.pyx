@@ -429,17 +429,8 @@ cdef class Array:
         return _binary(RSHIFT, self, other, True)
 
     def __richcmp__(self, other, int op):
-        if op == Py_EQ:
-            return _binary(EQ, self, other, False)
-        if op == Py_NE:
-            return _binary(NE, self, other, False)
-        if op == Py_LT:
-            return _binary(LT, self, other, False)
-        if op == Py_LE:
-            return _binary(LE, self, other, False)
-        if op == Py_GT:
-            return _binary(GT, self, other, False)
-        return _binary(GE, self, other, False)
+        return _binary(EQ if op == Py_EQ else NE if op == Py_NE else LT if op == Py_LT else LE if op == Py_LE
+                       else GT if op == Py_GT else GE, self, other, False)
 
     def __neg__(self):
         return _unary(NEG, self)
