@@ -180,7 +180,7 @@ def _refuse(eqn, has_components):
     if has_components and is_lowered(primitive):
         dtypes = sorted({str(v.aval.dtype) for v in (*eqn.invars, *eqn.outvars)} - set(map(str, ELEMENT_TYPES)))
         raise LoweringError(f"{primitive.name} has no ONNX form for {', '.join(dtypes)}")
-    raise LoweringError(f"{primitive.name} has no ONNX form")
+    raise LoweringError(f"ONNX lowering rule for primitive '{primitive.name}' not found")
 
 
 def _componentwise(g, rule, eqn, values):

@@ -6,6 +6,7 @@ import pytest
 import onax as jax
 import onax.numpy as jnp
 from onax._compile.jit import jit
+from onax._ground.errors import JaxRuntimeError
 from onax._native.array import from_user
 from onax._prims import elementwise as ops
 from onax.sharding import NamedSharding
@@ -31,6 +32,19 @@ def test_donation():
     assert [a.is_deleted() for a in (x, y, z)] == [True, False, False]
     with pytest.raises(RuntimeError, match="deleted"):
         jit(lambda x: x)(x)
+
+
+def test_an_argument_that_is_donated_is_not_another_argument_too():
+    add, keep = (jit(f, donate_argnums=0) for f in (lambda x, y: x + y, lambda x, y: x + 1))
+    for _ in range(2):
+        x = jnp.arange(3)
+        with pytest.raises(
+            JaxRuntimeError, match="INVALID_ARGUMENT: Attempt to use a buffer that was previously donated"
+        ):
+            add(x, x)
+        assert not x.is_deleted() and add(x, jnp.arange(3)).tolist() == [0, 2, 4] and x.is_deleted()
+        x = jnp.arange(3)
+        assert keep(x, x).tolist() == [1, 2, 3] and x.is_deleted()  # the second one is not read
 
 
 def test_a_donated_argument_is_deleted_by_an_error_too():

@@ -1,5 +1,6 @@
 """jit end to end: values through ONNX Runtime, caching, static arguments, placement, errors."""
 
+import dataclasses
 import functools
 import os
 import pickle
@@ -12,6 +13,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import onax as jax
 import onax.numpy as jnp
 from onax import debug
 from onax._compile import memory_limit
@@ -109,6 +111,50 @@ def bad_type(x):
     return 0
 
 
+class Incomparable:
+    def __init__(self):
+        self.name = "incomparable"
+
+    def __hash__(self):
+        return 1
+
+    def __eq__(self, other):
+        raise KeyError("no comparison")
+
+
+def called_twice(static=(), **values):
+    function = jit(lambda x: 0, static_argnums=static)
+    for _ in range(2):
+        function(*(make() for make in values.values()))
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Labelled:
+    value: object
+    label: object = dataclasses.field(metadata={"static": True})
+
+
+class Silent:
+    def __call__(self, x):
+        return x
+
+    def __repr__(self):
+        raise ValueError("no text")
+
+
+def test_a_function_whose_text_cannot_be_made_has_a_text():
+    jitted = jit(Silent())
+    assert repr(jitted) == "<PjitFunction>" and repr(jit(bad_type)) == f"<PjitFunction of {bad_type!r}>"
+    del jitted.__wrapped__
+    assert repr(jitted) == "<PjitFunction>" and jitted(3) == 3
+
+
+def test_fields_that_cannot_be_compared_but_are_the_same_are_equal():
+    shared = Labelled(1.0, X)
+    assert [float(jit(lambda d: d.value)(shared)) for _ in range(2)] == [1.0, 1.0]
+
+
 ERRORS = [
     (lambda: jit(bad_type)("a"), TypeError, r"(?s)Error interpreting argument to .*bad_type.* at path x\..*static"),
     (lambda: jit(lambda x, y: 0)(1, {"k": object()}), TypeError, r"at path y\['k'\]"),
@@ -120,9 +166,29 @@ ERRORS = [
     (lambda: jit(lambda x: "a")(1), TypeError, "returned a value of type <class 'str'>, which is not a valid JAX type"),
     (lambda: jit(lambda x: 0)(), TypeError, "missing 1 required positional argument: 'x'"),
     (lambda: jit(3), TypeError, "Expected a callable value, got 3"),
+    (lambda: jit(staticmethod(bad_type)), TypeError, "staticmethod arguments are not supported, got <staticmethod"),
+    (
+        lambda: called_twice(0, x=Incomparable),
+        ValueError,
+        "(?s)^static arguments should be comparable.*Incomparable'>: K",
+    ),
+    (
+        lambda: called_twice(x=lambda: Labelled(1.0, np.ones(3))),
+        ValueError,
+        "^Exception raised while checking equality",
+    ),
+    (
+        lambda: called_twice(x=lambda: Labelled(1.0, Incomparable())),
+        ValueError,
+        "^Exception raised while checking equa",
+    ),
     (lambda: jit(lambda: (yield)), TypeError, "Expected a function, got a generator function"),
     (lambda: jit(lambda x: 0, static_argnums=0)([1]), ValueError, "Non-hashable static arguments"),
-    (lambda: jit(lambda x: ops.mul(x, x), compiler_options={"foo": 1})(X), ValueError, "No such compile option: 'foo'"),
+    (
+        lambda: jit(lambda x: ops.mul(x, x), compiler_options={"foo": 1})(X),
+        RuntimeError,
+        "No such compile option: 'foo'",
+    ),
     (lambda: jit(lambda x: 1 if ops.gt(x, 0.0) else 2)(1.0), errors.TracerBoolConversionError, "argument x"),
 ]
 

@@ -28,6 +28,17 @@ ERRORS = [
     (lambda: jit(lambda x: 0, donate_argnums=1), ValueError, r"donate_argnums=\(1,\), but only accepts 1 positional"),
     (lambda: jit(lambda x: 0, donate_argnames="z"), ValueError, r"invalid argnames \{'z'\} in donate_argnames"),
     (lambda: jit(lambda x: 0, static_argnames="x", donate_argnames="x"), ValueError, "cannot intersect"),
+    (lambda: jit(kinds, static_argnames="a"), ValueError, r"argnames \{'a'\} in static_argnames. These are positional"),
+    (
+        lambda: jit(kinds, donate_argnames="rest"),
+        ValueError,
+        r"\{'rest'\} in donate_argnames. These are positional-only",
+    ),
+    (
+        lambda: jit(Unsigned(), donate_argnames="x"),
+        ValueError,
+        "Getting the signature of function .* failed. Pass donate",
+    ),
     (lambda: options(three, device=jax.devices()[0], backend="cpu"), ValueError, "both a device and a backend"),
     (lambda: options(three, device="cpu"), TypeError, "device must be a Device, got 'cpu'"),
 ]
@@ -41,6 +52,23 @@ def test_errors(call, error, message):
 
 def three(x, y, z):
     return x
+
+
+def kinds(a, /, b, *rest, **more):
+    return b
+
+
+class Unsigned:
+    __signature__ = property(lambda self: 3 / "a")
+
+    def __call__(self, x):
+        return x
+
+
+def test_names_that_functions_take_by_keyword_are_accepted():
+    assert options(kinds, static_argnames=("b", "anything")).static_argnames == ("b", "anything")
+    assert jit(Unsigned(), donate_argnums=0, static_argnames="y")(3) == 3
+    assert options(kinds, static_argnums=0).static_argnums == (0,) and jit(abs, static_argnums=0)(-3) == 3
 
 
 @pytest.mark.parametrize(

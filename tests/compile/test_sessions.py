@@ -10,6 +10,7 @@ import onax.numpy as jnp
 from made_up_cuda import made_up_cuda
 from onax import lax
 from onax._compile import sessions
+from onax._ground.errors import JaxRuntimeError
 from onax._native import ort
 from onax.export.lower import driver
 from onax.sharding import AxisType, Mesh, NamedSharding
@@ -38,7 +39,7 @@ def test_a_provider_that_cannot_be_loaded_is_an_error(given, name):
 def test_unknown_providers_and_options_are_errors():
     with pytest.raises(ValueError, match="unknown provider 'tpu'"):
         run(provider="tpu")
-    with pytest.raises(ValueError, match="No such compile option: 'speed'"):
+    with pytest.raises(JaxRuntimeError, match="INVALID_ARGUMENT: No such compile option: 'speed'"):
         run(speed=1)
 
 

@@ -8,7 +8,7 @@ from onax import new_ref
 from onax._compile.jit import jit
 from onax._core.sharding import SingleDeviceSharding
 from onax._ground.devices import devices
-from onax._ground.errors import LoweringError
+from onax._ground.errors import JaxRuntimeError, LoweringError
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
@@ -124,7 +124,7 @@ def test_an_operation_with_only_an_impl_runs_it_in_the_graph():
 def test_compiler_options():
     lowered = f.lower(np.float32(1), Y)
     assert float(lowered.compile({"optimization": 0})(np.float32(2), Y)["x"]) == 2
-    with pytest.raises(ValueError, match="No such compile option: 'xla_flag'"):
+    with pytest.raises(JaxRuntimeError, match="INVALID_ARGUMENT: No such compile option: 'xla_flag'"):
         lowered.compile({"xla_flag": 1})
 
 

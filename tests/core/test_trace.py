@@ -29,7 +29,7 @@ from onax._native.array import ArrayImpl
 
 def test_truth_of_a_traced_array_of_several_elements():
     for shape in ((3,), (0,)):
-        with pytest.raises(ValueError, match="truth value of an array"):
+        with pytest.raises(ValueError, match=r"truth value of an (empty )?array"):
             jax.make_jaxpr(bool)(np.ones(shape, np.float32))
 
 

@@ -180,6 +180,13 @@ def test_a_user_context_is_part_of_the_key_of_programs():
             assert (scale.value, other.value) == (5, "a") and f(3) == 15
         assert f(3) == 6
     assert f(3) == 3 and traces == [1, 2, 5]
+    scale.set_global(7)
+    with other("a"):
+        assert (scale.get_global(), scale.value) == (7, 7) and f(3) == 21
+    with scale(2):
+        assert (scale.get_global(), scale.value, f(3)) == (7, 2, 6)
+    scale.set_global(1)
+    assert scale.get_global() == 1 and f(3) == 3 and traces == [1, 2, 5, 7]
     with pytest.raises(TypeError, match="unhashable"):
         scale([])
     with pytest.raises(ValueError, match="make_user_context"):

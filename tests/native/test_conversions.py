@@ -48,7 +48,7 @@ CONVERSIONS = [
     ([], bool, (ValueError, "The truth value of an empty array is ambiguous")),
     (3, len, (TypeError, r"len\(\) of unsized object")),
     (3, iter, (TypeError, "iteration over a 0-d array")),
-    (3, hash, (TypeError, "unhashable type: 'ArrayImpl'")),
+    (3, hash, (TypeError, "unhashable type: 'onax._native.array.ArrayImpl'")),
     ([1, 2], len, 2),
     ([[1, 2], [3, 4]], operator.methodcaller("tolist"), [[1, 2], [3, 4]]),
     ([7], operator.methodcaller("item"), 7),

@@ -193,6 +193,17 @@ def test_a_kernel_never_sees_a_dtype_that_the_rule_refuses():
         sine.bind(0)
 
 
+@pytest.mark.parametrize("rule, several", [
+    (lambda x: [x], False), (lambda x: (x,), False), (lambda x: x, True), (lambda x: None, True),
+])  # fmt: skip
+def test_a_rule_gives_a_list_of_types_for_several_results_alone(rule, several):
+    p = Primitive("test_op", multiple_results=several, kernel=np.sin, abstract_eval=rule)
+    with pytest.raises(
+        ValueError, match=r"test_op.abstract_eval\(\) method should return a tuple or a list iff test_op.m"
+    ):
+        p.abstract(ShapedArray((3,), np.dtype(np.float32)))
+
+
 def test_a_failing_kernel_is_explained_by_the_rule_or_speaks_itself():
     def rule(x, *, n):
         if n == 0:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import onax as jax
-from onax import lax
+from onax import jit, lax
 from onax import numpy as jnp
 from onax._ground.config import enable_x64
 from onax._prims.convert import cast
@@ -188,3 +188,12 @@ def test_many_numbers_are_converted_as_few(have, dtype):
         want = cast(few, np.dtype(dtype))
         got = cast(np.tile(few, 100), np.dtype(dtype))
     assert_same_bits(got, np.tile(want, 100))
+
+
+@pytest.mark.parametrize("value", [2**100, -(2**70), 2**64])
+def test_python_numbers_beyond_64_bits_become_floats(value):
+    convert = lambda: lax.convert_element_type(value, np.float32)
+    for out in (convert(), jit(convert)()):
+        assert out.dtype == np.float32 and float(out) == value
+    with pytest.raises(OverflowError):
+        lax.convert_element_type(value, np.int32)

@@ -1,5 +1,6 @@
 """dot_general: random layouts against einsum, dtypes, words of errors, programs.  Expected words: JAX 0.10.2."""
 
+import functools
 import re
 
 import ml_dtypes
@@ -226,6 +227,13 @@ def test_programs(function, args, part):
 
 def test_precision():
     assert canonical_precision(None) is None
+    for option, expected in {"bfloat16": "DEFAULT", "tensorfloat32": "HIGH", "float32": "HIGHEST"}.items():
+        with onax.default_matmul_precision(option):
+            for f in (lax.dot, onax.numpy.dot, onax.numpy.matmul):
+                (eqn,) = onax.make_jaxpr(f)(X, X.T).eqns
+                assert eqn.params["precision"] == (lax.Precision[expected],) * 2
+                (eqn,) = onax.make_jaxpr(functools.partial(f, precision="high"))(X, X.T).eqns
+                assert eqn.params["precision"] == (lax.Precision.HIGH,) * 2
     assert canonical_precision(("bfloat16", "highest")) == (lax.Precision.DEFAULT, lax.Precision.HIGHEST)
     assert repr(canonical_precision(lax.Precision.HIGH)[0]) == "Precision.HIGH"
 

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import onax
+import onax as jax
+import onax.numpy as jnp
 from onax import lax
 from onax._ground import dims, dtypes
 from onax._native.array import make_array
@@ -184,6 +186,24 @@ def test_keys_move(function, by_numpy):
     out = function(make_array(WORDS.copy(), KEY))
     assert out.dtype == KEY
     assert out._value.tobytes() == np.ascontiguousarray(by_numpy(WORDS)).tobytes()
+
+
+def test_sums_of_16_bits_can_be_refused():
+    for dtype in ("float16", "bfloat16"):
+        x = jnp.ones((1, 3), dtype)
+        assert lax.reduce_sum(x, (1,)).tolist() == [3]
+        with jax.allow_f16_reductions(False):
+            assert lax.reduce_sum(x, (0,)).tolist() == [1, 1, 1] and jnp.sum(x) == 3  # jnp adds in 32 bits
+            assert lax.reduce_sum(x.astype(np.float32), (0, 1)) == 3
+            with pytest.raises(
+                ValueError, match=r"^reduce_sum on operand b?f(loat)?16\[1,3\] is not allowed when jax_allow"
+            ):
+                lax.reduce_sum(x, (0, 1))
+
+
+def test_broadcasting_to_no_new_axes_is_no_operation():
+    assert not jax.make_jaxpr(lambda x: (lax.broadcast(x, ()), lax.broadcast(np.float32(3), ())))(1.0).eqns
+    assert isinstance(lax.broadcast(np.float32(3), ()), jax.Array)
 
 
 def test_keys_compare_but_do_not_compute():

@@ -23,6 +23,19 @@ def test_structs():
         Struct((), None)
 
 
+@pytest.mark.parametrize("dtype", [float, int, np.float64, np.str_, np.bytes_, object, np.float32])
+def test_structs_keep_the_dtype_that_they_are_given(dtype):
+    struct = Struct((2,), dtype)
+    assert struct.dtype == np.dtype(dtype) and struct.size == 2 and f"dtype={np.dtype(dtype).name}" in repr(struct)
+
+
+def test_types_of_results_have_the_stated_shardings():
+    sharding = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    f = jax.jit(lambda x: {"a": x, "b": x}, out_shardings={"a": sharding, "b": None})
+    for types in (f.eval_shape(1.0), jax.eval_shape(f, 1.0)):
+        assert (types["a"].sharding, types["b"].sharding) == (sharding, None)
+
+
 class HasBoth:
     shape, dtype = (4,), np.dtype(np.int16)
 
@@ -56,6 +69,7 @@ def test_make_jaxpr():
     make = jax.make_jaxpr(lambda x, n: jnp.sum(x, n), static_argnums=1, return_shape=True)
     jaxpr, shape = make(S, 0)
     assert shape == Struct((3,), np.float32) and len(jaxpr.invars) == 1 and make.__name__ == "make_jaxpr(<lambda>)"
+    assert make.__qualname__.startswith("make_jaxpr(") and make.__module__ == "jax"
     assert jax.make_jaxpr(lambda x: jax.lax.psum(x, "i"), axis_env=[("i", 3)])(1.0).eqns
     with pytest.raises(TypeError, match="the first argument must be callable"):
         jax.make_jaxpr(3)

@@ -132,6 +132,31 @@ def test_integer_arguments_have_float0_tangents():
     assert float(cx) == 3.0
 
 
+def test_float0_is_compared_as_in_numpy():
+    ones, zero = jax.grad(lambda k: jnp.sum(k * 1.0), allow_int=True)(np.arange(3)), np.zeros((), jax.dtypes.float0)
+    assert (ones == zero).tolist() == [True] * 3 and not (ones != zero).any() and (ones == ones).all()
+    with pytest.raises(TypeError, match="Called equal with a float0 array"):
+        jnp.equal(ones, zero)
+    with pytest.raises(TypeError, match="Called add with a float0 array"):
+        ones + zero
+
+
+def test_transposed_functions_are_trees():
+    scale = jnp.arange(1.0, 4.0)
+    transpose = jax.jit(lambda x: jax.linear_transpose(lambda v: v * scale, x))(V)
+    (kept,) = jax.tree.leaves(transpose)
+    assert kept.tolist() == scale.tolist()
+    np.testing.assert_array_equal(jax.jit(lambda f, x: f(x)[0])(transpose, V), V * scale)
+
+
+@pytest.mark.parametrize("of, words", [
+    (jax.grad, "Gradient"), (jax.value_and_grad, "Value and gradient"),
+    (jax.jacfwd, "Jacobian"), (jax.jacrev, "Jacobian"),
+])  # fmt: skip
+def test_docstrings_of_derivatives(of, words):
+    assert of(abs, 0).__doc__.startswith(f"{words} of abs with respect to positional argument(s) 0")
+
+
 def test_gradient_of_an_unused_argument_is_zero():
     g = jax.grad(lambda x, y: x * 2.0, argnums=1)(1.0, X)
     np.testing.assert_array_equal(np.asarray(g), np.zeros(3))

@@ -43,7 +43,37 @@ def test_shards():
     np.testing.assert_array_equal(traced, X * 2)
 
 
+def test_an_array_that_lies_there_already_is_returned_itself():
+    x, sharding = jnp.arange(4.0), sharded()
+    y = jax.device_put(X, sharding)
+    assert jax.device_put(y, sharding) is y and jax.device_put(y) is y
+    assert jax.device_put(x) is x and jax.device_put(x, may_alias=True) is x
+    single = SingleDeviceSharding(jax.devices()[0])
+    committed = jax.device_put(x, single)
+    assert committed is not x and jax.device_put(committed, single) is committed
+    assert jax.device_put(committed, single, may_alias=False) is not committed
+    z = jax.device_put(X, sharding)
+    z.delete()
+    with pytest.raises(RuntimeError, match="deleted"):
+        jax.device_put(z, sharding)
+    copy = jax.device_put(x, may_alias=False)
+    copy.delete()
+    assert copy is not x and x.tolist() == [0, 1, 2, 3]
+
+
+def test_copies_to_the_host_are_started():
+    class Copied:
+        started = 0
+
+        def copy_to_host_async(self):
+            self.started += 1
+
+    tree = [Copied(), 1, object(), {"a": X}]
+    assert jax.copy_to_host_async(tree) is tree and tree[0].started == 1
+
+
 @pytest.mark.parametrize("call, error, text", [
+    (lambda: jax.device_put(2**40), OverflowError, f"Python int {2**40} too large to convert to int32"),
     (lambda: jax.device_put("a"), TypeError, "Argument 'a' of type <class 'str'> is not a valid JAX type"),
     (lambda: jax.device_put(object()), TypeError, "it does not have a dtype attribute"),
     (lambda: jax.device_put(X, donate=True, may_alias=True), ValueError, "cannot be True at the same time"),

@@ -92,7 +92,30 @@ ERRORS = {
     "axis": (lambda: jax.vmap(lambda x: x, in_axes=2)(V), ValueError, "at least 3, but is only 1 (its shape is (3,))"),
     "count": (lambda: jax.vmap(lambda x, y: x, in_axes=(0,))(V, V), ValueError, "len(in_axes)=1, len(args)=2"),
     "kind": (lambda: jax.vmap(lambda x: x, in_axes="a")(V), TypeError, "but got a."),
-    "out None": (lambda: jax.vmap(lambda x: x, out_axes=None)(V), ValueError, "output was batched on axis 0"),
+    "bool": (
+        lambda: jax.vmap(lambda x: x, in_axes=False)(V),
+        TypeError,
+        "vmap in_axes must be an int, None, or a tuple",
+    ),
+    "bools": (lambda: jax.vmap(lambda x: x, in_axes=(True,))(V), TypeError, "types as leaves, but got (True,)."),
+    "bool out": (lambda: jax.vmap(lambda x: x, out_axes=False)(V), TypeError, "vmap out_axes must be an int, None"),
+    "static method": (lambda: jax.vmap(staticmethod(abs)), TypeError, "staticmethod arguments are not supported"),
+    "keywords": (
+        lambda: jax.vmap(lambda x, y, **more: x)(V, y=jnp.ones((3, 2)), z={"a": jnp.ones(4)}),
+        ValueError,
+        "most axes (2 of them) had size 3, e.g. axis 0 of argument x of type float32[3];\n"
+        "  * one axis had size 4: axis 0 of kwargs['z']['a'] of type float32[4]",
+    ),
+    "out None": (
+        lambda: jax.vmap(lambda x: {"a": x}, out_axes=None)(V),
+        ValueError,
+        "at vmap out_axes['a'], got axis spec None but output was batched on axis 0",
+    ),
+    "out None of a named axis": (
+        lambda: jax.vmap(lambda x: x, out_axes=None, axis_name="i")(V),
+        ValueError,
+        "vmap has mapped output (axis_name=i) but out_axes is None",
+    ),
     "out tree": (lambda: jax.vmap(lambda x: x, out_axes=(0, 1))(V), ValueError, "must be a tree prefix"),
     "no arguments": (lambda: jax.vmap(lambda: 1)(), ValueError, "got empty *args=() and **kwargs={}"),
     "string out": (lambda: jax.vmap(lambda x: "a")(V), TypeError, "is not a valid JAX type"),
@@ -106,6 +129,18 @@ def test_errors_say_what_is_wrong(name):
     with pytest.raises(error) as caught:
         call()
     assert text in str(caught.value)
+
+
+def test_the_docstring_of_a_mapped_function():
+    def documented(x):
+        """Says something."""
+
+    first, _, title, _, text = jax.vmap(documented).__doc__.split("\n")
+    assert first.startswith("Vectorized version of documented") and (title, text) == (
+        "Original documentation:",
+        "Says something.",
+    )
+    assert "\n" not in jax.vmap(lambda x: x).__doc__
 
 
 def test_what_is_not_mapped_reaches_the_function_as_it_is():

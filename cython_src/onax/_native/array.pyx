@@ -9,7 +9,7 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 from cpython.buffer cimport PyObject_GetBuffer
-from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE, PyObject, PyTypeObject
+from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE, PyObject, PyObject_RichCompare, PyTypeObject
 
 from onax._native.avals cimport ShapedArray, make_aval
 from onax._native.buffers cimport (
@@ -155,9 +155,16 @@ cdef object _binary(int op, Array x, object other, bint swapped):
             if type(other) in (list, tuple, set, dict):  # a class of the user's may have the operator
                 refuse_container(op, x, other, swapped)
             return NotImplemented
+    if op >= EQ and op <= NE and type(x) is ArrayImpl and _is_float0(<ArrayImpl>x):
+        return PyObject_RichCompare(np.asarray(x), np.asarray(other), Py_EQ if op == EQ else Py_NE)
     if swapped:
         return _function(op)(other, x)
     return _function(op)(x, other)
+
+
+cdef bint _is_float0(ArrayImpl x) except -1:
+    """Whether an array has dtype float0, whose elements are no numbers but can be compared for equality, as in NumPy."""
+    return x.buf is not None and cnp.PyArray_TYPE(x.buf) == cnp.NPY_VOID and not is_extended(x._dtype)
 
 
 # ---- making arrays -------------------------------------------------------------------------------------------------
@@ -425,17 +432,8 @@ cdef class Array:
         return _binary(RSHIFT, self, other, True)
 
     def __richcmp__(self, other, int op):
-        if op == Py_EQ:
-            return _binary(EQ, self, other, False)
-        if op == Py_NE:
-            return _binary(NE, self, other, False)
-        if op == Py_LT:
-            return _binary(LT, self, other, False)
-        if op == Py_LE:
-            return _binary(LE, self, other, False)
-        if op == Py_GT:
-            return _binary(GT, self, other, False)
-        return _binary(GE, self, other, False)
+        return _binary(EQ if op == Py_EQ else NE if op == Py_NE else LT if op == Py_LT else LE if op == Py_LE
+                       else GT if op == Py_GT else GE, self, other, False)
 
     def __neg__(self):
         return _unary(NEG, self)
@@ -485,8 +483,7 @@ cdef class Array:
             raise TypeError(f"Array.__contains__: unsupported operand type {type(item)}.")
         return bool(equal.any())
 
-    def __hash__(self):
-        raise TypeError(f"unhashable type: {type(self).__name__!r}")
+    __hash__ = None
 
 
 cdef object _plain_index(object i):

@@ -185,6 +185,11 @@ cdef class Primitive:
 
     cdef object _abstract_anew(self, tuple avals, dict params):
         result = self.abstract_eval(*avals, **params)
+        types = result[0] if self.fixed_abstract_eval else result
+        if isinstance(types, (tuple, list)) != self.multiple_results:
+            raise ValueError(
+                f"{self.name}.abstract_eval() method should return a tuple or a list iff {self.name}.multiple_results."
+            )
         return result if self.fixed_abstract_eval else (result, _no_effects)
 
     def get_bind_params(self, params):

@@ -34,6 +34,7 @@ cdef class Executable:
     cdef object __weakref__
 
     cdef list execute(self, list leaves, object device, bint committed)
+    cdef bint reads(self, Py_ssize_t position) noexcept
     cdef object host_input(self, int i, object leaf)
     cdef list resident_inputs(self, list leaves, object device)
     cdef object resident_result(self, DeviceBuffer buffer, OutputSpec* spec, object device, bint committed)
@@ -46,6 +47,7 @@ cdef class CacheEntry:
     cdef readonly object device     # of the results; None: the default
     cdef readonly bint committed
     cdef tuple donated              # positions of the arguments that a call uses up
+    cdef object refuse_donation     # raises if an argument is given twice, once as donated
     cdef PyTreeDef in_tree
     cdef bytes signature
     cdef tuple statics
@@ -53,6 +55,7 @@ cdef class CacheEntry:
     cdef object default_device
 
     cdef object call(self, list leaves)
+    cdef int check_donated(self, list leaves) except -1
 
 cdef class JitCache:
     cdef dict table                 # key -> CacheEntry

@@ -292,6 +292,17 @@ cdef class Executable:
                 out.append(wrap_like(<ArrayImpl>self.constants[spec.index], spec.weak, device, committed))
         return out
 
+    cdef bint reads(self, Py_ssize_t position) noexcept:
+        """Whether a result depends on the argument at a position."""
+        cdef int i
+        for i in range(self.n_in):
+            if self.kept[i] == position:
+                return True
+        for i in range(self.n_out):
+            if self.outs[i].source == FORWARDED and self.outs[i].index == position:
+                return True
+        return False
+
     cdef object host_input(self, int i, object leaf):
         """An argument as an ndarray for input `i` of the runner."""
         cdef object value = _buffer(leaf)
@@ -341,16 +352,18 @@ cdef class Executable:
 cdef class CacheEntry:
     """The program for one pattern of arguments of a function, with the placement and the structure of its results.
 
-    `donated` are the positions of arguments that are deleted once the program has run or failed.
+    `donated` are the positions of arguments that are deleted once the program has run or failed; if one of them is
+    also another argument, `refuse_donation(position, position of the other)` is called, which raises.
     """
 
     def __init__(self, Executable executable not None, PyTreeDef out_tree not None, *, device=None,
-                 bint committed=False, donated=(), about=None):
+                 bint committed=False, donated=(), refuse_donation=None, about=None):
         self.executable = executable
         self.out_tree = out_tree
         self.device = device
         self.committed = committed
         self.donated = tuple(donated)
+        self.refuse_donation = refuse_donation
         self.about = about
 
     def run(self, leaves):
@@ -360,6 +373,8 @@ cdef class CacheEntry:
     cdef object call(self, list leaves):
         cdef object device = self.device if self.committed or self.device is not None else default_device()
         cdef list results
+        if self.donated:
+            self.check_donated(leaves)
         try:
             results = self.executable.execute(leaves, device, self.committed)
         finally:
@@ -367,6 +382,17 @@ cdef class CacheEntry:
                 if type(leaves[i]) is ArrayImpl:
                     leaves[i].delete()
         return self.out_tree.build(results)
+
+
+    cdef int check_donated(self, list leaves) except -1:
+        cdef Py_ssize_t i, j
+        for i in self.donated:
+            if type(leaves[i]) is not ArrayImpl:
+                continue
+            for j in range(len(leaves)):
+                if j != i and leaves[j] is leaves[i] and self.executable.reads(i) and self.executable.reads(j):
+                    self.refuse_donation(i, j)
+        return 0
 
 
 cdef class JitCache:
@@ -396,7 +422,45 @@ cdef class JitCache:
 
 cdef bint _same_statics(tuple a, tuple b) except -1:
     """Equal values of equal types, in order; `(types, names, values)` each."""
-    return a is b or (a[0] == b[0] and a[1] == b[1] and a[2] == b[2])
+    if a is b:
+        return True
+    if not (a[0] == b[0] and a[1] == b[1]):
+        return False
+    try:
+        return a[2] == b[2]
+    except Exception as error:
+        _refuse_incomparable(a[2], b[2])
+        raise
+
+
+cdef int _refuse_incomparable(tuple values, tuple others) except -1:
+    """Raises ValueError for the first static values in the same place whose comparison fails."""
+    for value, other in zip(values, others):
+        try:
+            value is other or bool(value == other)
+        except Exception as error:
+            raise ValueError(
+                "static arguments should be comparable using __eq__. The following error was raised when comparing two "
+                f"objects of types {type(value)} and {type(other)}: {type(error).__name__}: {error}"
+            ) from error
+    return 0
+
+
+cpdef object find_program(dict table, tuple key, int position):
+    """The value at a key, or None; item `position` of keys holds static arguments, or None where there are none.
+
+    Raises ValueError if static arguments cannot be compared.
+    """
+    cdef object statics = key[position]
+    if statics is None:
+        return table.get(key)
+    try:
+        return table.get(key)
+    except Exception:
+        for known in table:
+            if known[position] is not None:
+                _refuse_incomparable(statics[2], known[position][2])
+        raise
 
 
 def check_hashable(values):
@@ -429,6 +493,13 @@ cdef class JitFunction:
         self.has_negative = any([i < 0 for i in self.static_argnums])
         self.static_argnames = frozenset(static_argnames)
         self.has_static = bool(self.static_argnums or self.static_argnames)
+
+    def __repr__(self):
+        name = type(self).__name__
+        try:
+            return f"<{name} of {self.__wrapped__!r}>"
+        except Exception:  # of the function's own __repr__, which must not hide the message that this one is part of
+            return f"<{name}>"
 
     def __get__(self, instance, owner):
         return self if instance is None else MethodType(self, instance)
@@ -491,7 +562,7 @@ cdef class JitFunction:
         if signature is None:
             return self.missed(args, kwargs, tree, statics, leaves, None)
         key = (tree, signature, option_bits(), default_device(), statics)
-        entry = self.cache.table.get(key)
+        entry = find_program(self.cache.table, key, 4)
         if entry is None:
             return self.missed(args, kwargs, tree, statics, leaves, key)
         self.cache.last = entry

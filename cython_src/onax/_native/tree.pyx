@@ -702,7 +702,7 @@ cdef bint _match_children(PyTreeDef treedef, Py_ssize_t* i, Node* node, object x
         if registration is not node.type:
             return False
         parts = _take_apart(<Registration>registration, x)
-        if not (parts[1] is <object>node.data or parts[1] == <object>node.data):
+        if not (parts[1] is <object>node.data or _equal_data(<object>node.data, parts[1])):
             return False
         children = <tuple>parts[0]
     if len(children) != node.arity:

@@ -12,7 +12,7 @@ from onax._core.trace import Tracer
 from onax._ground import lazy, monitoring, source
 from onax._ground.config import config
 from onax._native import context
-from onax._native.jit_function import check_hashable
+from onax._native.jit_function import check_hashable, find_program
 from onax._native.tree import tree_unflatten
 from onax._transforms.abstract import argument_avals, bind_static, stage_flat
 from onax._transforms.flatten import LazyDebugInfo, argument_names, fun_name, fun_signature
@@ -123,7 +123,7 @@ def stage_call(call, programs):
     if call.statics is not None:
         check_hashable(call.statics[2])
     key = (call.in_tree, tuple(call.avals), call.statics, context.option_word(), named_axes())
-    known = programs.get(key)
+    known = find_program(programs, key, 2)
     if known is not None:
         return known
     if config.jax_no_tracing:

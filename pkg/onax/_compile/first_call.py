@@ -18,6 +18,7 @@ from onax._core.result_checks import SPECIAL
 from onax._ground import lazy, source, spans
 from onax._ground.config import KEY_REUSE, config
 from onax._ground.devices import current_default
+from onax._ground.errors import JaxRuntimeError
 from onax._native import context
 from onax._native.array import ArrayImpl
 from onax._native.jit_function import CacheEntry
@@ -108,7 +109,21 @@ def _compile_call(call, staged, shardings):
         unused = [a.str_short() for i, (a, flag) in enumerate(zip(call.avals, flags)) if flag and i not in donated]
         if unused:
             warnings.warn(f"Some donated buffers were not usable: {', '.join(unused)}.", stacklevel=source.stacklevel())
-    return CacheEntry(executable, staged.out_tree, device=device, committed=committed, donated=donated)
+    return CacheEntry(
+        executable,
+        staged.out_tree,
+        device=device,
+        committed=committed,
+        donated=donated,
+        refuse_donation=_refuse_double_donation,
+    )
+
+
+def _refuse_double_donation(position, other):
+    raise JaxRuntimeError(
+        "INVALID_ARGUMENT: Attempt to use a buffer that was previously donated in the same call: the flattened "
+        f"argument {position}, which is donated, is the flattened argument {other} too"
+    )
 
 
 def _usable_donations(donated, in_avals, out_avals):

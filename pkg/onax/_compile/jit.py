@@ -52,9 +52,6 @@ class PjitFunction(JitFunction):
             ):  # a callable's own attributes hide no method
                 self.__dict__[name] = value
 
-    def __repr__(self):
-        return f"<PjitFunction of {self.fun!r}>"
-
     def __reduce__(self):
         o = self._options
         return _jit_with, (self.fun, {name: getattr(o, name) for name in _JIT_DEFAULTS if name != "backend"})
@@ -74,7 +71,13 @@ class PjitFunction(JitFunction):
     def eval_shape(self, *args, **kwargs):
         """The types of the results, as a tree of ShapeDtypeStruct."""
         staged = self._stage(self._call(args, kwargs))
-        structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in staged.jaxpr.out_avals]
+        stated = [None] * staged.out_tree.num_leaves
+        if self._options.out_shardings is not None:
+            stated = multi_device().call_shardings.shardings_of_leaves(self._options.out_shardings, staged.out_tree)
+        structs = [
+            ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type, sharding=sharding)
+            for a, sharding in zip(staged.jaxpr.out_avals, stated)
+        ]
         return tree_unflatten(staged.out_tree, structs)
 
     def _call(self, args, kwargs):

@@ -104,10 +104,15 @@ def _device(device, backend):
 def _check_arguments(fun, options, given):
     """Raises an error unless static and donated arguments exist and are disjoint."""
     signature = fun_signature(fun)
+    if signature is None and given["donate_argnames"] is not None:
+        raise ValueError(
+            f"Getting the signature of function {fun} failed. Pass donate_argnums instead of donate_argnames."
+        )
     if signature is not None:
         for kind in ("static", "donate"):
             _check_positions(signature, kind, getattr(options, f"{kind}_argnums"), given[f"{kind}_argnums"])
-            _check_names(signature, kind, getattr(options, f"{kind}_argnames"))
+            if given[f"{kind}_argnames"] is not None:
+                _check_names(signature, kind, getattr(options, f"{kind}_argnames"))
     both = set(options.static_argnames) & set(options.donate_argnames)
     if both:
         raise ValueError(
@@ -135,9 +140,14 @@ def _check_positions(signature, kind, argnums, given):
 
 def _check_names(signature, kind, argnames):
     parameters = signature.parameters.values()
+    no_keywords = {p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)} & set(argnames)
+    if no_keywords:
+        raise ValueError(
+            f"Jitted function has invalid argnames {no_keywords} in {kind}_argnames. These are positional-only"
+        )
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return
-    unknown = set(argnames) - {p.name for p in parameters if p.kind is not p.VAR_POSITIONAL}
+    unknown = set(argnames) - {p.name for p in parameters}
     if unknown:
         raise ValueError(
             f"Jitted function has invalid argnames {unknown} in {kind}_argnames. Function does not take these args."

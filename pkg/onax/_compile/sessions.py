@@ -10,7 +10,7 @@ import numpy as np
 from onax._ground import lazy
 from onax._ground.config import config
 from onax._ground.cuda_libraries import load_cuda_libraries
-from onax._ground.errors import BackendError, compose
+from onax._ground.errors import BackendError, JaxRuntimeError, compose
 from onax._ground.onnx_runtime import attach_runtime
 from onax._native import ort
 from onax._native.device_buffers import DeviceMemory
@@ -47,12 +47,12 @@ def session_options(compiler_options=None):
     own session entries), "provider" ("cpu" or "cuda"), "provider_options" (a dictionary of that provider's own options,
     such as device_id) and "io_binding" (bool: whether values stay on the device between calls; they do if the device is
     that of the arguments, but not if "provider" names it) and "cuda_graph" (bool: whether a program on a CUDA device is
-    recorded once and replayed; off by default).  Options of other compilers raise ValueError.
+    recorded once and replayed; off by default).  Others raise JaxRuntimeError.
     """
     given = dict(compiler_options or {})
     unknown = set(given) - _OPTIONS
     if unknown:
-        raise ValueError(f"No such compile option: {', '.join(sorted(map(repr, unknown)))}")
+        raise JaxRuntimeError(f"INVALID_ARGUMENT: No such compile option: {', '.join(sorted(map(repr, unknown)))}")
     return given
 
 

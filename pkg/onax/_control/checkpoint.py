@@ -318,7 +318,9 @@ def saved_residuals(fun, *args, **kwargs):
         if v in jaxpr.invars:
             given.append(jaxpr.invars.index(v))
         elif v in made_by:
-            made.append((v.aval, _describe_producer(made_by[v], made_by)))
+            made.append(v)
+    position = {v: i for i, eqn in enumerate(jaxpr.eqns) for v in eqn.outvars}
+    made = [(v.aval, _describe_producer(made_by[v], made_by)) for v in sorted(made, key=position.__getitem__)]
     arguments = [(avals[i], f"from the argument {names[i]}") for i in sorted(given)]
     return [*constants, *arguments, *made]
 

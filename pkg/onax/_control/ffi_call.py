@@ -17,6 +17,7 @@ from onax._core.effects import IOEffect, no_effects
 from onax._core.facts import CALLS_PYTHON
 from onax._core.layout import Layout
 from onax._core.trace import as_array, typeof
+from onax._ground import dtypes
 from onax._ground.errors import JaxRuntimeError
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
@@ -249,7 +250,7 @@ def _result_avals(results):
                 "All elements of result_shape_dtypes must have 'shape' and 'dtype' attributes. "
                 f"Got {x} at position {i}."
             )
-        avals.append(ShapedArray(tuple(x.shape), np.dtype(x.dtype)))
+        avals.append(ShapedArray(tuple(x.shape), dtypes.canonicalize_dtype(x.dtype)))
     return tuple(avals)
 
 

@@ -282,10 +282,10 @@ class Tracer(Array):
     def __bool__(self):
         size = dims.prod(self.aval.shape)
         if dims.is_constant(size) and size != 1:
-            way = "with more than one element is ambiguous. Use a.any() or a.all()"
+            what = "array with more than one element is ambiguous. Use a.any() or a.all()"
             if not size:
-                way = "that is empty is ambiguous. Use `array.size > 0` to check that an array is not empty."
-            raise ValueError(f"The truth value of an array {way}")
+                what = "empty array is ambiguous. Use `array.size > 0` to check that an array is not empty."
+            raise ValueError(f"The truth value of an {what}")
         return bool(self._concrete(errors.TracerBoolConversionError))
 
     def _scalar(self, convert):
@@ -522,7 +522,11 @@ def as_array(x):
     if hasattr(type(x), "__jax_array__"):
         return as_array(x.__jax_array__())
     aval = typeof(x)
-    return make_array(np.array(x, dtype=aval.dtype), aval.dtype, aval.weak_type)
+    try:
+        value = np.array(x, dtype=aval.dtype)
+    except OverflowError:
+        raise OverflowError(f"Python int {x} too large to convert to {aval.dtype.name}") from None
+    return make_array(value, aval.dtype, aval.weak_type)
 
 
 def is_concrete(x):

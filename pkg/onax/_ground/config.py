@@ -399,8 +399,8 @@ _partitionable = add_row(
 )
 _gumbel = add_row("jax_high_dynamic_range_gumbel", bool, False, "Gumbel samples use more bits.", in_key=True)
 _softmax = add_row("jax_softmax_custom_jvp", bool, False, "softmax has a derivative rule of its own.", in_key=True)
-_f16 = add_row("jax_allow_f16_reductions", bool, True, "Accepted for JAX programs; no effect.", in_key=True)
-_no_tracing = add_row("jax_no_tracing", bool, False, "Tracing a function anew for jit raises.", in_key=True)
+_f16 = add_row("jax_allow_f16_reductions", bool, True, "Sums of float16 and bfloat16 are allowed in lax.", in_key=True)
+_no_tracing = add_row("jax_no_tracing", bool, False, "Tracing a function anew for jit raises.")
 _static_indices = add_row("jax_check_static_indices", bool, False, "Out-of-bounds static indices raise.", in_key=True)
 CHECK_STATIC_INDICES = 1 << _static_indices.shift
 _seed_offset = add_row("jax_random_seed_offset", int, 0, "Added to every seed.", in_key=True)
@@ -573,9 +573,25 @@ class UserContext:
         """The value of the innermost `with` block of this thread, else the default."""
         return dict(read_row(_user_contexts)).get(self, self.default)
 
+    def get_global(self):
+        """The value outside of `with` blocks."""
+        return dict(_user_contexts.value).get(self, self.default)
+
+    def set_global(self, value):
+        """Sets the value outside of `with` blocks, which must be hashable, for all threads."""
+        pairs = _with_pair(_user_contexts.value, self, value)
+        _set_global(_user_contexts, tuple(pair for pair in pairs if pair != (self, self.default)))
+
     def __call__(self, new_val):
         """A context in which `value` is `new_val`, which must be hashable."""
         return _UserScope(self, new_val)
+
+
+def _with_pair(pairs, user_context, value):
+    """The pairs of contexts and values, with another value for one context."""
+    hash(value)
+    others = [pair for pair in pairs if pair[0] is not user_context]
+    return tuple(sorted([*others, (user_context, value)], key=lambda pair: id(pair[0])))
 
 
 class _UserScope:
@@ -590,9 +606,8 @@ class _UserScope:
         self._scopes = []
 
     def __enter__(self):
-        others = [pair for pair in read_row(_user_contexts) if pair[0] is not self._context]
-        entered = sorted([*others, (self._context, self._value)], key=lambda pair: id(pair[0]))
-        self._scopes.append(_Scope(_user_contexts, tuple(entered)))
+        entered = _with_pair(read_row(_user_contexts), self._context, self._value)
+        self._scopes.append(_Scope(_user_contexts, entered))
         self._scopes[-1].__enter__()
 
     def __exit__(self, *error):

@@ -194,6 +194,8 @@ def convert(x, dtype, weak_type=False):
     if type(x) in _SCALARS and not dtypes.is_extended(dtype):  # converted now, so that staging sees a literal
         if type(x) is complex and dtype.kind != "c":
             x = _without_imaginary_part(x, dtype)
+        elif type(x) is int and not -(1 << 63) <= x < 1 << 64 and not dtypes.is_integer(dtype):
+            x = float(x)
         with np.errstate(over="ignore"):
             return make_array(cast(np.asarray(x), dtype), dtype, weak_type)
     aval = x if isinstance(x, Array) else typeof(x)

@@ -18,6 +18,7 @@ from onax._core.rules import defbilinear
 from onax._core.sharding import NamedSharding
 from onax._core.trace import as_array
 from onax._ground import dims, dtypes
+from onax._ground.config import config
 from onax._ground.typing import ArrayLike, DTypeLike, PrecisionLike, ShardingLike
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
@@ -136,7 +137,12 @@ _PRECISIONS = {
 
 
 def canonical_precision(precision):
-    """Converts to None, a pair of Precision, an algorithm or a preset; raises ValueError for anything else."""
+    """Converts to None, a pair of Precision, an algorithm or a preset; raises ValueError for anything else.
+
+    None becomes the option `jax_default_matmul_precision`.
+    """
+    if precision is None:
+        precision = config.jax_default_matmul_precision
     if precision is None or isinstance(precision, (DotAlgorithmPreset, DotAlgorithm)):
         return precision
     if isinstance(precision, str):
@@ -476,7 +482,8 @@ def dot(
     if not (isinstance(lhs, Array) and isinstance(rhs, Array)):
         lhs, rhs = _dot_operands(lhs, rhs, dimension_numbers is None)
     if dimension_numbers is None:
-        if lhs.ndim == 2 and rhs.ndim == 2 and precision is None and preferred_element_type is None:
+        plain = precision is preferred_element_type is None and not config.jax_default_matmul_precision
+        if lhs.ndim == 2 and rhs.ndim == 2 and plain:
             if dims.equal(lhs.shape[1], rhs.shape[0]):  # the common case, kept short for speed
                 return dot_general_p.bind(
                     lhs,

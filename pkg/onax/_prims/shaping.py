@@ -13,6 +13,7 @@ from onax._core.facts import LINEAR, LINEAR_MOVEMENT, MAKES_NAN
 from onax._core.rules import deflinear
 from onax._core.trace import Tracer, as_array, typeof
 from onax._ground import dims, dtypes
+from onax._ground.config import config
 from onax._ground.typing import ArrayLike, DimSize, Shape, ShardingLike
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
@@ -270,8 +271,8 @@ def broadcast(operand: ArrayLike, sizes: Sequence[DimSize], *, out_sharding: Sha
     if out_sharding is not None:
         return with_out_sharding(out_sharding, broadcast, operand, sizes)
     sizes, shape = canonical_shape(check_sequence("broadcast", sizes)), shape_of(operand)
-    if not sizes and isinstance(operand, Array):
-        return operand
+    if not sizes:
+        return as_array(operand)
     axes = tuple(range(len(sizes), len(sizes) + len(shape)))
     return broadcast_in_dim(operand, (*sizes, *shape), axes)
 
@@ -718,7 +719,8 @@ def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Shardin
 
     Raises:
       TypeError: the dtype is bool.
-      ValueError: an axis is out of bounds or repeated.
+      ValueError: an axis is out of bounds or repeated, or `allow_f16_reductions` is off
+        and numbers of 16 bits are added.
 
     Examples:
       >>> lax.reduce_sum(jnp.ones((2, 3)), (0,))
@@ -726,7 +728,18 @@ def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Shardin
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, reduce_sum, operand, axes)
-    return reduce_sum_p.bind(operand, axes=reduction_axes(operand, axes), out_sharding=None)
+    axes = reduction_axes(operand, axes)
+    if not config.jax_allow_f16_reductions:
+        _check_width_of_sum(typeof(operand), axes)
+    return reduce_sum_p.bind(operand, axes=axes, out_sharding=None)
+
+
+def _check_width_of_sum(aval, axes):
+    """Raises ValueError for a sum of several float16 or bfloat16 numbers."""
+    if aval.dtype in (np.float16, dtypes.bfloat16) and any(aval.shape[axis] != 1 for axis in axes):
+        raise ValueError(
+            f"reduce_sum on operand {aval.str_short()} is not allowed when jax_allow_f16_reductions=False."
+        )
 
 
 # ---- the mapped axis ----

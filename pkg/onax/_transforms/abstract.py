@@ -15,6 +15,7 @@ from onax._ground import dtypes, source
 from onax._ground.typing import AnyFunction
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
+from onax._native.jit_function import JitFunction
 from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._transforms import key_reuse
 from onax._transforms.flatten import (
@@ -51,7 +52,8 @@ class ShapeDtypeStruct:
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must be specified.")
         self.shape = tuple(shape)
-        self.dtype = dtype if dtypes.issubdtype(dtype, dtypes.extended) else dtypes.dtype(dtype)
+        # as it was given: without 64 bits, or of no array at all, where the structure only describes something
+        self.dtype = dtype if dtypes.issubdtype(dtype, dtypes.extended) else np.dtype(dtype)
         self.sharding = sharding
         self.weak_type = weak_type
         self.manual_axis_type = manual_axis_type
@@ -260,6 +262,8 @@ def eval_shape(fun: AnyFunction, *args: Any, **kwargs: Any) -> Any:
       ShapeDtypeStruct(shape=(2, 2), dtype=float32)
     """
     check_callable(fun)
+    if isinstance(fun, JitFunction):
+        return fun.eval_shape(*args, **kwargs)  # which knows the shardings that it states
     given = {}
 
     @functools.wraps(fun, updated=())
@@ -315,4 +319,6 @@ def make_jaxpr(
         return (jaxpr, _result_structs(jaxpr, out_tree)) if return_shape else jaxpr
 
     make.__name__ = f"make_jaxpr({getattr(fun, '__name__', 'fun')})"
+    make.__qualname__ = f"make_jaxpr({getattr(fun, '__qualname__', 'fun')})"
+    make.__module__ = "jax"
     return make

@@ -445,6 +445,7 @@ def grad(
         value, g = both(*args, **kwargs)
         return (g, value[1]) if has_aux else g
 
+    gradient.__doc__ = describe_derivative("Gradient", fun, argnums)
     return gradient
 
 
@@ -500,7 +501,13 @@ def value_and_grad(
         g = grads[0] if isinstance(argnums, int) else grads
         return ((value, flat_fun.aux), g) if has_aux else (value, g)
 
+    value_and_gradient.__doc__ = describe_derivative("Value and gradient", fun, argnums)
     return value_and_gradient
+
+
+def describe_derivative(what, fun, argnums):
+    """The docstring of a derivative of a function."""
+    return f"{what} of {fun_name(fun)} with respect to positional argument(s) {argnums}, for the same arguments."
 
 
 def _one_like(aval):
@@ -636,25 +643,34 @@ def linear_transpose(fun: AnyFunction, *primals: Any, reduce_axes: Sequence[Any]
     avals = [abstractify(x) for x in leaves]
     flat_fun = FlatFunction(fun, tree)
     jaxpr = trace_to_jaxpr(flat_fun, avals, debug_info("linear_transpose", fun, primals))
-    in_tree = tree_structure(tuple(primals))
     _check_linear_dtypes([a.dtype for a in avals], [a.dtype for a in jaxpr.out_avals])
+    transposed = _TransposedFunction(_drop_constants(jaxpr), tree_structure(tuple(primals)), flat_fun.out_tree)
+    return Partial(transposed, jaxpr.consts)
 
-    def transposed(cotangents):
+
+@dataclasses.dataclass(slots=True, eq=False)
+class _TransposedFunction:
+    """The transpose of a linear function, given the constants of its program."""
+
+    jaxpr: core.Jaxpr
+    in_tree: object
+    out_tree: object
+
+    def __call__(self, consts, cotangents):
         cts, ct_tree = tree_flatten(cotangents)
-        if ct_tree != flat_fun.out_tree:
+        if ct_tree != self.out_tree:
             raise TypeError(
-                f"cotangent tree does not match function output, expected {flat_fun.out_tree} but got {ct_tree}"
+                f"cotangent tree does not match function output, expected {self.out_tree} but got {ct_tree}"
             )
-        for ct, expected in zip(cts, jaxpr.out_avals):
+        out_avals = [v.aval for v in self.jaxpr.outvars]
+        for ct, expected in zip(cts, out_avals):
             if (typeof(ct).shape, typeof(ct).dtype) != (expected.shape, expected.dtype):
                 raise TypeError(
-                    f"cotangent type does not match function output, expected {tuple(jaxpr.out_avals)} but got {cts}"
+                    f"cotangent type does not match function output, expected {tuple(out_avals)} but got {cts}"
                 )
-        undefined = [UndefinedPrimal(a) for a in avals]
-        outs = backward_pass(jaxpr, jaxpr.consts, undefined, [as_array(ct) for ct in cts])
-        return tree_unflatten(in_tree, [instantiate_zeros(ct) for ct in outs])
-
-    return transposed
+        undefined = [UndefinedPrimal(v.aval) for v in self.jaxpr.invars]
+        outs = backward_pass(self.jaxpr, consts, undefined, [as_array(ct) for ct in cts])
+        return tree_unflatten(self.in_tree, [instantiate_zeros(ct) for ct in outs])
 
 
 def _check_linear_dtypes(given, results):

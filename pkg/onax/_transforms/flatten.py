@@ -56,6 +56,8 @@ def check_callable(fun, name=""):
     where = f", in a call of {name}" if name else ""
     if not callable(fun):
         raise TypeError(f"Expected a callable value, got {fun}{where}")
+    if isinstance(fun, staticmethod):
+        raise TypeError(f"staticmethod arguments are not supported, got {fun}{where}")
     if inspect.isgeneratorfunction(fun):
         raise TypeError(f"Expected a function, got a generator function: {fun}{where}")
 

@@ -24,6 +24,7 @@ from onax._transforms.autodiff import (
     check_grad_input,
     check_grad_output,
     check_holomorphic_output,
+    describe_derivative,
     index_or_tuple,
     jvp,
     vjp,
@@ -50,6 +51,7 @@ def _jacobian_function(fun, argnums, check_input, compute):
             check_input(x)
         return compute(partial, dynamic, dynamic[0] if isinstance(argnums, int) else dynamic)
 
+    jacobian.__doc__ = describe_derivative("Jacobian", fun, argnums)
     return jacobian
 
 

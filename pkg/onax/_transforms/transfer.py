@@ -70,7 +70,15 @@ def device_put(x: PyTree, device: PyTree = None, *, src: Any = None, donate: Any
                 f"Cannot interpret value of type {type(leaf)} as an abstract array; it does not have a dtype attribute"
                 "\nIt is a leaf of the first argument of device_put."
             )
-    return tree_unflatten(tree, [_put_leaf(leaf, target) for leaf, target in zip(leaves, targets)])
+    placed = [_put_leaf(leaf, target) for leaf, target in zip(leaves, targets)]
+    if may_alias is False:
+        placed = [_copy(new) if new is old else new for new, old in zip(placed, leaves)]
+    return tree_unflatten(tree, placed)
+
+
+def _copy(x):
+    """An array that is deleted on its own."""
+    return x if isinstance(x, Tracer) else x._with()
 
 
 def broadcast_devices(device, tree, name="device_put device"):
@@ -96,6 +104,8 @@ def _put_leaf(leaf, device):
         if device is MemorySpace.Any:
             raise ValueError("device_put: memory.Space.Any is no place; state Device or Host")
         device = None
+    if isinstance(device, Sharding) and _lies_on(leaf, device):
+        return leaf
     if isinstance(device, Sharding) and not isinstance(device, SingleDeviceSharding):
         return _shard(leaf, device)
     if isinstance(device, Sharding):
@@ -109,6 +119,11 @@ def _put_leaf(leaf, device):
         return spanning_array(typeof(as_array(leaf)), (), SingleDeviceSharding(device))
     leaf = leaf if isinstance(leaf, (Tracer, ArrayImpl)) else as_array(leaf)
     return device_put_p.bind(leaf, devices=(device,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
+
+
+def _lies_on(leaf, sharding):
+    """Whether an array is committed to a sharding; a deleted one is not, so that its use is an error."""
+    return type(leaf) is ArrayImpl and leaf._committed and not leaf.is_deleted() and leaf.sharding == sharding
 
 
 def _shard(leaf, sharding):
@@ -194,8 +209,8 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     return [x for x in all_arrays() if any(device.platform == platform for device in x.devices())]
 
 
-def copy_to_host_async(x: Any) -> None:
-    """Returns the tree; arrays of the CPU are on the host already.
+def copy_to_host_async(x: Any) -> Any:
+    """Starts copies to the host of all leaves that have a method `copy_to_host_async`; returns the tree.
 
     Args:
       x: a tree.
@@ -207,6 +222,10 @@ def copy_to_host_async(x: Any) -> None:
       >>> onax.copy_to_host_async(jnp.arange(2))
       Array([0, 1], dtype=int32)
     """
+    for leaf in tree_flatten(x)[0]:
+        start = getattr(leaf, "copy_to_host_async", None)
+        if start is not None:
+            start()
     return x
 
 

@@ -4,14 +4,14 @@ import functools
 from typing import Any
 
 from onax._core.axes import AxisData, named_axis
-from onax._core.paths import prefix_errors
+from onax._core.paths import keystr, prefix_errors, tree_leaves_with_path
 from onax._core.refs import Ref, check_distinct
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._ground import source
 from onax._ground.typing import Function
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._transforms.batching import batch_flat, move_mapped_axis
-from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_signature
+from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_name, fun_signature
 from onax._transforms.vmappable import MappedFunction, is_container, spec_types
 
 
@@ -51,13 +51,13 @@ def vmap(
     check_callable(fun)
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
-    if not (in_axes is None or isinstance(in_axes, (tuple, *spec_types()))):
+    if isinstance(in_axes, bool) or not (in_axes is None or isinstance(in_axes, (tuple, *spec_types()))):
         raise TypeError(
             "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments "
             f"passed to the function, but got {in_axes}."
         )
     for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
-        if not all(isinstance(leaf, spec_types()) for leaf in tree_flatten(axes)[0]):
+        if not all(isinstance(leaf, spec_types()) and not isinstance(leaf, bool) for leaf in tree_flatten(axes)[0]):
             raise TypeError(
                 f"vmap {name} must be an int, None, or (nested) container with those types as leaves, but got {axes}."
             )
@@ -88,9 +88,13 @@ def vmap(
                 outs, out_dims = batch_flat(_with_checked_results(flat_fun), axis_data, leaves, dims)
         out_tree = flat_fun.out_tree
         flat_out_axes = flatten_axes("vmap out_axes", out_tree, out_axes)
+        _check_unmapped(out_tree, outs, out_dims, flat_out_axes, axis_name)
         flat_results = [_move_to_out_axis(x, d, w, size) for x, d, w in zip(outs, out_dims, flat_out_axes)]
         return tree_unflatten(out_tree, flat_results)
 
+    mapped.__doc__ = f"Vectorized version of {fun_name(fun)}: maps it over axes of its arguments."
+    if getattr(fun, "__doc__", None):
+        mapped.__doc__ += f"\n\nOriginal documentation:\n\n{fun.__doc__}"
     return mapped
 
 
@@ -114,13 +118,20 @@ def _with_checked_results(flat_fun):
     return run
 
 
+def _check_unmapped(out_tree, outs, dims, out_axes, axis_name):
+    """Raises ValueError for a mapped result whose entry of `out_axes` is None."""
+    for i, (x, dim, out_axis) in enumerate(zip(outs, dims, out_axes)):
+        if out_axis is not None or dim is None or is_container(x):
+            continue
+        if axis_name is not None:
+            raise ValueError(f"vmap has mapped output (axis_name={axis_name}) but out_axes is None")
+        path = keystr(tree_leaves_with_path(tree_unflatten(out_tree, range(len(outs))))[i][0])
+        raise ValueError(f"at vmap out_axes{path}, got axis spec None but output was batched on axis {dim}")
+
+
 def _move_to_out_axis(x, dim, out_axis, size):
     """Moves the mapped axis of a result to its entry of `out_axes`; containers have it there."""
-    if is_container(x):
-        return x
-    if out_axis is None:
-        if dim is not None:
-            raise ValueError(f"at vmap out_axes, got axis spec None but output was batched on axis {dim}")
+    if is_container(x) or out_axis is None:
         return x
     ndim = typeof(x).ndim + (dim is None)
     if not -ndim <= out_axis < ndim:
@@ -194,12 +205,13 @@ def _mapped_size(fun, args, kwargs, leaves, dims, axis_size):
 
 
 def _inconsistent_sizes(fun, args, kwargs, leaves, dims, axis_size):
-    names = argument_names(fun_signature(fun), args, kwargs)
+    names = [f"argument {name}" for name in argument_names(fun_signature(fun), args, {})]
+    names += argument_names(None, (), {f"kwargs[{key!r}]": kwargs[key] for key in sorted(kwargs)})
     groups = {}
     for name, x, d in zip(names, leaves, dims):
         if d is not None:
             aval = typeof(x)
-            text = f"axis {d} of argument {name} of type {aval.str_short()}"
+            text = f"axis {d} of {name} of type {aval.str_short()}"
             groups.setdefault(aval.shape[d], []).append(text)
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
     lines = ["vmap got inconsistent sizes for array axes to be mapped:"]

@@ -102,7 +102,7 @@ def pmap(
 
 def _check_axes(in_axes, out_axes):
     for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
-        if not all(isinstance(leaf, int) for leaf in tree_leaves(axes)):
+        if not all(isinstance(leaf, int) and not isinstance(leaf, bool) for leaf in tree_leaves(axes)):
             raise TypeError(
                 f"pmap {name} must be an int, None, or (nested) container with those types as leaves, but got {axes}."
             )
