@@ -123,7 +123,7 @@ def test_lu_gives_back_the_matrix(shape):
 @pytest.mark.parametrize("name", ["qr", "eig", "svd"])
 def test_dtypes_without_a_kernel_are_named(name):
     with pytest.raises(
-        NotImplementedError, match="Unsupported dtype float16: .* has no kernel for it; convert to float32 first"
+        NotImplementedError, match=r"Unsupported dtype float16: .* has no kernel for it; convert to float32 first"
     ):
         options = {
             "qr": {"pivoting": False, "full_matrices": True},

@@ -12,20 +12,17 @@ from cpython.tuple cimport PyTuple_Check, PyTuple_New, PyTuple_SET_ITEM
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
 
+from onax._native.dict_keys cimport sorted_keys
 from onax._native.hooks cimport hooks
 
 cdef extern from "Python.h":
     int Py_EnterRecursiveCall(const char* where)
     void Py_LeaveRecursiveCall()
     PyObject* PyDict_GetItemRef "PyDict_GetItemWithError"(object d, object k) except? NULL
-    int PyUnicode_CheckExact(object x)
-    int PyUnicode_Compare(object a, object b)
-    int PyDict_Next(object d, Py_ssize_t* pos, PyObject** key, PyObject** value)
 
 cdef enum:
     INLINE = 6
     CACHED = 64
-    FEW = 24
 
 cdef dict _registry = {}
 
@@ -92,41 +89,6 @@ cdef int _kind_of(object x, PyObject** registration) except -1:
     Py_XDECREF(_leaf_types[slot])
     _leaf_types[slot] = t
     return LEAF
-
-
-cdef tuple _few_names(dict d):
-    """The sorted keys of a small dict whose keys are all strings (insertion sort); None for any other dict."""
-    cdef PyObject* at[FEW]
-    cdef PyObject* key
-    cdef Py_ssize_t pos = 0, i = 0, k, n = len(d)
-    if n > FEW:
-        return None
-    while PyDict_Next(d, &pos, &key, NULL):
-        if not PyUnicode_CheckExact(<object>key):
-            return None
-        k = i
-        while k > 0 and PyUnicode_Compare(<object>at[k - 1], <object>key) > 0:
-            at[k] = at[k - 1]
-            k -= 1
-        at[k] = key
-        i += 1
-    cdef tuple keys = PyTuple_New(n)
-    for k in range(n):
-        Py_INCREF(<object>at[k])
-        PyTuple_SET_ITEM(keys, k, <object>at[k])
-    return keys
-
-
-cdef tuple _sorted_keys(dict d):
-    cdef tuple names = _few_names(d)
-    if names is not None:
-        return names
-    cdef list keys = list(d)
-    try:
-        keys.sort()
-    except TypeError as error:
-        raise ValueError("Comparator raised exception while sorting pytree dictionary keys.") from error
-    return tuple(keys)
 
 
 _BAD_FLATTEN = "The to_iterable function for a custom PyTree node should return a (children, aux_data)"
@@ -242,7 +204,7 @@ cdef class PyTreeDef:
             for child in <list>x:
                 self.add(child, leaves, is_leaf)
         elif kind == DICT:
-            keys = _sorted_keys(<dict>x)
+            keys = sorted_keys(<dict>x)
             arity = len(keys)
             self.own(i, None, keys)
             for key in keys:
@@ -556,7 +518,7 @@ cdef tuple _children_of(Node* node, object x):
     if kind == DICT:
         if type(x) is not dict:
             raise ValueError(f"Expected dict, got {x!r}.")
-        keys = _sorted_keys(<dict>x)
+        keys = sorted_keys(<dict>x)
         if keys != <tuple>node.data:
             raise ValueError(f"Dict key mismatch; expected keys: {list(<tuple>node.data)}; present keys: {list(keys)}.")
         return tuple([(<dict>x)[key] for key in keys])
@@ -775,7 +737,7 @@ def flatten_one_level(tree: object) -> tuple:
     if kind == NAMED:
         return list(tree), type(tree)
     if kind == DICT:
-        keys = _sorted_keys(tree)
+        keys = sorted_keys(tree)
         return tuple([tree[key] for key in keys]), keys
     children, data = _take_apart(<Registration>registration, tree)
     return (list(children) if (<Registration>registration).data_fields else children), data

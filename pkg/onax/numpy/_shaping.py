@@ -403,12 +403,9 @@ def _shape_of(name, a):
     if hasattr(a, "shape"):
         return tuple(a.shape)
     if isinstance(a, (list, tuple)):
-        warnings.warn(
-            f"{name} requires ndarray or scalar arguments, got {type(a)} at position 0. In a future JAX release this "
-            "will be an error.",
-            DeprecationWarning,
-            stacklevel=stacklevel(),
-        )
+        text = f"{name} requires ndarray or scalar arguments, got {type(a)} at position 0."
+        text += " In a future JAX release this will be an error."
+        warnings.warn(text, DeprecationWarning, stacklevel=stacklevel())
     return np.shape(a)
 
 

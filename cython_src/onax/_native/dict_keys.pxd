@@ -1,0 +1,1 @@
+cdef tuple sorted_keys(dict d)
