@@ -58,6 +58,7 @@ class _IndexUpdateRef:
     max: _Update
 
 class Array:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
