@@ -421,7 +421,7 @@ def betaln(a: ArrayLike, b: ArrayLike) -> Array:
     both = lax.bitwise_and(large, p >= _STIRLING_FROM)
     above, below = jnp.where(both, p, _STIRLING_FROM), jnp.where(both, 1, p)
     one = lax.lgamma(below) + _log_gamma_ratio(below, q)
-    two = 0.5 * (np.log(2 * np.pi) - lax.log(above)) + above * (lax.log(above) - 1) + _stirling_rest(above)
+    two = 0.5 * (math.log(2 * math.pi) - lax.log(above)) + above * (lax.log(above) - 1) + _stirling_rest(above)
     out = jnp.where(large, jnp.where(both, two + _log_gamma_ratio(above, q), one), known)
     return jnp.where(lax.bitwise_and(q == np.inf, p > 0), -np.inf, out)
 
@@ -439,7 +439,10 @@ def _stirling_rest(x):
     """log(gamma(x)) less (x - 1/2) log(x) - x + log(2 pi) / 2 (DLMF 5.11.1)."""
     square = 1 / (x * x)
     terms = 1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156
-    return jnp.polyval(jnp.array(terms[::-1], square.dtype), square) / x
+    total = 0.0
+    for term in reversed(terms):
+        total = total * square + term
+    return total / x
 
 
 @static_argnames()
