@@ -15,29 +15,33 @@ FUNCTIONS = {  # function, start, direction
 }
 
 
-def searched(function, x, direction, first=1.0, maxiter=30):
+def searched(function, x, direction, maxiter=30, previous_value=None):
     both = jax.value_and_grad(function)
     value, gradient = both(x)
     direction = jnp.where(gradient @ direction > 0, -direction, direction)
-    return direction, gradient, value, line_search(both, x, direction, value, gradient, first, maxiter)
+    return direction, gradient, value, line_search(both, x, direction, value, gradient, maxiter, previous_value)
 
 
-@pytest.mark.parametrize("first", [1.0, 1e-3, 50.0])
+@pytest.mark.parametrize("previous", [None, 1e-3, 50.0])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_wolfe_conditions(name, first):
+def test_wolfe_conditions(name, previous):
+    """`previous`: by how much the value before was larger, which chooses the first step."""
     function, x, direction = FUNCTIONS[name]
     with jax.enable_x64(True):
         x, direction = jnp.array(x), jnp.array(direction)
-        search = lambda x, direction: searched(function, x, direction, first)
-        direction, gradient, value, (step, found, slope, status, evaluations) = jax.jit(search)(x, direction)
-        assert status == 0 and step > 0 and 0 < evaluations <= 30
-        np.testing.assert_allclose(found, function(x + step * direction), rtol=1e-12)
-        np.testing.assert_allclose(slope, jax.grad(function)(x + step * direction), rtol=1e-9, atol=1e-9)
+        before = None if previous is None else function(x) + previous
+        search = lambda x, direction: searched(function, x, direction, previous_value=before)
+        direction, gradient, value, found = jax.jit(search)(x, direction)
+        assert found.status == 0 and not found.failed and found.step > 0 and 0 < found.evaluations <= 30
+        at = x + found.step * direction
+        np.testing.assert_allclose(found.value, function(at), rtol=1e-12)
+        np.testing.assert_allclose(found.gradient, jax.grad(function)(at), rtol=1e-9, atol=1e-9)
         start = gradient @ direction
-        assert found <= value + 1e-4 * step * start and abs(slope @ direction) <= -0.9 * start
+        assert found.value <= value + 1e-4 * found.step * start
+        assert abs(found.gradient @ direction) <= -0.9 * start
 
 
 def test_what_falls_for_ever_is_not_found():
     with jax.enable_x64(True):
-        *_, (_, _, _, status, evaluations) = searched(lambda x: -x.sum(), jnp.ones(1), jnp.ones(1), maxiter=8)
-        assert evaluations == 8 and status == 3
+        *_, found = searched(lambda x: -x.sum(), jnp.ones(1), jnp.ones(1), maxiter=8)
+        assert found.evaluations == 8 and found.status == 3 and found.failed

@@ -23,8 +23,9 @@ class OptimizeResults(NamedTuple):
     Args:
       x: the last point.
       success: whether the gradient at x is smaller than gtol.
-      status: 0: yes; 1: too many iterations; 3: no step along the last direction decreases the function; 5: the line
-        search ran out of evaluations (with limited memory: it failed).
+      status: 0: yes; 1: too many iterations; 3: the line search found an interval but no step in it; 5: it found no
+        interval.  With limited memory: 2 and 3: too many evaluations; 4: the function decreased by less than ftol; 5:
+        the line search failed.
       fun: the function at x.
       jac: its gradient at x.
       hess_inv: an approximation of the inverse of the Hessian; None with limited memory.
@@ -60,18 +61,18 @@ def minimize(
 ) -> OptimizeResults:
     """Returns a local minimum of a scalar function, by a quasi-Newton method.
 
-    It can be jitted and mapped; it has no derivative in reverse mode.  The line search is not JAX's (it uses the test
-    of Hager and Zhang, 2005), so steps and counts differ.
+    It can be jitted and mapped; it has no derivative in reverse mode.
 
     Args:
       fun: a function ``fun(x, *args)`` whose result is a real number.
-      x0: the first point, (n,), floats.
+      x0: the first point, (n,), floats; with limited memory also complex numbers.
       args: further arguments, a tuple; default ``()``.
       method: "BFGS", or "l-bfgs-experimental-do-not-rely-on-this", which keeps `maxcor` pairs of vectors in place of a
         matrix.
       tol: gtol, where the options have none; default None.
       options: a dict: maxiter (200 n), norm (of the gradient, inf), gtol (1e-5: it ends below), line_search_maxiter
-        (10; maxls, 20, with limited memory).
+        (10).  With limited memory: maxiter (200 n, if no other limit is given), norm, gtol, maxcor (10), ftol (2.2e-9),
+        maxfun and maxgrad (None), maxls (20).
 
     Returns:
       OptimizeResults.
@@ -102,116 +103,157 @@ def minimize(
     return _METHODS[name](value_and_grad(objective), jnp.asarray(x0), **options)
 
 
+def _dot(x, y):
+    return jnp.dot(x, y, precision=lax.Precision.HIGHEST)
+
+
+def _results(s, converged, failed, status, memory):
+    """The OptimizeResults of a state."""
+    success = converged & ~failed
+    return OptimizeResults(
+        s.x, success, status, s.value, s.gradient, memory, s.evaluations, s.evaluations, s.iterations
+    )
+
+
 class _State(NamedTuple):
-    """The state of the minimisation; `memory` is the method's approximation of the Hessian."""
+    """The state of the minimisation: `inverse` approximates the inverse Hessian, `previous` is the value before."""
 
-    x: object
-    value: object
-    gradient: object
-    memory: object
-    iterations: object
-    evaluations: object
-    line_search_status: object
-
-
-def _descend(both, x0, maxiter, norm, gtol, line_search_maxiter, memory, direction_of, update):
-    """The loop that both methods share: each iteration chooses a direction, makes a step and updates the memory."""
-    value, gradient = both(x0)
-    maxiter = 200 * x0.size if maxiter is None else maxiter
-    size = lambda g: jnp.linalg.norm(g, ord=norm)
-
-    def should_continue(s):
-        return ~(size(s.gradient) < gtol) & (s.line_search_status == 0) & (s.iterations < maxiter)
-
-    def step(s):
-        direction = direction_of(s.memory, s.gradient)
-        downhill = jnp.dot(direction, s.gradient) < 0
-        direction = jnp.where(downhill, direction, -s.gradient)
-        guess = jnp.where(s.iterations == 0, jnp.minimum(1.0, 1.0 / _vector_norm(s.gradient)), 1.0)
-        a, new_value, new_gradient, status, count = line_search(
-            both, s.x, direction, s.value, s.gradient, guess, line_search_maxiter
-        )
-        succeeded = status == 0
-        step_vector, gradient_change = a * direction, new_gradient - s.gradient
-        keep_if_succeeded = lambda new, old: jnp.where(succeeded, new, old)
-        return _State(
-            keep_if_succeeded(s.x + step_vector, s.x),
-            keep_if_succeeded(new_value, s.value),
-            keep_if_succeeded(new_gradient, s.gradient),
-            update(s.memory, step_vector, gradient_change, succeeded),
-            s.iterations + 1,
-            s.evaluations + count,
-            status,
-        )
-
-    s = _State(x0, value, gradient, memory, 0, 1, jnp.array(0))
-    s = lax.while_loop(should_continue, step, s)
-    success = size(s.gradient) < gtol
-    return s, success, jnp.where(success, 0, jnp.where(s.line_search_status == 0, 1, 2 + s.line_search_status))
-
-
-def _vector_norm(vector):
-    return jnp.maximum(jnp.sqrt(jnp.dot(vector, vector)), jnp.finfo(vector.dtype).tiny)
+    x: Array
+    value: Array
+    gradient: Array
+    inverse: Array
+    previous: Array
+    iterations: Array
+    evaluations: Array
+    converged: Array
+    failed: Array
+    line_search_status: Array
 
 
 def minimize_bfgs(both, x0, maxiter=None, norm=np.inf, gtol=1e-5, line_search_maxiter=10):
     """Minimizes with an approximation of the inverse Hessian."""
+    maxiter = 200 * x0.size if maxiter is None else maxiter
     unit = jnp.eye(x0.size, dtype=x0.dtype)
+    is_small = lambda gradient: jnp.linalg.norm(gradient, ord=norm) < gtol
 
-    def update(inverse, step_vector, gradient_change, succeeded):
-        curvature = jnp.dot(step_vector, gradient_change)
-        usable = succeeded & (curvature > 0)
-        rho = 1 / jnp.where(usable, curvature, 1)
-        factor = unit - rho * jnp.outer(step_vector, gradient_change)
-        return jnp.where(usable, factor @ inverse @ factor.T + rho * jnp.outer(step_vector, step_vector), inverse)
+    def step(s):
+        direction = -_dot(s.inverse, s.gradient)
+        search = line_search(both, s.x, direction, s.value, s.gradient, line_search_maxiter, s.previous)
+        moved = search.step.astype(x0.dtype) * direction
+        change = search.gradient - s.gradient
+        rho = jnp.reciprocal(_dot(change, moved))
+        factor = unit - rho * jnp.outer(moved, change)
+        inverse = _dot(_dot(factor, s.inverse), factor.T) + rho * jnp.outer(moved, moved)
+        return _State(
+            s.x + moved,
+            search.value.astype(s.value.dtype),
+            search.gradient,
+            jnp.where(jnp.isfinite(rho), inverse, s.inverse),
+            s.value,
+            s.iterations + 1,
+            s.evaluations + search.evaluations,
+            is_small(search.gradient),
+            search.failed,
+            search.status,
+        )
 
-    direction_of = lambda inverse, gradient: -(inverse @ gradient)
-    s, success, status = _descend(both, x0, maxiter, norm, gtol, line_search_maxiter, unit, direction_of, update)
-    evaluations = s.evaluations
-    return OptimizeResults(s.x, success, status, s.value, s.gradient, s.memory, evaluations, evaluations, s.iterations)
+    value, gradient = both(x0)
+    # the last value but one that makes the first step of the order of 1 / (the gradient's norm)
+    previous = value + (jnp.linalg.norm(gradient) / 2).astype(value.dtype)
+    zero, no = jnp.asarray(0), jnp.asarray(False)
+    s = _State(x0, value, gradient, unit, previous, zero, jnp.asarray(1), is_small(gradient), no, zero)
+    s = lax.while_loop(lambda s: ~s.converged & ~s.failed & (s.iterations < maxiter), step, s)
+    ended = jnp.where(s.iterations == maxiter, 1, jnp.where(s.failed, 2 + s.line_search_status, -1))
+    return _results(s, s.converged, s.failed, jnp.where(s.converged, 0, ended), s.inverse)
 
 
 class _CorrectionPairs(NamedTuple):
-    """The last steps and gradient changes, oldest first; their products are 0 for pairs that do not exist yet."""
+    """The last steps and gradient changes, oldest first, and the inverses of their products, 0 for pairs that do not
+    exist yet."""
 
-    step_vector: object
-    gradient_change: object
-    rho: object
-    scale: object
+    moved: Array
+    change: Array
+    rho: Array
 
+    def direction(self, gradient, scale):
+        """The step of Newton's method, in the approximation of the pairs (algorithm 7.4; for complex numbers after
+        Sorber, Van Barel and De Lathauwer, 2012)."""
 
-def minimize_lbfgs(both, x0, maxiter=None, norm=np.inf, maxcor=10, gtol=1e-5, maxls=20):
-    """Minimizes with the last `maxcor` steps in place of a matrix."""
-    zeros = jnp.zeros((maxcor, x0.size), x0.dtype)
-    memory = _CorrectionPairs(zeros, zeros, zeros[:, 0], jnp.ones((), x0.dtype))
-
-    def direction_of(pairs, gradient):
         def backward(q, pair):
-            step_vector, gradient_change, rho = pair
-            alpha = rho * jnp.dot(step_vector, q)
-            return q - alpha * gradient_change, alpha
+            moved, change, rho = pair
+            alpha = rho * jnp.real(_dot(jnp.conj(moved), q)).astype(rho.dtype)
+            return q - alpha * jnp.conj(change), alpha
 
-        def forward(r, pair):
-            step_vector, gradient_change, rho, alpha = pair
-            return r + step_vector * (alpha - rho * jnp.dot(gradient_change, r)), None
+        def forward(q, pair):
+            moved, change, rho, alpha = pair
+            return q + (alpha - rho * jnp.real(_dot(change, q)).astype(rho.dtype)) * moved, None
 
-        q, alphas = lax.scan(backward, gradient, pairs[:3], reverse=True)
-        r, _ = lax.scan(forward, pairs.scale * q, (*pairs[:3], alphas))
-        return -r
+        q, alphas = lax.scan(backward, -jnp.conj(gradient), self, reverse=True)
+        return lax.scan(forward, scale * q, (*self, alphas))[0]
 
-    def update(pairs, step_vector, gradient_change, succeeded):
-        curvature = jnp.dot(step_vector, gradient_change)
-        usable = succeeded & (curvature > 0)
-        safe = jnp.where(usable, curvature, 1)
-        newest = step_vector, gradient_change, 1 / safe
-        rows = [jnp.concatenate([old[1:], new[None]]) for old, new in zip(pairs[:3], newest)]
-        scale = safe / jnp.where(usable, jnp.dot(gradient_change, gradient_change), 1)
-        new = _CorrectionPairs(*rows, scale)
-        return _CorrectionPairs(*(jnp.where(usable, a, b) for a, b in zip(new, pairs)))
+    def with_newest(self, *pair):
+        """The pairs without the oldest, with another."""
+        return _CorrectionPairs(*(jnp.concatenate([old[1:], new[None]]) for old, new in zip(self, pair)))
 
-    s, success, status = _descend(both, x0, maxiter, norm, gtol, maxls, memory, direction_of, update)
-    status = jnp.where(status > 1, 5, status)
-    return OptimizeResults(s.x, success, status, s.value, s.gradient, None, s.evaluations, s.evaluations, s.iterations)
+
+class _LimitedState(NamedTuple):
+    """The state of the minimisation with limited memory; `scale` is that of the Hessian before corrections."""
+
+    x: Array
+    value: Array
+    gradient: Array
+    pairs: _CorrectionPairs
+    scale: Array
+    iterations: Array
+    evaluations: Array
+    converged: Array
+    status: Array
+
+
+def minimize_lbfgs(
+    both, x0, maxiter=None, norm=np.inf, maxcor=10, ftol=2.220446049250313e-09, gtol=1e-5, maxfun=None, maxgrad=None,
+    maxls=20,
+):  # fmt: skip
+    """Minimizes with the last `maxcor` steps in place of a matrix."""
+    if maxiter is None and maxfun is None and maxgrad is None:
+        maxiter = 200 * x0.size
+
+    def status_after(s, value, failed):
+        status = jnp.where(s.value - value < ftol, 4, 0)
+        for limit, count, number in (
+            (maxgrad, s.evaluations, 3),
+            (maxfun, s.evaluations, 2),
+            (maxiter, s.iterations, 1),
+        ):
+            if limit is not None:
+                status = jnp.where(count >= limit, number, status)
+        return jnp.where(failed, 5, status)
+
+    def step(s):
+        direction = s.pairs.direction(s.gradient, s.scale)
+        search = line_search(both, s.x, direction, s.value, s.gradient, maxls)
+        moved = search.step.astype(x0.dtype) * direction
+        change = search.gradient - s.gradient
+        product = jnp.real(_dot(change, moved))
+        converged = jnp.linalg.norm(search.gradient, ord=norm) < gtol
+        value = search.value.astype(s.value.dtype)
+        return _LimitedState(
+            s.x + moved,
+            value,
+            search.gradient,
+            s.pairs.with_newest(moved, change, jnp.reciprocal(product).astype(x0.dtype)),
+            (product / jnp.real(_dot(jnp.conj(change), change))).astype(x0.dtype),
+            s.iterations + 1,
+            s.evaluations + search.evaluations,
+            converged,
+            jnp.where(converged, 0, status_after(s, value, search.failed)),
+        )
+
+    zeros = jnp.zeros((maxcor, x0.size), x0.dtype)
+    pairs, zero = _CorrectionPairs(zeros, zeros, zeros[:, 0]), jnp.asarray(0)
+    s = _LimitedState(x0, *both(x0), pairs, jnp.ones((), x0.dtype), zero, jnp.asarray(1), jnp.asarray(False), zero)
+    s = lax.while_loop(lambda s: ~s.converged & (s.status == 0), step, s)
+    return _results(s, s.converged, s.status > 0, s.status, None)
 
 
 _METHODS: dict[str, Callable[..., OptimizeResults]] = {
