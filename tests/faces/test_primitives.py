@@ -41,7 +41,7 @@ def test_rules_of_a_row_are_shown_where_the_row_is(capsys):
     for rule in ("kernel", "abstract_eval", "jvp", "batch"):
         assert location_of(text, rule) == ("onax/_prims/elementwise.py", "sinh, sinh_p = unary(")
     assert "made by defjvp (onax/_core/rules.py:" in text
-    assert "complex64, complex128: made by" in text and "numpy.sinh" in text
+    assert "numpy.sinh" in text
     assert location_of(text, "lowering") == (
         "onax/export/lower/elementwise.py",
         '_kernel_or(prims.sinh_p, "Sinh", sinh_double)',

@@ -341,7 +341,8 @@ cdef class Array:
     __array_priority__ = 100
 
     def __init__(self, *args, **kwargs):
-        raise TypeError(f"{type(self).__name__} takes no arguments: functions such as onax.numpy.array make arrays")
+        if type(self) in (Array, ArrayImpl):
+            raise TypeError(f"{type(self).__name__} takes no arguments: functions such as onax.numpy.array make arrays")
 
     def __add__(self, other):
         return _binary(ADD, self, other, False)
@@ -775,10 +776,10 @@ cdef class ArrayImpl(Array):
         return (_restore, (np.asarray(buffer_of(self)), dtype, self.weak))
 
     def __copy__(self):
-        return self.copy()
+        return self._with()
 
     def __deepcopy__(self, memo):
-        return self.copy()
+        return self._with()
 
     def _with(self, *, weak_type=None, device=None, committed=None):
         """The same elements with another weak bit or placement."""

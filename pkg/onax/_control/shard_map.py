@@ -123,7 +123,7 @@ class ManualRegion:
     def typed_result(self, aval, spec):
         """`unshard_aval`, with the sharding over explicit axes that the spec and the type of the shards state."""
         whole = self.unshard_aval(aval, spec)
-        if not self.mesh.explicit_axes or type(aval) is not ShapedArray:
+        if self.mesh.size == 1 or not self.mesh.explicit_axes or type(aval) is not ShapedArray:
             return whole
         stated = aval.stated_sharding
         inside = [names_in(entry) for entry in stated.spec] if stated is not None else [()] * whole.ndim

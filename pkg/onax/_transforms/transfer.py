@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from onax._core.api_functions import name_error
 from onax._core.explicit_axes import spanning_array
 from onax._core.layout import Format, MemorySpace
 from onax._core.meshes import PartitionSpec
@@ -366,7 +367,11 @@ def _from_process(sharding, local_data, global_shape):
                 f"equal to local_data.shape.Got global_shape={tuple(global_shape)} and "
                 f"local_data.shape={local_data.shape}."
             )
-        return device_put(local_data, sharding)
+        try:
+            return device_put(local_data, sharding)
+        except (TypeError, ValueError) as error:
+            name_error(error, "onax.make_array_from_process_local_data", (sharding, local_data))
+            raise
     shape = process_global_shape(sharding, local_data.shape, global_shape)
     return from_local(local_data, sharding, shape)
 

@@ -780,6 +780,8 @@ def checkify(f: AnyFunction, errors: Any = user_checks) -> Callable[..., Any]:
       >>> "division by zero" in err.get()
       True
     """
+    if not callable(f):
+        raise TypeError(f"checkify: the function must be callable, got {f!r}")
     if not isinstance(errors, Collection) or isinstance(errors, str):
         raise TypeError(f"checkify: errors is a set of kinds of errors, got {errors!r}")
     enabled = frozenset(errors)

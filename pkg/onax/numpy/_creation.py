@@ -164,7 +164,7 @@ def _from_object(x, dtype, copy):
             return python_scalar(x, dtypes.dtype(x), dtypes.is_weakly_typed(x))
         return make_array(_numpy_array(x, dtype), dtype)
     if isinstance(x, (np.ndarray, np.generic)):
-        if isinstance(x, np.ma.MaskedArray):  # as NumPy's `array`, this drops the mask
+        if copy and isinstance(x, np.ma.MaskedArray):  # as NumPy's `array`, this drops the mask
             x = np.asarray(x)
         if dtype is None:
             admit(x, None)

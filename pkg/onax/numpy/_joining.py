@@ -11,7 +11,7 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import static_argnames
-from onax._core.trace import concrete_or_error
+from onax._core.trace import Tracer, concrete_or_error
 from onax._ground import dtypes
 from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array
@@ -311,10 +311,10 @@ def _split(name, ary, sections, axis):
     axis = concrete_or_error(operator.index, axis, f"in jax.numpy.{name} argument `axis`")
     length = ary.shape[axis]
     if isinstance(sections, (tuple, list)) or (isinstance(sections, (np.ndarray, Array)) and sections.ndim > 0):
-        cuts = [concrete_or_error(int, i, f"in jax.numpy.{name} argument 1") for i in sections]
+        cuts = [_section(name, i) for i in sections]
         bounds = [0, *cuts, length]
     else:
-        count = concrete_or_error(int, sections, f"in jax.numpy.{name} argument 1")
+        count = _section(name, sections)
         part, rest = divmod(length, count)
         if rest == 0:
             bounds = [i * part for i in range(count + 1)]
@@ -327,6 +327,12 @@ def _split(name, ary, sections, axis):
     if any(n < 0 for n in sizes):  # NumPy clips the indices and allows overlapping sections
         raise ValueError(f"Sizes passed to split must be nonnegative, got {sizes}")
     return list(lax.split(ary, sizes, axis=canonical_axis(axis, ary.ndim)))
+
+
+def _section(name, value):
+    """A number of sections, or an index; of a traced value that is known, also a whole float, as in JAX."""
+    convert = int if isinstance(value, Tracer) else operator.index
+    return concrete_or_error(convert, value, f"in jax.numpy.{name} argument 1")
 
 
 def split(ary: ArrayLike, indices_or_sections: ArrayLike | Sequence[int], axis: int = 0) -> list[Array]:

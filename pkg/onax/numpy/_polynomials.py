@@ -43,7 +43,9 @@ def _pad_front(x, n):
 def _pad_to_equal_length(name, a1, a2):
     a1, a2 = check_arraylike(name, a1, a2)
     a1, a2 = promote_dtypes(a1, a2)
-    if a2.shape[0] <= a1.shape[0]:
+    if a1.shape[0] == a2.shape[0]:
+        return a1, broadcast_to(a2, a1.shape)
+    if a2.shape[0] < a1.shape[0]:
         return a1, _pad_front(broadcast_to(a2, (a2.shape[0], *a1.shape[1:])), a1.shape[0])
     return _pad_front(broadcast_to(a1, (a1.shape[0], *a2.shape[1:])), a2.shape[0]), a2
 

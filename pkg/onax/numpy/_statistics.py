@@ -151,6 +151,9 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, dtyp
     Returns:
       Array of shape (variables, variables), with real and imaginary parts limited to [-1, 1].
 
+    Raises:
+      ValueError: dtype is not inexact.
+
     Examples:
       >>> jnp.round(jnp.corrcoef(jnp.array([[1.0, 2.0, 3.0], [6.0, 4.0, 2.0]])), 4)
       Array([[ 1., -1.],

@@ -397,6 +397,7 @@ def choice(
 
     Raises:
       ValueError: nothing to draw from, more different elements than there are, or `p` of another shape.
+      TypeError: `shape` is no sequence.
 
     Examples:
       >>> x = onax.random.choice(onax.random.key(0), jnp.array([2, 3, 5]), (3,), replace=False)

@@ -422,8 +422,7 @@ def betaln(a: ArrayLike, b: ArrayLike) -> Array:
     above, below = jnp.where(both, p, _STIRLING_FROM), jnp.where(both, 1, p)
     one = lax.lgamma(below) + _log_gamma_ratio(below, q)
     two = 0.5 * (math.log(2 * math.pi) - lax.log(above)) + above * (lax.log(above) - 1) + _stirling_rest(above)
-    out = jnp.where(large, jnp.where(both, two + _log_gamma_ratio(above, q), one), known)
-    return jnp.where(lax.bitwise_and(q == np.inf, p > 0), -np.inf, out)
+    return jnp.where(large, jnp.where(both, two + _log_gamma_ratio(above, q), one), known)
 
 
 _STIRLING_FROM = 8
