@@ -55,3 +55,15 @@ def test_refusals():
         sparse.BCSR((np.ones(2), np.zeros(2, int), np.zeros(2, int)), shape=(3, 4))
     with pytest.raises(NotImplementedError, match="n_sparse=2"):
         sparse.BCSR.from_bcoo(sparse.BCOO.fromdense(BATCH))
+
+
+def test_indexing_keeps_two_sparse_axes():
+    m, batched = sparse.BCSR.fromdense(DENSE), sparse.BCSR.fromdense(BATCH, n_batch=1)
+    for mat, dense in ((m, DENSE), (batched, BATCH)):
+        assert mat[None].n_batch == mat.n_batch + 1
+        same(mat[None], dense[None])
+        same(mat[1:], dense[1:])
+    same(batched[:, None], BATCH[:, None])
+    same(batched[1], BATCH[1])
+    with pytest.raises(NotImplementedError, match="n_sparse"):
+        m[0]

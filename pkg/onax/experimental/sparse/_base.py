@@ -27,6 +27,12 @@ class JAXSparse:
     T = property(lambda self: self.transpose())
 
     def __repr__(self):
+        try:
+            return self._describe()
+        except (AttributeError, IndexError):  # parts that belong to no array, which were set one by one
+            return f"{type(self).__name__}(<invalid>)"
+
+    def _describe(self):
         counts = "".join(f", {n}={getattr(self, n, 0)}" for n in ("n_batch", "n_dense") if getattr(self, n, 0))
         text = f"{type(self).__name__}({self.dtype}{list(self.shape)}, nse={self.nse}{counts})"
         return f"{type(self.data).__name__}[{text}]" if isinstance(self.data, Tracer) else text

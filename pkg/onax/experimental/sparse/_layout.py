@@ -35,13 +35,23 @@ def broadcast_batch(mat):
     return (jnp.broadcast_to(x, (*batch, *x.shape[n:])) for x in (mat.data, mat.indices))
 
 
+def row_of(values, indices):
+    """A value for each column of indices, (n,), as an array (1, ..., 1, n) of their rank and type.
+
+    Operations of the two promote no ranks.
+    """
+    return jnp.array(values, indices.dtype).reshape((1,) * (indices.ndim - 1) + (len(values),))
+
+
 def bound_of(mat):
-    """The first indices out of bounds, an array (n_sparse,)."""
-    return jnp.array(mat._sparse_shape, mat.indices.dtype)
+    """The first indices out of bounds, an array (1, ..., 1, n_sparse) of the rank of the indices."""
+    return row_of(mat._sparse_shape, mat.indices)
 
 
-def is_inside(mat):
-    return jnp.all(mat.indices < bound_of(mat), axis=-1)
+def is_inside(mat, indices=None, keepdims=False):
+    """Which indices, default its own, lie in the array: (batch..., nse)."""
+    indices = mat.indices if indices is None else indices
+    return jnp.all(indices < row_of(mat._sparse_shape, indices), axis=-1, keepdims=keepdims)
 
 
 def mask_data(mat, mask, data=None):
@@ -118,20 +128,22 @@ def bcoo_sum_duplicates(mat: Coordinates, nse: int | None = None) -> Coordinates
     """
     data, indices = broadcast_batch(mat)
     bound = bound_of(mat)
-    indices = jnp.where(jnp.all(indices < bound, -1, keepdims=True), indices, bound)
+    indices = jnp.where(is_inside(mat, indices, keepdims=True), indices, bound)
     if nse is None and isinstance(indices, Tracer):
         raise ValueError(
             "bcoo_sum_duplicates: nse must be specified when using the function within jit, vmap, and other "
             "transformations requiring abstract evaluation."
         )
     if nse is None:
-        nse = _count_distinct(np.asarray(indices), mat.n_batch, np.asarray(bound))
+        nse = _count_distinct(np.asarray(indices), mat.n_batch, np.asarray(mat._sparse_shape))
 
     def merge(data, indices):
         if not mat.n_sparse:
             total = jnp.zeros((nse, *data.shape[1:]), data.dtype).at[:1].set(data.sum(0, keepdims=True))
             return total, jnp.zeros((nse, 0), indices.dtype)
-        kept, where = jnp.unique(indices, axis=0, size=max(nse, mat.nse), fill_value=bound, return_inverse=True)
+        kept, where = jnp.unique(
+            indices, axis=0, size=max(nse, mat.nse), fill_value=bound.reshape(-1), return_inverse=True
+        )
         total = jnp.zeros((nse, *data.shape[1:]), data.dtype)
         total = total.at[where.reshape(-1)].add(data, mode="drop") if data.shape[0] else total
         return total, kept[:nse]

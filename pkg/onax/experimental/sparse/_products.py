@@ -3,6 +3,7 @@
 import math
 
 from onax import numpy as jnp
+from onax.experimental.sparse._layout import row_of
 
 
 def contract_dense(data, indices, shape, contracting, dense, dense_contracting):
@@ -29,7 +30,7 @@ def _mask(terms, indices, shape):
     """The terms, 0 where an index is out of bounds."""
     if not shape:
         return terms
-    inside = jnp.all(indices < jnp.array(shape, indices.dtype), -1)
+    inside = jnp.all(indices < row_of(shape, indices), -1)
     return jnp.where(inside.reshape(-1, *(1,) * (terms.ndim - 1)), terms, jnp.zeros((), terms.dtype))
 
 
@@ -40,7 +41,7 @@ def contract_sparse(x, i, x_shape, x_contracting, y, j, y_shape, y_contracting):
     """
     x_free = [k for k in range(len(x_shape)) if k not in x_contracting]
     y_free = [k for k in range(len(y_shape)) if k not in y_contracting]
-    bounds = (jnp.array(shape, k.dtype) for shape, k in ((x_shape, i), (y_shape, j)))
+    bounds = (row_of(shape, k) for shape, k in ((x_shape, i), (y_shape, j)))
     x_inside, y_inside = (jnp.all(k < bound, -1) for k, bound in zip((i, j), bounds))
     is_term = x_inside[:, None] & y_inside[None]
     for a, b in zip(x_contracting, y_contracting):

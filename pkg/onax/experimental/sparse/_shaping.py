@@ -17,8 +17,10 @@ from onax.experimental.sparse._layout import (
     bound_of,
     broadcast_batch,
     columns_of,
+    is_inside,
     mask_data,
     parts,
+    row_of,
 )
 
 
@@ -107,8 +109,8 @@ def bcoo_reshape(
         return type(mat)((data, jnp.zeros((*indices.shape[:-1], len(sparse)), indices.dtype)), shape=new_sizes)
     flat = jnp.ravel_multi_index(columns_of(indices), mat._sparse_shape, mode="clip")
     columns = jnp.stack(jnp.unravel_index(flat, sparse), -1).astype(indices.dtype)
-    is_inside = jnp.all(indices < bound_of(mat), -1, keepdims=True)
-    return type(mat)((data, jnp.where(is_inside, columns, jnp.array(sparse, indices.dtype))), shape=new_sizes)
+    columns = jnp.where(is_inside(mat, indices, keepdims=True), columns, row_of(sparse, indices))
+    return type(mat)((data, columns), shape=new_sizes)
 
 
 def bcoo_broadcast_in_dim(
@@ -156,9 +158,7 @@ def bcoo_broadcast_in_dim(
     indices = lax.broadcast_in_dim(full, (*shape[:n_batch], *full.shape[mat.n_batch :]), (*batch, n_batch, n_batch + 1))
     if n_sparse != mat.n_sparse:
         where = np.array(sparse, int) - n_batch
-        outside = jnp.broadcast_to(
-            ~jnp.all(indices < bound_of(mat), -1, keepdims=True), (*indices.shape[:-1], n_sparse)
-        )
+        outside = jnp.broadcast_to(~is_inside(mat, indices, keepdims=True), (*indices.shape[:-1], n_sparse))
         indices = jnp.where(outside, 1, 0).astype(indices.dtype).at[..., where].set(indices)
     return type(mat)((data, indices), shape=shape)
 
@@ -192,7 +192,7 @@ def bcoo_squeeze(arr: Coordinates, *, dimensions: Sequence[int]) -> Coordinates:
     data, indices = arr.data, arr.indices
     if sparse:
         data, indices = broadcast_batch(arr)
-        data = mask_data(arr, jnp.all(indices < bound_of(arr), -1), data)
+        data = mask_data(arr, is_inside(arr, indices), data)
     data = lax.squeeze(data, (*batch, *(d + 1 - arr.n_sparse for d in dense)))
     indices = lax.squeeze(indices[..., np.array(kept, int)], batch)
     shape = tuple(n for i, n in enumerate(arr.shape) if i not in dimensions)
@@ -221,7 +221,7 @@ def bcoo_rev(operand: Coordinates, dimensions: Sequence[int]) -> Coordinates:
     if sparse:
         is_reversed = np.isin(np.arange(operand.n_sparse) + operand.n_batch, sparse)
         reverse = jnp.where(is_reversed, bound - 1 - indices, indices)
-        indices = jnp.where(jnp.all(indices < bound, -1, keepdims=True), reverse, bound)
+        indices = jnp.where(is_inside(operand, indices, keepdims=True), reverse, bound)
     return type(operand)((data, indices), shape=operand.shape)
 
 
@@ -262,16 +262,14 @@ def bcoo_slice(
     batch, sparse, dense = parts(mat, slices)
     data, indices = broadcast_batch(mat)
     data, indices = data[(*batch, slice(None), *dense)], indices[tuple(batch)]
-    starts, limits, steps = (
-        np.array([getattr(s, name) for s in sparse], indices.dtype) for name in ("start", "stop", "step")
-    )
+    starts, limits, steps = (row_of([getattr(s, name) for s in sparse], indices) for name in ("start", "stop", "step"))
     kept = jnp.all((indices >= starts) & (indices < limits) & ((indices - starts) % steps == 0), -1)
     return _selected(mat, shape, data, (indices - starts) // steps, kept)
 
 
 def _selected(mat, shape, data, indices, kept):
     """The array of the elements for which a mask holds."""
-    bound = jnp.array(parts(mat, shape)[1], indices.dtype)
+    bound = row_of(parts(mat, shape)[1], indices)
     data = mask_data(mat, kept, data)
     out = type(mat)((data, jnp.where(kept[..., None], indices, bound)), shape=shape)
     room = math.prod(parts(mat, shape)[1])
@@ -316,8 +314,8 @@ def bcoo_dynamic_slice(mat: Coordinates, start_indices: Sequence[ArrayLike], sli
     indices = lax.dynamic_slice(indices, (*batch, zero, zero), (*batch_sizes, *indices.shape[-2:]))
     if not sparse:
         return type(mat)((data, indices), shape=sizes)
-    indices -= jnp.stack(sparse).astype(indices.dtype)
-    kept = jnp.all((indices >= 0) & (indices < np.array(sparse_sizes, indices.dtype)), -1)
+    indices -= row_of(sparse, indices)
+    kept = jnp.all((indices >= 0) & (indices < row_of(sparse_sizes, indices)), -1)
     return _selected(mat, sizes, data, indices, kept)
 
 
@@ -370,8 +368,8 @@ def bcoo_concatenate(operands: Sequence[Coordinates], *, dimension: int) -> Coor
 def _shifted(mat, column, offset, shape):
     """(data, indices) with an offset in one column, padding out of the new bounds."""
     data, indices = broadcast_batch(mat)
-    bound = jnp.array(shape[mat.n_batch : mat.n_batch + mat.n_sparse], indices.dtype)
-    inside = jnp.all(indices < bound_of(mat), -1, keepdims=True)
+    bound = row_of(shape[mat.n_batch : mat.n_batch + mat.n_sparse], indices)
+    inside = is_inside(mat, indices, keepdims=True)
     return data, jnp.where(inside, indices.at[..., column].add(int(offset)), bound)
 
 

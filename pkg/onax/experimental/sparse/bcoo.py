@@ -28,10 +28,10 @@ from onax.experimental.sparse._layout import (
     bcoo_sort_indices,
     bcoo_sum_duplicates,
     bcoo_update_layout,
-    bound_of,
     broadcast_batch,
     columns_of,
     extract,
+    is_inside,
     mask_data,
     mask_padding,
     parts,
@@ -502,7 +502,7 @@ def bcoo_reduce_sum(mat: BCOO, *, axes: Iterable[int]) -> BCOO:
     axes = {operator.index(axis) % mat.ndim for axis in axes}
     batch, sparse, dense = ([a for a in part if a not in axes] for part in parts(mat, range(mat.ndim)))
     data, indices = broadcast_batch(mat)
-    data = mask_data(mat, jnp.all(indices < bound_of(mat), -1), data)
+    data = mask_data(mat, is_inside(mat, indices), data)
     data = data.sum(tuple(a + 1 - mat.n_sparse for a in axes if a >= mat.n_batch + mat.n_sparse))
     indices = indices[..., np.array([a - mat.n_batch for a in sparse], int)]
     summed = [a for a in range(mat.n_batch) if a in axes]

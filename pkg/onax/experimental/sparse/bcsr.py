@@ -123,9 +123,13 @@ class BCSR(JAXSparse):
             return jnp.searchsorted(indptr, position, side="right").astype(indptr.dtype) - 1
 
         row = nfold_vmap(rows, self.n_batch)(self.indptr)
-        row = jnp.where(jnp.arange(self.nse) < self.indptr[..., -1:], row, self.shape[self.n_batch])
+        position = jnp.arange(self.nse).reshape((1,) * self.n_batch + (self.nse,))
+        row = jnp.where(position < self.indptr[..., -1:], row, self.shape[self.n_batch])
         row = jnp.broadcast_to(row, self.indices.shape).astype(self.indices.dtype)
         return BCOO((self.data, jnp.stack([row, self.indices], -1)), **self._info._asdict())
+
+    def __getitem__(self, key):
+        return type(self).from_bcoo(self.to_bcoo()[key])
 
     def todense(self) -> Array:
         """The dense array."""
