@@ -520,21 +520,13 @@ def _scatter(state, eqn, values):
     return _plain(state, eqn, values)
 
 
-def _one_window(state, eqn, shape, starts, sizes):
+@_rules.rule(dynamic_slice_p, dynamic_update_slice_p)
+def _one_window(state, eqn, values):
+    x, *starts = values
+    sizes = eqn.params["slice_sizes"] if eqn.primitive is dynamic_slice_p else typeof(starts.pop(0)).shape
     if starts:
-        vector = concatenate([reshape(s, (1,)) for s in starts], 0)
+        vector, shape = concatenate([reshape(s, (1,)) for s in starts], 0), typeof(x).shape
         _check_indices(state, eqn, shape, vector, tuple(range(len(shape))), sizes)
-
-
-@_rules.rule(dynamic_slice_p)
-def _dynamic_slice(state, eqn, values):
-    _one_window(state, eqn, typeof(values[0]).shape, values[1:], eqn.params["slice_sizes"])
-    return _plain(state, eqn, values)
-
-
-@_rules.rule(dynamic_update_slice_p)
-def _dynamic_update_slice(state, eqn, values):
-    _one_window(state, eqn, typeof(values[0]).shape, values[2:], typeof(values[1]).shape)
     return _plain(state, eqn, values)
 
 
