@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -286,3 +287,18 @@ def test_keys_are_independent(keys):
     drawn = np.asarray(vmap(lambda key: random.normal(key, (2000,)))(keys()), np.float64)
     correlations = np.corrcoef(drawn)[np.triu_indices(40, 1)]
     assert np.max(np.abs(correlations)) < 5 / 2000**0.5
+
+
+def test_legacy_keys_can_be_reported():
+    data = np.zeros(2, np.uint32)
+    with jax.legacy_prng_key("allow"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jax.random.uniform(data)
+    with jax.legacy_prng_key("warn"), pytest.warns(UserWarning, match="Legacy uint32 key array") as seen:
+        jax.random.uniform(data)
+    assert seen[0].filename == __file__
+    with jax.legacy_prng_key("error"):
+        with pytest.raises(ValueError, match="Legacy uint32 key array"):
+            jax.random.uniform(data)
+        with pytest.raises(TypeError, match="invalid PRNG key data"):  # what is no key at all is said first
+            jax.random.uniform(np.zeros(1, np.float32))

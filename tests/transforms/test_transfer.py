@@ -135,3 +135,16 @@ assert len(onax.live_arrays()) == count - 2
 def test_live_arrays():
     """In a process of its own: other tests leave arrays on devices that they made up."""
     subprocess.run([sys.executable, "-c", LIVE_ARRAYS], check=True)
+
+
+def test_arrays_of_keys_are_put_together():
+    sharding = jax.NamedSharding(jax.make_mesh((1,), ("x",)), jax.P("x"))
+    for impl in ("threefry2x32", "rbg"):
+        keys = jax.random.split(jax.random.key(0, impl=impl), 4)
+        by_callback = jax.make_array_from_callback((4,), sharding, lambda index, keys=keys: keys[index])
+        by_parts = jax.make_array_from_single_device_arrays((4,), sharding, [keys])
+        for made in (by_callback, by_parts):
+            assert made.dtype == keys.dtype and made.sharding == sharding
+            np.testing.assert_array_equal(jax.random.key_data(made), jax.random.key_data(keys))
+    with pytest.raises(ValueError, match=r"Expected shard shape \(4,\) doesn't match"):
+        jax.make_array_from_callback((4,), sharding, lambda index: keys[:2])

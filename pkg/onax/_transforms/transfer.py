@@ -22,6 +22,7 @@ from onax._native.array_sources import all_arrays
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.placement import REUSE_INPUT, device_put_p
+from onax._prims.random import random_wrap_p, unwrap_keys
 from onax._prims.shaping import canonical_shape
 from onax._transforms.host_local import from_arrays, from_local, process_global_shape
 from onax._transforms.vmap import flatten_axes
@@ -256,7 +257,7 @@ def make_array_from_callback(
     """
     shape = _global_shape("make_array_from_callback", shape, sharding)
     indices = sharding.addressable_devices_indices_map(shape).values()
-    pieces = [(index, np.asarray(as_array(data_callback(index)))) for index in indices]
+    pieces = [(index, as_array(data_callback(index))) for index in indices]
     if dtype is not None and pieces and pieces[0][1].dtype != dtypes.canonicalize_dtype(dtype):
         raise ValueError(
             "If `dtype` is provided to `jax.make_array_from_callback`, it must match the dtype of the addressable "
@@ -264,7 +265,7 @@ def make_array_from_callback(
         )
     if not sharding.is_fully_addressable:
         devices = sharding.addressable_devices_indices_map(shape)
-        shards = [(device, as_array(piece)) for device, (_, piece) in zip(devices, pieces)]
+        shards = [(device, piece) for device, (_, piece) in zip(devices, pieces)]
         return from_arrays(shape, sharding, shards, dtype)
     return _assemble(shape, sharding, pieces, dtype)
 
@@ -327,7 +328,7 @@ def make_array_from_single_device_arrays(
         )
     if not sharding.is_fully_addressable:
         return from_arrays(shape, sharding, [(d, by_device[d]) for d in indices], dtype)
-    return _assemble(shape, sharding, [(index, np.asarray(by_device[d])) for d, index in indices.items()], dtype)
+    return _assemble(shape, sharding, [(index, by_device[d]) for d, index in indices.items()], dtype)
 
 
 def make_array_from_process_local_data(
@@ -387,15 +388,18 @@ def _global_shape(name, shape, sharding):
 
 
 def _assemble(shape, sharding, pieces, dtype):
-    first = pieces[0][1]
-    whole = np.empty(shape, first.dtype if dtype is None else dtype)
+    dtype = pieces[0][1].dtype if dtype is None else dtype
+    impl = dtype._impl if isinstance(dtype, dtypes.KeyType) else None
+    whole = np.empty(shape, dtype) if impl is None else np.empty((*shape, *impl.key_shape), np.uint32)
     for index, piece in pieces:
-        if whole[index].shape != piece.shape:
+        expected = whole[index].shape[: len(shape)]
+        if expected != piece.shape:
             stated = sharding if isinstance(sharding, NamedSharding) else None
-            aval = ShapedArray(shape, whole.dtype, sharding=stated).str_short()
+            aval = ShapedArray(shape, dtype, sharding=stated).str_short()
             raise ValueError(
-                f"Expected shard shape {whole[index].shape} doesn't match the single device array shape {piece.shape}. "
+                f"Expected shard shape {expected} doesn't match the single device array shape {piece.shape}. "
                 f"Shape of Array is {aval} with sharding {sharding}"
             )
-        whole[index] = piece
-    return device_put(as_array(whole), sharding)
+        whole[index] = np.asarray(piece if impl is None else unwrap_keys(piece))
+    made = as_array(whole)
+    return device_put(made if impl is None else random_wrap_p.bind(made, impl=impl), sharding)

@@ -7,12 +7,13 @@ words of a key, are accepted everywhere in their place; functions that return ke
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import Any, NewType
 
 import numpy as np
 
 from onax._core.trace import as_array
-from onax._ground import dims, dtypes
+from onax._ground import dims, dtypes, source
 from onax._ground.config import config
 from onax._ground.typing import ArrayLike, DimSize, DTypeLike
 from onax._native.array import Array
@@ -75,6 +76,19 @@ def _wrap_data(data, impl):
     return random_wrap_p.bind(data, impl=impl)
 
 
+def _report_legacy_key():
+    action = config.jax_legacy_prng_key
+    if action == "allow":
+        return
+    text = (
+        "Legacy uint32 key array passed as key to jax.random function. Please create keys using jax.random.key(). If "
+        'use of a raw key array was intended, set jax_legacy_prng_key="allow".'
+    )
+    if action == "error":
+        raise ValueError(text)
+    warnings.warn(text, stacklevel=source.stacklevel())
+
+
 def check_keys(name, key, single=True):
     """Returns (keys, whether they were given as key data).
 
@@ -83,12 +97,8 @@ def check_keys(name, key, single=True):
     if _is_key_array(key):
         raw = False
     elif isinstance(key, (Array, np.ndarray, np.generic, *_NUMBERS)):
-        if config.jax_legacy_prng_key == "error":
-            raise ValueError(
-                "Legacy uint32 key array passed as key to jax.random function. Please create keys using "
-                "jax.random.key(). If use of a raw key array was intended, set jax_legacy_prng_key='allow'."
-            )
         key, raw = _wrap_data(key, resolve_impl(None)), True
+        _report_legacy_key()
     else:
         if key is None:
             raise TypeError(f"unexpected PRNG key type {type(key)}")
