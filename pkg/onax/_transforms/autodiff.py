@@ -437,12 +437,13 @@ def grad(
       >>> onax.grad(lambda x: jnp.sum(x**2))(jnp.arange(3.0))
       Array([0., 2., 4.], dtype=float32)
     """
-    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
+    check_callable(fun)
+    argnums = index_or_tuple(argnums)
 
     @functools.wraps(fun)
     @source.api_boundary
     def gradient(*args, **kwargs):
-        value, g = both(*args, **kwargs)
+        value, g = _value_and_gradient(fun, argnums, has_aux, holomorphic, allow_int, args, kwargs)
         return (g, value[1]) if has_aux else g
 
     gradient.__doc__ = describe_derivative("Gradient", fun, argnums)
@@ -483,26 +484,31 @@ def value_and_grad(
     @functools.wraps(fun)
     @source.api_boundary
     def value_and_gradient(*args, **kwargs):
-        check_argnums(argnums, len(args), "differentiating")
-        partial, dynamic = argnums_partial(fun, args, kwargs, argnums)
-        leaves, tree = tree_flatten((dynamic, {}))
-        for x in leaves:
-            check_grad_input("grad", x, holomorphic, allow_int)
-        info = debug_info("value_and_grad", fun, args, kwargs, _remaining_argnums(argnums, len(args)))
-        flat_fun = FlatFunction(partial, tree, has_aux)
-        checked = _with_checked_results(flat_fun)
-        flat_primals = [as_array(x) for x in leaves]
-        lin = linearize_flat(checked, flat_primals, None, info, flat_fun.strip_aux)
-        lin.primals = flat_primals if checked_axes() else None
-        value = tree_unflatten(flat_fun.out_tree, lin.outs)
-        _check_scalar(value)
-        check_grad_output("grad", typeof(value), holomorphic)
-        grads = tree_unflatten(tree, _apply_vjp(lin, [_one_like(typeof(value))]))[0]
-        g = grads[0] if isinstance(argnums, int) else grads
-        return ((value, flat_fun.aux), g) if has_aux else (value, g)
+        return _value_and_gradient(fun, argnums, has_aux, holomorphic, allow_int, args, kwargs)
 
     value_and_gradient.__doc__ = describe_derivative("Value and gradient", fun, argnums)
     return value_and_gradient
+
+
+def _value_and_gradient(fun, argnums, has_aux, holomorphic, allow_int, args, kwargs):
+    """((value, aux) or the value, gradient) of a call."""
+    check_argnums(argnums, len(args), "differentiating")
+    partial, dynamic = argnums_partial(fun, args, kwargs, argnums)
+    leaves, tree = tree_flatten((dynamic, {}))
+    for x in leaves:
+        check_grad_input("grad", x, holomorphic, allow_int)
+    info = debug_info("value_and_grad", fun, args, kwargs, _remaining_argnums(argnums, len(args)))
+    flat_fun = FlatFunction(partial, tree, has_aux)
+    checked = _with_checked_results(flat_fun)
+    flat_primals = [as_array(x) for x in leaves]
+    lin = linearize_flat(checked, flat_primals, None, info, flat_fun.strip_aux)
+    lin.primals = flat_primals if checked_axes() else None
+    value = tree_unflatten(flat_fun.out_tree, lin.outs)
+    _check_scalar(value)
+    check_grad_output("grad", typeof(value), holomorphic)
+    grads = tree_unflatten(tree, _apply_vjp(lin, [_one_like(typeof(value))]))[0]
+    g = grads[0] if isinstance(argnums, int) else grads
+    return ((value, flat_fun.aux), g) if has_aux else (value, g)
 
 
 def describe_derivative(what, fun, argnums):

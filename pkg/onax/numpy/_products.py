@@ -47,6 +47,25 @@ def contract(a, b, numbers, precision, dtype, weak=False):
 
 
 _MATRIX_NUMBERS = (((1,), (0,)), ((), ()))
+_NUMBERS_OF_RANKS = {(m, n): (((m - 1,), (0,)), ((), ())) for m in (1, 2) for n in (1, 2)}
+
+
+def _numbers_of_plain(a, b):
+    """The dimension numbers of a product of vectors and matrices of one strong dtype, or None: all else is promoted."""
+    if type(a) is not ArrayImpl or type(b) is not ArrayImpl or a.dtype is not b.dtype or a.weak_type or b.weak_type:
+        return None
+    return None if config.jax_default_matmul_precision else _NUMBERS_OF_RANKS.get((a.ndim, b.ndim))
+
+
+def _plain_product(name, a, b, numbers):
+    """The product of operands that need no promotion, without the checks of `lax.dot_general`'s arguments."""
+    try:
+        return lax.dot_general_p.bind(
+            a, b, dimension_numbers=numbers, precision=None, preferred_element_type=a.dtype, out_sharding=None
+        )
+    except TypeError as error:
+        name_error(error, name, (a, b))
+        raise
 
 
 @static_argnames("precision", "preferred_element_type")
@@ -81,19 +100,8 @@ def matmul(
     if out_sharding is not None:
         options = {"precision": precision, "preferred_element_type": preferred_element_type}
         return with_out_sharding(out_sharding, matmul, a, b, **options)
-    if (
-        type(a) is ArrayImpl and type(b) is ArrayImpl and a.dtype is b.dtype and a.ndim == b.ndim == 2
-        and precision is preferred_element_type is None and not (a.weak_type or b.weak_type)
-        and not config.jax_default_matmul_precision
-    ):  # fmt: skip
-        try:
-            return lax.dot_general_p.bind(
-                a, b, dimension_numbers=_MATRIX_NUMBERS, precision=None, preferred_element_type=a.dtype,
-                out_sharding=None,
-            )  # fmt: skip
-        except TypeError as error:
-            name_error(error, "onax.numpy.matmul", (a, b))
-            raise
+    if precision is preferred_element_type is None and (numbers := _numbers_of_plain(a, b)):
+        return _plain_product("onax.numpy.matmul", a, b, numbers)
     for position, x in enumerate((a, b)):
         if isinstance(x, Array) and x.ndim > 0:
             continue
@@ -179,6 +187,8 @@ def dot(
     if out_sharding is not None:
         options = {"precision": precision, "preferred_element_type": preferred_element_type}
         return with_out_sharding(out_sharding, dot, a, b, **options)
+    if precision is preferred_element_type is None and (numbers := _numbers_of_plain(a, b)):
+        return _plain_product("onax.numpy.dot", a, b, numbers)
     a, b, dtype, weak = _promote_operands("dot", a, b, preferred_element_type)
     if a.ndim == 0 or b.ndim == 0:
         contracted: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
