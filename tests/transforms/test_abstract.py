@@ -75,6 +75,17 @@ def test_make_jaxpr():
         jax.make_jaxpr(3)
 
 
+def test_structs_are_constants_of_what_is_only_staged():
+    inner = jax.jit(lambda x: x + 1)
+    outer = lambda y: y * inner(S)
+    assert jax.eval_shape(outer, 1.0) == jax.eval_shape(jax.jit(outer), 1.0) == Struct((2, 3), np.float32)
+    assert jax.eval_shape(jax.vmap(outer), Struct((4,), float)).shape == (4, 2, 3)
+    assert jax.eval_shape(jax.grad(lambda y: outer(y).sum()), 1.0).shape == ()
+    jaxpr = jax.make_jaxpr(outer)(1.0)
+    assert jaxpr.consts == [S] and jaxpr.eqns[0].primitive.name == "jit"
+    assert len(jax.make_jaxpr(lambda: inner(S) + inner(S))().consts) == 1
+
+
 def bad(x):
     return "text"
 

@@ -26,7 +26,7 @@ from onax._transforms.flatten import (
     normalize_argnums,
     record_results,
 )
-from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.staging import trace_to_jaxpr, valueless
 
 
 class ShapeDtypeStruct:
@@ -121,6 +121,9 @@ def abstractify(x):
         if isinstance(x, (Array, type)) or not (hasattr(x, "shape") and hasattr(x, "dtype")):
             raise
         return ShapedArray(tuple(x.shape), dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True))
+
+
+valueless[ShapeDtypeStruct] = abstractify
 
 
 def argument_avals(fun, leaves, names):
