@@ -19,7 +19,7 @@ def explain(fun, key, seen, arg_names, static_name):
     if not seen:
         text = f"{head}\n  never seen function:\n    {defined[0]} id={id(fun)}{defined[1]}"
         return text + _same_line(defined, id(fun))
-    closest = min(seen, key=lambda other: _distance(key, other))
+    closest = min(list(seen), key=lambda other: _distance(key, other))
     lines = [head, f"  for {defined[0]}{defined[1]}"]
     lines.append("  all previously seen cache keys differ. For the closest previous key:")
     lines += _trees(key[0], closest[0])

@@ -317,7 +317,7 @@ discharge_call(remat_p)
 
 @partial_eval_custom_rules.rule(remat_p)
 def _partial_eval_custom(saveable, unknown, instantiated, eqn):
-    known, staged, *flags_and_avals = partial_eval_call_custom(saveable, unknown, instantiated, eqn)
+    known, staged, *flags_and_avals = partial_eval_call_custom(saveable, unknown, instantiated, eqn, forward=False)
     return known, staged.replace(params={**staged.params, "differentiated": True}), *flags_and_avals
 
 

@@ -394,10 +394,10 @@ def operands_to_store(eqn, instantiated):
     return [a for a, has in zip(eqn.invars, instantiated) if not has and type(a) is not core.Literal]
 
 
-def partial_eval_call_custom(saveable, unknown, instantiated, eqn):
+def partial_eval_call_custom(saveable, unknown, instantiated, eqn, forward=True):
     """The rule of calls: both parts are calls of the parts of the program.
 
-    A residual that the known part was given, or gives as a result, is stored as that.
+    With `forward` a residual that the known part was given, or gives as a result, is stored as that.
     """
     description = programs[eqn.primitive]
     program = eqn.params[description.parameter]
@@ -405,7 +405,7 @@ def partial_eval_call_custom(saveable, unknown, instantiated, eqn):
     known, staged, unknown_out, instantiated_out, avals = split
     operands, results = reject(eqn.invars, unknown), reject(eqn.outvars, unknown_out)
     residuals = known.outvars[len(results) :]
-    pairs = [*zip(known.outvars, results), *zip(known.invars, operands)]
+    pairs = [*zip(known.outvars, results), *zip(known.invars, operands)] if forward else []
     given = {v: outer for v, outer in pairs if type(v) is core.Var and type(outer) is not core.DropVar}
     stored = [given.get(v) or core.Var(a) for v, a in zip(residuals, avals)]
     computed = [(v, outer) for v, outer in zip(residuals, stored) if v not in given]
