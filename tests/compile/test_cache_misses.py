@@ -33,7 +33,7 @@ DIFFERENCES = {
     "dtype": (lambda f: f(jnp.ones(3, int)), "  different input types:\n  * at x, now i32[3] and before f32[3]"),
     "weak type": (
         lambda f: (onax.clear_caches(), f(np.float32(2)), f(2.0)),
-        "  * at x, now f32[] (weak_type=True) and before f32[] (weak_type=False)",
+        "  * at x, now f32[]{weak_type=True} and before f32[]{weak_type=False}",
     ),
     "tree": (lambda f: f({"a": ONES}), "  different input pytree:\n  * at input path [0][0], now a dict and before a"),
     "static": (lambda f: f(ONES, 2), "  different static arguments:\n  * by, now 2 and before not given"),
@@ -66,6 +66,22 @@ def test_says_what_differs(name, logged):
 
 def test_is_silent_when_off(logged):
     assert logged(lambda: onax.jit(lambda x: x + 1)(ONES)) == []
+
+
+def test_functions_of_the_same_line(logged):
+    with onax.explain_cache_misses(True):
+        messages = logged(lambda: [onax.jit(lambda x: x + 1)(ONES) for _ in range(2)])
+    assert ["another function defined on the same line" in m for m in messages] == [False, True]
+
+
+def test_compilations_are_logged_for_debugging(caplog):
+    caplog.set_level(logging.DEBUG, "onax")
+    onax.jit(lambda x: x + 1)(ONES)
+    assert [(r.levelname, r.getMessage().split(" ")[0]) for r in caplog.records] == [
+        ("DEBUG", "Finished"),
+        ("DEBUG", "Compiling"),
+        ("DEBUG", "Finished"),
+    ]
 
 
 def test_log_compiles(logged):

@@ -122,6 +122,13 @@ class Incomparable:
         raise KeyError("no comparison")
 
 
+def identity(x):
+    return x
+
+
+STRUCT = jax.ShapeDtypeStruct((), np.float32)
+
+
 def called_twice(static=(), **values):
     function = jit(lambda x: 0, static_argnums=static)
     for _ in range(2):
@@ -161,6 +168,14 @@ ERRORS = [
     (lambda: jit(bad_type)(np.array(["a"])), TypeError, "Error interpreting argument to"),
     (lambda: jit(bad_type)(np.ones(2, np.longdouble)), TypeError, "Error interpreting argument to"),
     (lambda: jit(bad_type)(2**40), OverflowError, "argument path is x. Got <class 'int'> with value 1099511627776"),
+    (lambda: called_twice(x=iter([1, 2**31]).__next__), OverflowError, "^An overflow.* argument path is x. Got <class"),
+    (lambda: jit(identity)(STRUCT), TypeError, "^Argument 'ShapeDtypeStruct.*' of type .* is not a valid JAX type"),
+    (lambda: jit(lambda: jit(identity)(STRUCT))(), TypeError, "^A ShapeDtypeStruct does not have a value and cannot"),
+    (
+        lambda: jit(lambda x: jit(lambda y: y + jit(identity)(STRUCT))(x)).lower(1.0),
+        TypeError,
+        "^A ShapeDtypeStruct does not have a value",
+    ),
     (lambda: jit(bad_type)(np.ma.array([1.0])), ValueError, "masked arrays are not supported"),
     (lambda: jit(bad_type)(Convertible()), ValueError, "Triggering __jax_array__"),
     (lambda: jit(lambda x: "a")(1), TypeError, "returned a value of type <class 'str'>, which is not a valid JAX type"),

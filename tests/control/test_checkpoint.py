@@ -1,5 +1,8 @@
 """checkpoint: derivatives do not change; policies decide what is computed again; print_saved_residuals tells."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -98,6 +101,18 @@ def test_checkpoint_inside_other_transformations(name):
         np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
 
 
+def given_to_calls(x):
+    y = checkpoint_name(jnp.sin(jnp.ones(3)), "y")
+    for _ in range(2):
+        x = jax.jit(lambda x: x * y)(x)
+    return jnp.sum(x)
+
+
+def returned_by_call(x):
+    y, given = jax.jit(lambda x: (jnp.sin(x), x))(x)
+    return jnp.sum(jax.jit(lambda y: y * y * given)(y))
+
+
 SAVED = {
     "plain": (
         lambda x: jnp.sum(jnp.sin(x) * 2),
@@ -112,6 +127,14 @@ SAVED = {
         jax.checkpoint(lambda x: jnp.sum(jnp.sin(W @ x)), policy=policies.dots_saveable),
         ["f32[3] output of dot_general from"],
     ),
+    "what several calls are given": (
+        jax.checkpoint(given_to_calls, policy=policies.save_only_these_names("y")),
+        ["f32[3] named 'y' from"],
+    ),
+    "what a call is given and returns": (
+        jax.checkpoint(returned_by_call, policy=policies.everything_saveable),
+        ["f32[3] from the argument x", *["f32[3] output of jitted function"] * 3],
+    ),
 }
 
 
@@ -122,7 +145,7 @@ def test_print_saved_residuals(name, capsys):
     lines = capsys.readouterr().out.splitlines()
     for text in wanted:
         assert any(line.startswith(text) for line in lines), lines
-    if name in ("plain", "checkpoint"):
+    if name not in ("named", "policy"):
         assert len(lines) == len(wanted), lines
 
 
@@ -213,3 +236,57 @@ def test_options():
     assert jax.grad(jax.checkpoint(lambda x, y: x * y, prevent_cse=(True, False)))(3.0, 2.0) == 2.0
     with pytest.raises(NotImplementedError, match="`concrete` option"):
         jax.checkpoint(lambda x: x, concrete=True)
+
+
+def doubling():
+    """A function, and the list of the values that it was traced with."""
+    traced = []
+
+    def function(x, double=True, *, power=1):
+        traced.append(x)
+        return (2 if double else 3) * x**power
+
+    return function, traced
+
+
+def test_a_function_is_traced_once_for_each_pattern_of_calls():
+    function, traced = doubling()
+    for _ in range(2):
+        assert jax.checkpoint(function)(X).tolist() == [2.0, 4.0, 6.0]
+        assert (
+            jax.grad(lambda x: jax.checkpoint(function, policy=policies.dots_saveable)(x).sum())(X).tolist()
+            == [2.0] * 3
+        )
+    assert len(traced) == 1
+    jax.checkpoint(function)(1.0)
+    for _ in range(2):
+        assert jax.checkpoint(function, static_argnums=1)(X, False).tolist() == [3.0, 6.0, 9.0]
+        assert jax.checkpoint(function, static_argnames="power")(X, power=2).tolist() == [2.0, 8.0, 18.0]
+    assert len(traced) == 4
+    jax.clear_caches()
+    jax.checkpoint(function)(X)
+    assert len(traced) == 5
+
+
+def test_what_a_function_closes_over_is_that_of_the_call():
+    @jax.jit
+    def outer(x, y):
+        inner = jax.checkpoint(lambda x: x * y)
+        return inner(x) + jax.jit(lambda: inner(x))()
+
+    assert [float(outer(2.0, y)) for y in (3.0, 4.0)] == [12.0, 16.0]
+
+
+@pytest.mark.parametrize("position", [0, (0,), [0], -2])
+def test_the_first_argument_can_be_static(position):
+    run = jax.checkpoint(lambda double, x: 2 * x if double else x, static_argnums=position)
+    assert [float(run(double, 1.0)) for double in (True, False, [], [1])] == [2.0, 1.0, 1.0, 2.0]
+
+
+def test_the_programs_are_freed_with_the_function():
+    function, _ = doubling()
+    gone = weakref.ref(function)
+    jax.checkpoint(function)(X)
+    del function, _
+    gc.collect()
+    assert gone() is None

@@ -87,11 +87,27 @@ def test_tracebacks(mode, monkeypatch):
     assert frames[0].f_code.co_filename == __file__
     assert bool(hidden) is (mode in ("off", "tracebackhide"))
     assert all(hidden) is (mode != "off")
-    assert not hasattr(caught.value, "__notes__")  # the last line that Python prints is the error itself
+    notes = getattr(caught.value, "__notes__", [])
+    assert [note.splitlines()[1][:14] for note in notes] == ["For simplicity"] * (mode in MODES[3:])
     cause = caught.value.__cause__
     assert isinstance(cause, source.UnfilteredStackTrace) is (mode == "remove_frames")
     if mode == "remove_frames":
         assert any(source.is_internal(f.filename) for f in traceback.extract_tb(cause.__traceback__))
+
+
+def test_one_note_for_several_boundaries():
+    with traceback_filtering("quiet_remove_frames"), pytest.raises(TypeError) as caught:
+        jax.jit(lambda x: jax.vmap(bad)(x))(jnp.ones((2, 4)))
+    assert len(caught.value.__notes__) == 1
+
+
+def test_no_note_where_no_frame_was_left_out():
+    def fail():
+        raise KeyError("mine")
+
+    with traceback_filtering("quiet_remove_frames"), pytest.raises(KeyError) as caught:
+        source.api_boundary(fail)()
+    assert not hasattr(caught.value, "__notes__")
 
 
 def test_the_cause_of_an_error_is_kept():

@@ -209,7 +209,8 @@ def run_examples(value, name):
     """Runs the examples of a docstring.  Returns how many there are, and a report of those that failed."""
     example = doctest.DocTestParser().get_doctest(inspect.cleandoc(value.__doc__ or ""), dict(NAMES), name, None, 0)
     report = []
-    with warnings.catch_warnings():
+    # No notes: before Python 3.13 doctest compares the last line of an error, which is a note's where there is one.
+    with warnings.catch_warnings(), onax._ground.config.traceback_filtering("remove_frames"):
         warnings.simplefilter("ignore")
         result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=report.append)
     return result.attempted, "".join(report) if result.failed else ""

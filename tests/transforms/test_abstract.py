@@ -60,7 +60,7 @@ def test_eval_shape():
         lambda x, y: {"a": (seen.append(x), x @ y)[1], "b": 1.0, "c": Struct((9,), int)}, S, np.ones((3, 4))
     )
     assert out["a"] == Struct((2, 4), np.float32) and out["b"] == Struct((), np.float32, weak_type=True)
-    assert out["c"] == Struct((9,), int) and len(seen) == 1
+    assert out["c"] == Struct((9,), np.int32) and len(seen) == 1
     with pytest.raises(TypeError, match="Expected a callable value"):
         jax.eval_shape(3)
 
@@ -73,6 +73,36 @@ def test_make_jaxpr():
     assert jax.make_jaxpr(lambda x: jax.lax.psum(x, "i"), axis_env=[("i", 3)])(1.0).eqns
     with pytest.raises(TypeError, match="the first argument must be callable"):
         jax.make_jaxpr(3)
+
+
+def test_a_function_is_traced_once_for_all_that_stage_it():
+    traced = []
+
+    def f(x):
+        return traced.append(x) or 2 * x
+
+    for _ in range(2):
+        jax.eval_shape(f, S)
+        jax.make_jaxpr(f)(S)
+        jax.jit(f)(np.ones((2, 3), np.float32))
+    assert len(traced) == 1
+    jax.make_jaxpr(f)(1.0)
+    jax.make_jaxpr(f, static_argnums=0)(1.0)
+    assert len(traced) == 3
+    jax.jit(f).clear_cache()
+    jax.eval_shape(f, S)
+    assert len(traced) == 4
+
+
+def test_structs_are_constants_of_what_is_only_staged():
+    inner = jax.jit(lambda x: x + 1)
+    outer = lambda y: y * inner(S)
+    assert jax.eval_shape(outer, 1.0) == jax.eval_shape(jax.jit(outer), 1.0) == Struct((2, 3), np.float32)
+    assert jax.eval_shape(jax.vmap(outer), Struct((4,), float)).shape == (4, 2, 3)
+    assert jax.eval_shape(jax.grad(lambda y: outer(y).sum()), 1.0).shape == ()
+    jaxpr = jax.make_jaxpr(outer)(1.0)
+    assert jaxpr.consts == [S] and jaxpr.eqns[0].primitive.name == "jit"
+    assert len(jax.make_jaxpr(lambda: inner(S) + inner(S))().consts) == 1
 
 
 def bad(x):

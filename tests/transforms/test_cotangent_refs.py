@@ -26,6 +26,17 @@ def test_the_others_are_returned():
     assert first == DidntWant() and second.tolist() == [0.0, 1.0, 2.0]
 
 
+@pytest.mark.parametrize("wanted", [(0,), (1,), (0, 1), ()])
+def test_nothing_is_computed_for_cotangents_that_nobody_wants(wanted):
+    _, pull_back = jax.vjp(lambda x, y: jnp.sin(x) * y, jnp.arange(3.0), jnp.full(3, 2.0))
+    run = pull_back.with_refs(*[GradValue() if i in wanted else DontWant() for i in range(2)])
+    jaxpr = jax.make_jaxpr(run)(jnp.ones(3))
+    names = [eqn.primitive.name for eqn in jaxpr.eqns]
+    assert names.count("mul") == {(0,): 2, (1,): 1, (0, 1): 3, (): 0}[wanted]
+    for i, ct in enumerate(run(jnp.ones(3))):
+        assert ct == DidntWant() if i not in wanted else ct.tolist() == pull_back(jnp.ones(3))[i].tolist()
+
+
 def test_references_under_jit():
     @jax.jit
     def accumulate(total, x):

@@ -72,7 +72,7 @@ cdef cnp.ndarray _empty_0d(object dtype):
     )
 
 
-cdef bint _fits(object value, long long *out) except -1:
+cdef bint fits_integer(object value, long long *out) except -1:
     """Whether a Python int fits the default integer dtype, and its value."""
     cdef int overflow = 0
     out[0] = PyLong_AsLongLongAndOverflow(value, &overflow)
@@ -113,7 +113,7 @@ cdef cnp.ndarray scalar_buffer(object value, bint *weak):
         (<char *>cnp.PyArray_DATA(out))[0] = value is True
     elif isinstance(value, int):
         out = _empty_0d(_int64 if wide else _int32)
-        if not _fits(value, &i):
+        if not fits_integer(value, &i):
             raise OverflowError(f"Python int {value} too large to convert to {'int64' if wide else 'int32'}")
         _store_int(out, i)
     elif isinstance(value, complex):
@@ -185,7 +185,7 @@ cdef cnp.ndarray scalar_like(object value, object dtype):
             return out
         return _small_float_0d(value, dtype)
     if PyLong_CheckExact(value):
-        if not _fits(value, &i):
+        if not fits_integer(value, &i):
             return None
         if kind == c"i" or kind == c"u":
             out = _empty_0d(dtype)

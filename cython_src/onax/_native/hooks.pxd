@@ -20,6 +20,7 @@ cdef class Hooks:
     cdef public object name_error               # (error, label, args): adds the name of the function that failed
     cdef public object unhashable_error         # (value, error) -> the error for a static argument without a hash
     cdef public object jit_api_function         # (ApiFunction) -> the jitted function whose methods it has
+    cdef public object jit_function             # (function, **options of `jit`) -> the jitted function
     # evaluation (`context`, `dispatch`, `interpreter`)
     cdef public object eval_trace               # the trace that evaluates: to make it current is to have none
     cdef public object stray_tracer             # (primitive, tracer): raises, as nothing is being traced

@@ -20,7 +20,7 @@ from libc.string cimport memcmp, memcpy
 from onax._native.array cimport (
     ArrayImpl, buffer_of, device_of, is_spanning, storage_dtype, wrap, wrap_like, wrap_plain, wrap_resident,
 )
-from onax._native.buffers cimport canonical, is_extended, is_numpy, scalar_buffer, shares_with_user
+from onax._native.buffers cimport canonical, fits_integer, is_extended, is_numpy, scalar_buffer, shares_with_user
 from onax._native.context cimport X64, ctx, default_device, option_bits
 from onax._native.device_buffers cimport DeviceBuffer, logical_rank, upload
 from onax._native.io_binding cimport BoundSession
@@ -128,6 +128,7 @@ cdef bint _append_leaf(Signature* signature, object x) except -1:
     cdef ArrayImpl a
     cdef bint wide
     cdef int64_t placement
+    cdef long long integer
     if type(x) is ArrayImpl:
         a = <ArrayImpl>x
         placement = _placement_number(a) if a.placed or a.shards is not None else 0
@@ -156,6 +157,8 @@ cdef bint _append_leaf(Signature* signature, object x) except -1:
     elif PyBool_Check(x):
         _append(signature, cnp.NPY_BOOL, False, 0, 0, NULL)
     elif PyLong_Check(x):
+        if not fits_integer(x, &integer):
+            return False  # refused where calls are staged, with the argument's name
         _append(signature, cnp.NPY_LONGLONG if wide else cnp.NPY_INT, True, 0, 0, NULL)
     elif PyComplex_Check(x):
         _append(signature, cnp.NPY_CDOUBLE if wide else cnp.NPY_CFLOAT, True, 0, 0, NULL)
@@ -196,7 +199,7 @@ cdef cnp.ndarray _buffer(object x):
         return canonical(x)
     buf = scalar_buffer(x, &weak)
     if buf is None:
-        raise TypeError(f"a compiled program takes arrays and numbers, not {type(x)}")
+        raise TypeError(f"Argument '{x}' of type {type(x)} is not a valid JAX type: a compiled program takes arrays")
     return buf
 
 

@@ -1,26 +1,15 @@
 """Caches of compiled programs, one for each function and options; they are freed with the function."""
 
 import weakref
-from types import FunctionType
 
 from onax._control.jit_call import clear_staged_programs
+from onax._core.function_programs import clear_programs, programs_of
 from onax._core.structure import clear_shared
 from onax._native.jit_function import JitCache
 from onax._native.memory import release_kept_blocks
 
-_ATTRIBUTE = "__onax_programs__"
 _all = weakref.WeakSet()
 _SHARED_AT_MOST = 32  # sets of options for one function
-
-
-class _Shared:
-    """The caches of one function, by options; `owner` tells it from a copy that functools.wraps made."""
-
-    __slots__ = ("by_options", "owner")
-
-    def __init__(self, owner):
-        self.owner = weakref.ref(owner)
-        self.by_options = {}
 
 
 def cache_for(fun, options):
@@ -29,16 +18,12 @@ def cache_for(fun, options):
     Two `jit` calls for one function share its cache, which is an attribute of the function and freed with it.  Other
     callables get a new cache from each `jit` call.
     """
-    if type(fun) is not FunctionType:
-        return _new()
-    shared = fun.__dict__.get(_ATTRIBUTE)
-    if shared is None or shared.owner() is not fun:
-        shared = fun.__dict__[_ATTRIBUTE] = _Shared(fun)
-    cache = shared.by_options.get(options)
+    by_options = programs_of(fun, "jit", dict)
+    cache = by_options.get(options)
     if cache is None:
-        if len(shared.by_options) >= _SHARED_AT_MOST:
-            shared.by_options.clear()
-        cache = shared.by_options[options] = _new()
+        if len(by_options) >= _SHARED_AT_MOST:
+            by_options.clear()
+        cache = by_options[options] = _new()
     return cache
 
 
@@ -62,6 +47,7 @@ def clear_caches() -> None:
     for cache in list(_all):
         cache.clear()
     clear_staged_programs()
+    clear_programs()
     clear_shared()
     release_kept_blocks()
 

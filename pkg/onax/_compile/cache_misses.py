@@ -4,6 +4,8 @@ from onax._core.paths import equality_errors_pytreedef, keystr
 from onax._ground import source
 from onax._ground.config import differing_options
 
+_explained = {}  # (name, where defined) -> id of the last function that was explained as never seen
+
 
 def explain(fun, key, seen, arg_names, static_name):
     """The explanation for a call of `fun` whose key is not among those seen.
@@ -15,8 +17,9 @@ def explain(fun, key, seen, arg_names, static_name):
     where, defined = source.summarize(source.user_location()), _definition(fun)
     head = f"TRACING CACHE MISS at {where}:"
     if not seen:
-        return f"{head}\n  never seen function:\n    {defined[0]} id={id(fun)}{defined[1]}"
-    closest = min(seen, key=lambda other: _distance(key, other))
+        text = f"{head}\n  never seen function:\n    {defined[0]} id={id(fun)}{defined[1]}"
+        return text + _same_line(defined, id(fun))
+    closest = min(list(seen), key=lambda other: _distance(key, other))
     lines = [head, f"  for {defined[0]}{defined[1]}"]
     lines.append("  all previously seen cache keys differ. For the closest previous key:")
     lines += _trees(key[0], closest[0])
@@ -30,6 +33,18 @@ def explain(fun, key, seen, arg_names, static_name):
 def _definition(fun):
     name, _, line = source.function_location(fun).partition(" at ")
     return name, f" defined at {line}" if line else ""
+
+
+def _same_line(defined, number):
+    """What to say if another function of the same definition was explained before."""
+    before = _explained.setdefault(defined, number)
+    if before == number or not defined[1]:
+        return ""
+    _explained[defined] = number
+    return (
+        f"\n  but seen another function defined on the same line (id={before}).  If it is defined in a loop or at each "
+        "call, define it once outside, so that its programs are found again."
+    )
 
 
 def _distance(key, other):
@@ -78,7 +93,7 @@ def _types(now, before, names):
 def _shown(aval, other):
     """The type as text, with its weak type if the types differ in that."""
     text = aval.str_short(short_dtypes=True)
-    return text if aval.weak_type == other.weak_type else f"{text} (weak_type={aval.weak_type})"
+    return text if aval.weak_type == other.weak_type else f"{text}{{weak_type={aval.weak_type}}}"
 
 
 def _context(key, other):

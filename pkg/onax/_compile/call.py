@@ -1,5 +1,6 @@
 """A call of a jitted function: its arguments, flattened once, with their types; and its program, staged once."""
 
+import sys
 import time
 from dataclasses import dataclass
 
@@ -111,8 +112,12 @@ def _name_finder(call):
 
 @dataclass(slots=True, eq=False)
 class Staged:
-    """The program of a call; `hoisted` are tracers of enclosing traces and references, its first arguments."""
+    """The program of a call; `hoisted` are tracers of enclosing traces and references, its first arguments.
 
+    In `closed` these are constants.
+    """
+
+    closed: object
     jaxpr: object
     out_tree: object
     hoisted: list
@@ -136,10 +141,10 @@ def stage_call(call, programs):
     started = time.perf_counter()
     with monitoring.timed(monitoring.TRACE, call.name):
         info = LazyDebugInfo("jit", call.fun, _name_finder(call))
-        jaxpr, out_tree = stage_flat(call._function(), call.in_tree, call.avals, info)
+        closed, out_tree = stage_flat(call._function(), call.in_tree, call.avals, info)
     log_time("tracing %s for jit", call.name, started)
-    jaxpr, hoisted = hoist_tracers(jaxpr)
-    staged = Staged(jaxpr, out_tree, hoisted)
+    jaxpr, hoisted = hoist_tracers(closed)
+    staged = Staged(closed, jaxpr, out_tree, hoisted)
     if any(isinstance(x, Tracer) for x in hoisted) or config.jax_check_tracer_leaks:
         return staged
     return insert_bounded(programs, key, staged)
@@ -165,7 +170,16 @@ def _static_name(fun, argument):
 
 
 def log_time(what, name, started):
-    """Logs the time since `started`, if `jax_log_compiles` is on."""
+    """Logs the time since `started`."""
+    log_step(f"Finished {what} in %.9f sec", name, time.perf_counter() - started)
+
+
+def log_step(text, *args):
+    """Logs a step of a compilation: as a warning if `jax_log_compiles` is on, else for debugging.
+
+    Where nobody has imported `logging`, nobody waits for messages.
+    """
     if config.jax_log_compiles:
-        seconds = time.perf_counter() - started
-        lazy.logging.getLogger("onax").warning(f"Finished {what} in %.9f sec", name, seconds)
+        lazy.logging.getLogger("onax").warning(text, *args)
+    elif "logging" in sys.modules:
+        lazy.logging.getLogger("onax").debug(text, *args)

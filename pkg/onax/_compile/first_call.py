@@ -9,13 +9,13 @@ import time
 import warnings
 
 from onax._compile import pipeline, placement, sessions
-from onax._compile.call import log_time, run_on_refs, stage_call, takes_refs
+from onax._compile.call import log_step, log_time, run_on_refs, stage_call, takes_refs
 from onax._compile.debug_nans import check_special
 from onax._compile.jit_options import hashable
 from onax._compile.lazy_import import multi_device
 from onax._compile.stages import Traced
 from onax._core.result_checks import SPECIAL
-from onax._ground import lazy, source, spans
+from onax._ground import source, spans
 from onax._ground.config import KEY_REUSE, config
 from onax._ground.devices import current_default
 from onax._ground.errors import JaxRuntimeError
@@ -148,9 +148,8 @@ def executable_of(jaxpr, name, keep_unused=False, compiler_options=None, device=
     )
     executable = jaxpr.cache.get(key)
     if executable is None:
-        if config.jax_log_compiles:
-            shapes = ", ".join(a.str_short() for a in jaxpr.in_avals)
-            lazy.logging.getLogger("onax").warning("Compiling jit(%s) with global shapes and types (%s).", name, shapes)
+        shapes = ", ".join(a.str_short() for a in jaxpr.in_avals)
+        log_step("Compiling jit(%s) with global shapes and types (%s).", name, shapes)
         started = time.perf_counter()
         executable = jaxpr.cache[key] = pipeline.compile_jaxpr(jaxpr, name, keep_unused, compiler_options, device)
         log_time("compilation of jit(%s) by ONNX Runtime", name, started)

@@ -80,6 +80,11 @@ class PjitFunction(JitFunction):
         ]
         return tree_unflatten(staged.out_tree, structs)
 
+    def _make_jaxpr(self, args, kwargs):
+        """(jaxpr of a call as the function stages it, with all its constants; tree of the results)."""
+        staged = self._stage(self._call(args, kwargs))
+        return staged.closed, staged.out_tree
+
     def _call(self, args, kwargs):
         """The Call of arguments that are not flat yet."""
         dynamic, rest, statics = self.split(args, kwargs)
@@ -157,6 +162,7 @@ hooks.place_sharded_result = placement.place_eager_result
 hooks.evaluate_spanning = placement.evaluate_spanning
 hooks.compile_library_function = _compile_library_function
 hooks.jit_api_function = _jit_api_function
+hooks.jit_function = lambda function, **options: jit(function, **options)
 hooks.uncompiled_options = CHECKS
 hooks.device_memory = lambda device: compiler().sessions.memory_of(device.local_hardware_id)
 

@@ -34,6 +34,7 @@ from onax._ground.config import compilation_cache_dir
 from onax._ground.errors import LoweringError
 from onax._ground.onnx_runtime import attach_runtime
 from onax._transforms.discharge import discharge_refs
+from onax._transforms.staging import valueless
 from onax.export.graph import transfers
 from onax.export.lower import driver
 
@@ -71,6 +72,8 @@ def optimize(jaxpr, name, keep_unused=False):
 
 def _run_passes(passes, jaxpr, dump):
     for rewrite in passes:
+        if any(type(c) in valueless for c in jaxpr.consts):
+            raise TypeError("A ShapeDtypeStruct does not have a value and cannot be used as a constant in a function.")
         jaxpr = rewrite(jaxpr)
         if dump is not None:
             dump.write(rewrite.__name__, jaxpr)

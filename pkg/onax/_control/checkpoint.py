@@ -14,8 +14,10 @@ from onax._control.bodies import arrays_and_avals
 from onax._control.jit_call import jit_p
 from onax._control.policies import name_p, saves
 from onax._core import jaxpr as core
+from onax._core.axes import named_axes
 from onax._core.evaluate import bind_with_refs, eval_jaxpr, jaxpr_as_fun
-from onax._core.lists import merge_lists, partition_list, reject, select, split_list
+from onax._core.function_programs import programs_of
+from onax._core.lists import insert_bounded, merge_lists, partition_list, reject, select, split_list
 from onax._core.programs import Call, programs
 from onax._core.rewrite import close, dce_call, eliminate_dead_code, map_equations, prune
 from onax._core.trace import find_cur_trace
@@ -28,8 +30,11 @@ from onax._core.zeros import (
     nonzero_flags,
 )
 from onax._ground import dtypes, source
+from onax._ground.config import config
 from onax._ground.typing import AnyFunction, Function
+from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
+from onax._native.jit_function import find_program
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims.convert import reduce_precision_p
 from onax._transforms.abstract import CheckedFlatFunction, with_static
@@ -88,30 +93,57 @@ def checkpoint(
         raise NotImplementedError(
             "The `concrete` option to `jax.checkpoint` was removed in JAX v0.10.0. In its place use `static_argnums`."
         )
-    argnums, argnames = normalize_argnums(fun, static_argnums or None, static_argnames or None)
+    given = [None if s == () or s == [] else s for s in (static_argnums, static_argnames)]
+    argnums, argnames = normalize_argnums(fun, *given)
+    programs = programs_of(fun, "checkpoint")
 
     @functools.wraps(fun, updated=())
     @source.api_boundary
     def checkpointed(*args, **kwargs):
-        fixed = {k: v for k, v in kwargs.items() if k in argnames}
-        dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in argnames}
-        partial, dynamic = with_static(fun, args, argnums)
-        if fixed:
-            partial = functools.wraps(fun, updated=())(functools.partial(partial, **fixed))
-        leaves, _ = tree_flatten((dynamic, dynamic_kwargs))
-        in_tree = tree_structure((dynamic, dynamic_kwargs))
-        values, avals = arrays_and_avals(leaves)
-        flat = CheckedFlatFunction(partial, in_tree, "checkpoint / remat")
-        closed = trace_to_jaxpr(flat, avals, debug_info("checkpoint / remat", fun, dynamic, dynamic_kwargs))
-        closed, hoisted = hoist_tracers(closed)
-        params = {"jaxpr": closed, "prevent_cse": prevent_cse, "differentiated": False, "policy": policy}
-        outs = bind_with_refs(remat_p, [*hoisted, *values], params)
-        return tree_unflatten(flat.out_tree, outs)
+        jaxpr, hoisted, values, out_tree = _stage(fun, args, kwargs, argnums, argnames, programs.table)
+        params = {"jaxpr": jaxpr, "prevent_cse": prevent_cse, "differentiated": False, "policy": policy}
+        return tree_unflatten(out_tree, bind_with_refs(remat_p, [*hoisted, *values], params))
 
     return checkpointed
 
 
 remat = checkpoint
+
+
+def _stage(fun, args, kwargs, argnums, argnames, programs):
+    """(program of a call, tracers and references that it takes first, flat arguments, tree of the results).
+
+    `programs` keeps programs for later calls, unless they close over traced values or a static argument has no hash.
+    """
+    fixed = {k: v for k, v in kwargs.items() if k in argnames}
+    dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in argnames}
+    partial, dynamic = with_static(fun, args, argnums)
+    leaves, in_tree = tree_flatten((dynamic, dynamic_kwargs))
+    values, avals = arrays_and_avals(leaves)
+    positions = tuple(sorted(i % len(args) for i in argnums if -len(args) <= i < len(args)))
+    given = (*(args[i] for i in positions), *fixed.values())
+    statics = tuple(map(type, given)), (*positions, *fixed), given
+    key = (in_tree, tuple(avals), statics, context.option_word(), named_axes())
+    known = find_program(programs, key, 2) if _has_hash(given) else None
+    if known is not None:
+        jaxpr, out_tree = known
+        return jaxpr, [], values, out_tree
+    if fixed:
+        partial = functools.wraps(fun, updated=())(functools.partial(partial, **fixed))
+    flat = CheckedFlatFunction(partial, in_tree, "checkpoint / remat")
+    closed = trace_to_jaxpr(flat, avals, debug_info("checkpoint / remat", fun, dynamic, dynamic_kwargs))
+    jaxpr, hoisted = hoist_tracers(closed)
+    if not hoisted and not config.jax_check_tracer_leaks and _has_hash(given):
+        insert_bounded(programs, key, (jaxpr, flat.out_tree))
+    return jaxpr, hoisted, values, flat.out_tree
+
+
+def _has_hash(values):
+    try:
+        hash(values)
+    except TypeError:
+        return False
+    return True
 
 
 # ---- rules ----
@@ -285,7 +317,7 @@ discharge_call(remat_p)
 
 @partial_eval_custom_rules.rule(remat_p)
 def _partial_eval_custom(saveable, unknown, instantiated, eqn):
-    known, staged, *flags_and_avals = partial_eval_call_custom(saveable, unknown, instantiated, eqn)
+    known, staged, *flags_and_avals = partial_eval_call_custom(saveable, unknown, instantiated, eqn, forward=False)
     return known, staged.replace(params={**staged.params, "differentiated": True}), *flags_and_avals
 
 

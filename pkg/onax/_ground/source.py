@@ -305,8 +305,17 @@ def _unfiltered(error, traceback):
     return whole.with_traceback(traceback)
 
 
+_SHORTENED = (
+    f"{'-' * 20}\nFor simplicity, the traceback of this exception leaves out frames inside onax. "
+    "Set JAX_TRACEBACK_FILTERING=off to include them."
+)
+
+
 def filter_error(error):
-    """Filters or hides the traceback of an error that leaves onax, as the mode says."""
+    """Filters or hides the traceback of an error that leaves onax, as the mode says.
+
+    As in JAX, a note of the error tells that frames were left out, unless the error's cause does.
+    """
     mode, traceback = filtering_mode(), error.__traceback__
     if mode == "off":
         return
@@ -319,6 +328,8 @@ def filter_error(error):
     if mode == "remove_frames":
         if not isinstance(error.__cause__, UnfilteredStackTrace):
             error.__cause__ = _unfiltered(error, traceback)
+    elif _SHORTENED not in getattr(error, "__notes__", ()):
+        error.add_note(_SHORTENED)
     error.__traceback__ = filtered
 
 

@@ -15,18 +15,18 @@ from onax._ground import dtypes, source
 from onax._ground.typing import AnyFunction
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
+from onax._native.hooks import hooks
 from onax._native.jit_function import JitFunction
-from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
+from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms import key_reuse
 from onax._transforms.flatten import (
     FlatFunction,
     check_callable,
     debug_info,
     fun_source_info,
-    normalize_argnums,
     record_results,
 )
-from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.staging import trace_to_jaxpr, valueless
 
 
 class ShapeDtypeStruct:
@@ -123,6 +123,9 @@ def abstractify(x):
         return ShapedArray(tuple(x.shape), dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True))
 
 
+valueless[ShapeDtypeStruct] = abstractify
+
+
 def argument_avals(fun, leaves, names):
     """The avals of flat arguments; raises a TypeError that names the invalid argument."""
     avals = []
@@ -178,7 +181,7 @@ class CheckedFlatFunction(FlatFunction):
             if isinstance(x, Array):
                 continue
             try:
-                typeof(x)
+                abstractify(x) if type(x) in valueless else typeof(x)
             except TypeError:
                 component = keystr(tree_leaves_with_path(self.out_tree.unflatten(range(len(leaves))))[i][0])
                 at = f" at output component {component}" if component else ""
@@ -262,21 +265,8 @@ def eval_shape(fun: AnyFunction, *args: Any, **kwargs: Any) -> Any:
       ShapeDtypeStruct(shape=(2, 2), dtype=float32)
     """
     check_callable(fun)
-    if isinstance(fun, JitFunction):
-        return fun.eval_shape(*args, **kwargs)  # which knows the shardings that it states
-    given = {}
-
-    @functools.wraps(fun, updated=())
-    def without_structs(*args, **kwargs):
-        leaves, tree = tree_flatten(fun(*args, **kwargs))
-        given.update((i, x) for i, x in enumerate(leaves) if isinstance(x, ShapeDtypeStruct))
-        return tree_unflatten(tree, [0 if i in given else x for i, x in enumerate(leaves)])
-
-    jaxpr, out_tree, _ = stage(without_structs, args, kwargs)
-    structs = _result_structs(jaxpr, out_tree)
-    if not given:
-        return structs
-    return tree_unflatten(out_tree, [given.get(i, x) for i, x in enumerate(tree_leaves(structs))])
+    jitted = fun if isinstance(fun, JitFunction) else hooks.jit_function(fun)
+    return jitted.eval_shape(*args, **kwargs)
 
 
 def make_jaxpr(
@@ -306,16 +296,15 @@ def make_jaxpr(
       { lambda ; a:f32[]. let b:f32[] = mul 2.0:f32[] a in (b,) }
     """
     if not callable(fun):
-        raise TypeError(f"make_jaxpr: the first argument must be callable, got {fun!r}")
-    check_callable(fun)
-    argnums, argnames = normalize_argnums(fun, static_argnums or None, None)
+        raise TypeError(f"the first argument must be callable, got {fun!r}")
+    jitted = hooks.jit_function(fun, static_argnums=static_argnums)
     names, sizes = zip(*axis_env) if axis_env else ((), ())
 
     @functools.wraps(fun, updated=())
     @source.api_boundary
     def make(*args, **kwargs):
         with named_axes_in_scope(names, sizes):
-            jaxpr, out_tree, _ = stage(fun, args, kwargs, argnums, argnames)
+            jaxpr, out_tree = jitted._make_jaxpr(args, kwargs)
         return (jaxpr, _result_structs(jaxpr, out_tree)) if return_shape else jaxpr
 
     make.__name__ = f"make_jaxpr({getattr(fun, '__name__', 'fun')})"

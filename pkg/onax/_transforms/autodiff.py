@@ -23,12 +23,12 @@ from onax._native.tree import register_pytree_node, tree_flatten, tree_leaves, t
 from onax._prims.collectives import match_varying
 from onax._prims.creation import instantiate_zeros
 from onax._transforms.abstract import abstractify
-from onax._transforms.cotangent_refs import store_cotangent
+from onax._transforms.cotangent_refs import DontWant, store_cotangent
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name
 from onax._transforms.jvp import jvp_flat
 from onax._transforms.linearize import Linearized, linearize_flat
 from onax._transforms.staging import trace_to_jaxpr
-from onax._transforms.transpose import backward_pass, pull_back
+from onax._transforms.transpose import backward_pass, keep_arguments, pull_back
 
 Arguments = ParamSpec("Arguments")
 _Result = TypeVar("_Result")
@@ -251,9 +251,10 @@ class VJP:
         wanted, tree = tree_flatten(destinations)
         if tree != self.in_tree:
             raise ValueError(f"with_refs takes a tree of the arguments' structure {self.in_tree}, got {tree}")
+        jaxpr = keep_arguments(self.jaxpr, [not isinstance(x, DontWant) for x in wanted])
 
         def pull_back(cotangent):
-            return tree_unflatten(self.in_tree, map(store_cotangent, wanted, tree_flatten(self(cotangent))[0]))
+            return tree_unflatten(self.in_tree, map(store_cotangent, wanted, self._pull_back(jaxpr, cotangent)))
 
         return pull_back
 
@@ -268,7 +269,11 @@ class VJP:
                 f"{len(cotangents)} arguments, but functions returned by `jax.vjp` must be called with a single "
                 "argument: the cotangent of the one value that the function returns, a tuple if it returns several."
             )
-        leaves, tree = tree_flatten(cotangents[0])
+        return tree_unflatten(self.in_tree, self._pull_back(self.jaxpr, cotangents[0]))
+
+    def _pull_back(self, jaxpr, cotangent):
+        """The flat cotangents of the arguments; `jaxpr` is the linear program or a part of it."""
+        leaves, tree = tree_flatten(cotangent)
         if tree != self.out_tree:
             faults = [
                 f"  * out{keystr(path)} was {one} in the original output, but {other} here, {why}."
@@ -281,13 +286,13 @@ class VJP:
             )
         avals = self._static.out_avals
         checked = map(self._check, map(as_array, leaves), avals, [a.to_tangent_aval() for a in avals])
-        return tree_unflatten(self.in_tree, _apply_vjp(self._linearized(), list(checked)))
+        return _apply_vjp(self._linearized(jaxpr), list(checked))
 
-    def _linearized(self):
+    def _linearized(self, jaxpr):
         arguments = tree_flatten(self.args_res, _is_not_needed)[0]
         sources = (arguments, self.opaque_residuals)
         residuals = [sources[opaque][index] for opaque, index in self._static.residual_sources]
-        lin = Linearized(self._outs, self._static.jaxpr, residuals, self._static.nonzeros_out)
+        lin = Linearized(self._outs, jaxpr, residuals, self._static.nonzeros_out)
         lin.primals = self._primals
         return lin
 

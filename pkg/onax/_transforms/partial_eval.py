@@ -394,16 +394,25 @@ def operands_to_store(eqn, instantiated):
     return [a for a, has in zip(eqn.invars, instantiated) if not has and type(a) is not core.Literal]
 
 
-def partial_eval_call_custom(saveable, unknown, instantiated, eqn):
-    """The rule of calls: both parts are calls of the parts of the program."""
+def partial_eval_call_custom(saveable, unknown, instantiated, eqn, forward=True):
+    """The rule of calls: both parts are calls of the parts of the program.
+
+    With `forward` a residual that the known part was given, or gives as a result, is stored as that.
+    """
     description = programs[eqn.primitive]
     program = eqn.params[description.parameter]
     split = partial_eval_jaxpr_custom(program, unknown, saveable, instantiated=instantiated)
     known, staged, unknown_out, instantiated_out, avals = split
-    stored = [core.Var(a) for a in avals]
+    operands, results = reject(eqn.invars, unknown), reject(eqn.outvars, unknown_out)
+    residuals = known.outvars[len(results) :]
+    pairs = [*zip(known.outvars, results), *zip(known.invars, operands)] if forward else []
+    given = {v: outer for v, outer in pairs if type(v) is core.Var and type(outer) is not core.DropVar}
+    stored = [given.get(v) or core.Var(a) for v, a in zip(residuals, avals)]
+    computed = [(v, outer) for v, outer in zip(residuals, stored) if v not in given]
+    known = close(known, known.invars, [*known.outvars[: len(results)], *(v for v, _ in computed)])
     first = eqn.replace(
-        invars=reject(eqn.invars, unknown),
-        outvars=[*reject(eqn.outvars, unknown_out), *stored],
+        invars=operands,
+        outvars=[*results, *(outer for _, outer in computed)],
         params=description.with_program(eqn.params, known),
         effects=known.effects,
     )
@@ -413,4 +422,4 @@ def partial_eval_call_custom(saveable, unknown, instantiated, eqn):
         params=description.with_program(eqn.params, staged),
         effects=staged.effects,
     )
-    return first, second, unknown_out, instantiated_out, stored
+    return first, second, unknown_out, instantiated_out, [a for a in stored if type(a) is not core.Literal]

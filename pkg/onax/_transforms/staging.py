@@ -18,6 +18,10 @@ from onax._prims.creation import instantiate_zeros
 from onax._prims.refs import get_p, new_ref_p, swap_p
 from onax._transforms.sharding_types import typed_results
 
+# Types of objects that stand for arrays without values -> function that gives their avals.  While a program is only
+# staged they can be constants, as in JAX.
+valueless = {}
+
 
 class DynamicJaxprTracer(Tracer):
     """A value that stands for one variable of the program under construction.
@@ -96,6 +100,8 @@ class DynamicJaxprTrace(Trace):
         if kind is not ArrayImpl and not isinstance(x, Array):
             if hasattr(type(x), "__jax_array__"):  # a symbolic dimension becomes an operation
                 return self.atom(x.__jax_array__())
+            if type(x) in valueless:
+                return self._constant(x, valueless[type(x)](x))
             aval = typeof(x)
             return self._constant(x, aval) if aval.shape or type(x) is Ref else core.Literal(x, aval)
         aval = x.aval
@@ -112,7 +118,8 @@ class DynamicJaxprTrace(Trace):
         if known is None:
             var = core.Var(aval)
             self.constvars.append(var)
-            self.consts.append(x if isinstance(x, Array) or type(x) is Ref else as_array(x))
+            kept = isinstance(x, Array) or type(x) is Ref or type(x) in valueless
+            self.consts.append(x if kept else as_array(x))
             known = self._consts_by_id[id(x)] = (var, x)  # keeps x alive, so that no other object gets its id
         return known[0]
 

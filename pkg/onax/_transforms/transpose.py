@@ -30,6 +30,16 @@ def pull_back(jaxpr, residuals, cotangents):
     return [_cotangent(cts, v) for v in jaxpr.invars]
 
 
+def keep_arguments(jaxpr, kept):
+    """A linear program without the equations on which the cotangents of the arguments to keep (flags) do not depend."""
+    needed, eqns = {v for v, keep in zip(jaxpr.invars, kept) if keep}, []
+    for eqn in jaxpr.eqns:
+        if any(type(a) is not core.Literal and a in needed for a in eqn.invars):
+            needed.update(eqn.outvars)
+            eqns.append(eqn)
+    return core.Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars, eqns, jaxpr.effects, jaxpr.debug_info)
+
+
 def _cotangent(cts, var):
     ct = cts.get(var)
     return Zero(var.aval) if ct is None else ct

@@ -86,6 +86,23 @@ def test_pmap_stages_once():
     assert len(seen) == traced
 
 
+def test_equal_pmaps_of_a_function_share_programs():
+    traced = []
+
+    def f(x):
+        return traced.append(x) or x
+
+    x = jnp.ones((1, 1))
+    for _ in range(2):
+        for options in ({}, {"axis_name": "i"}, {"in_axes": 1}):
+            jax.pmap(f, **options)(x)
+    assert len(traced) == 3
+    for _ in range(2):
+        jax.pmap(f, in_axes=({"a": None},), axis_size=1)  # axes without a hash
+        jax.pmap(lambda d: f(d["a"]), in_axes=({"a": 0},))({"a": x})
+    assert len(traced) == 5
+
+
 def test_nested_pmap():
     inner = lambda y: lax.psum(y, ("i", "j")) + lax.axis_index("j")
     out = jax.pmap(jax.pmap(inner, axis_name="j"), axis_name="i")(X)

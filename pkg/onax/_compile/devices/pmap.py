@@ -13,6 +13,8 @@ import numpy as np
 
 from onax._compile.jit import jit
 from onax._control.shard_map import call_on_shards
+from onax._core.function_programs import programs_of
+from onax._core.lists import insert_bounded
 from onax._core.meshes import AxisType, Mesh, PartitionSpec
 from onax._core.sharding import NamedSharding
 from onax._core.trace import as_array, typeof, valid_jaxtype
@@ -73,14 +75,14 @@ def pmap(
     _check_axes(in_axes, out_axes)
     if devices is not None and not list(devices):
         raise ValueError("'devices' argument to pmap must be non-empty, or None.")
-    mapping = _Mapping(
+    mapping = _mapping(
         fun,
         _NO_NAME if axis_name is None else axis_name,
         tuple(in_axes) if isinstance(in_axes, list) else in_axes,
         out_axes,
         _as_tuple(static_broadcasted_argnums),
         _as_tuple(donate_argnums),
-        None if devices is None else list(devices),
+        None if devices is None else tuple(devices),
         backend,
         axis_size,
     )
@@ -112,6 +114,16 @@ def _as_tuple(argnums):
     return (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
 
+def _mapping(fun, *options):
+    """The _Mapping of these options; calls of `pmap` for one function and equal options share it and its programs."""
+    mappings = programs_of(fun, "pmap").table
+    try:
+        known = mappings.get(options)
+    except TypeError:  # axes in a dictionary or list
+        return _Mapping(fun, *options)
+    return insert_bounded(mappings, options, _Mapping(fun, *options)) if known is None else known
+
+
 @dataclass(slots=True, eq=False)
 class _Mapping:
     """The options of one `pmap` call, and its programs by the structure of a call."""
@@ -122,7 +134,7 @@ class _Mapping:
     out_axes: object
     static: tuple
     donated: tuple
-    devices: list | None
+    devices: tuple | None
     backend: object
     axis_size: int | None
     programs: dict = field(default_factory=dict)
