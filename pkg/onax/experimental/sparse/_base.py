@@ -59,8 +59,7 @@ def _missing(name):
 
 
 for _name in (
-    "sum __neg__ __pos__ __mul__ __rmul__ __add__ __radd__ __sub__ __rsub__ __truediv__ __matmul__ __rmatmul__ "
-    "__getitem__"
+    "sum __neg__ __pos__ __mul__ __rmul__ __add__ __radd__ __sub__ __rsub__ __matmul__ __rmatmul__ __getitem__"
 ).split():
     setattr(JAXSparse, _name, _missing(_name))
 

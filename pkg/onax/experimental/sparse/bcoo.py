@@ -319,6 +319,7 @@ def bcoo_extract(sparr: BCOO, arr: ArrayLike, *, assume_unique: bool | None = No
       A BCOO.
 
     Raises:
+      TypeError: `sparr` is no BCOO.
       ValueError: the shapes differ.
 
     Examples:
