@@ -28,6 +28,7 @@ def lines():
 def names(jax):
     """What the expressions speak of: modules, and arrays with many zeros."""
     jnp = jax.numpy
+    importlib.import_module(f"{jax.__name__}.experimental.sparse.linalg")
     modules = {name: importlib.import_module(f"{jax.__name__}.experimental.{name}") for name in MODULES}
     arrays = {
         "x": np.linspace(0.125, 1, 4).reshape(2, 2),
@@ -44,6 +45,12 @@ def names(jax):
     given["P"], given["T"] = sparse.BCOO.fromdense(given["p"]), sparse.BCOO.fromdense(given["t"])
     given["B"], given["D"] = sparse.BCOO.fromdense(given["t"], n_batch=1), sparse.BCOO.fromdense(given["t"], n_dense=1)
     given["R"], given["C"] = sparse.BCSR.fromdense(given["m"]), sparse.BCOO.fromdense(given["u"], n_batch=1)
+    given["L"] = sparse.BCOO.fromdense(given["v"][None, None], n_batch=2)
+    given["K"] = sparse.BCOO.fromdense(given["w"][None, None], n_batch=2)
+    # one value, and one index, serves several examples
+    shared, several = jnp.array([[1.0, 2.0]]), jnp.array([[[1], [0]], [[3], [1]], [[2], [7]]])
+    given["S"] = sparse.BCOO((shared, several), shape=(3, 4))
+    given["Q"] = sparse.BCOO((jnp.arange(1.0, 7).reshape(3, 2), several[1:2]), shape=(3, 4))
     return {"jax": jax, "jnp": jnp, "lax": jax.lax, "np": np, **modules, "jet": modules["jet"].jet, **given}
 
 

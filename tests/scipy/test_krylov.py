@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import onax as jax
+import onax.experimental.sparse
 from onax.scipy.sparse import linalg
 
 RNG = np.random.default_rng(0)
@@ -62,3 +63,32 @@ def test_gmres_tells_of_failure():
 def test_refusals(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+class Doubled:
+    """A linear operator that has only `@`."""
+
+    def __init__(self, a):
+        self.a, self.shape = a, a.shape
+
+    def __matmul__(self, x):
+        return 2 * (self.a @ x)
+
+
+@pytest.mark.parametrize("solver", [linalg.cg, linalg.gmres, linalg.bicgstab])
+def test_operators(solver):
+    b = QUATS[0]
+    close(solver(Doubled(POSITIVE), b, tol=1e-12)[0], np.linalg.solve(2 * POSITIVE, b), 1e-9)
+    close(solver(jax.experimental.sparse.BCOO.fromdense(POSITIVE), b, tol=1e-12)[0], np.linalg.solve(POSITIVE, b), 1e-9)
+    with pytest.raises(ValueError, match="square"):
+        solver(Doubled(np.ones((2, 3))), b)
+
+
+@pytest.mark.parametrize("solver", [linalg.cg, linalg.gmres, linalg.bicgstab])
+def test_strict_promotion_and_weak_types(solver):
+    a, b = POSITIVE + 0j, QUATS[0] + 1j * QUATS[1]
+    with jax.numpy_dtype_promotion("strict"):
+        x = solver(a, b, tol=1e-12, M=np.eye(4, dtype=complex))[0]
+    close(x, np.linalg.solve(a, b), 1e-9)
+    assert x.dtype == np.complex128 and not x.weak_type
+    assert solver(lambda x: x * 2, 1.0)[0].weak_type

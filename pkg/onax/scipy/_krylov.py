@@ -14,21 +14,24 @@ import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
-from onax._core.trace import Tracer
+from onax._core.trace import Tracer, typeof
 from onax._ground import dtypes
 from onax._ground.typing import PyTree
 from onax._native.array import Array
 from onax._native.tree import tree_flatten, tree_unflatten
+from onax._prims.convert import convert
 
 
 def _as_operator(f):
-    """Converts a square matrix to a function; returns a function as it is."""
+    """Converts a square matrix, or what else has `@`, to a function; returns a function as it is."""
     if callable(f):
         return f
-    if isinstance(f, (np.ndarray, Array, Tracer)):
-        if f.ndim != 2 or f.shape[0] != f.shape[1]:
-            raise ValueError(f"linear operator must be a square matrix, but has shape: {f.shape}")
-        return partial(jnp.dot, f)
+    is_array = isinstance(f, (np.ndarray, Array, Tracer))
+    if is_array or hasattr(f, "__matmul__"):
+        shape = getattr(f, "shape", None)
+        if shape is not None and (len(shape) != 2 or shape[0] != shape[1]):
+            raise ValueError(f"linear operator must be a square matrix, but has shape: {shape}")
+        return partial(jnp.dot if is_array else operator.matmul, f)
     raise TypeError(f"linear operator must be either a function or ndarray: {f}")
 
 
@@ -38,7 +41,7 @@ class _FlatTree:
     def __init__(self, tree):
         leaves, self.tree = tree_flatten(tree)
         self.shapes = [x.shape for x in leaves]
-        self.dtypes = [x.dtype for x in leaves]
+        self.types = [(x.dtype, typeof(x).weak_type) for x in leaves]
         self.sizes = [x.size for x in leaves]
 
     def flatten(self, tree):
@@ -53,7 +56,7 @@ class _FlatTree:
         parts = [vector[end - size : end] for end, size in zip(ends, self.sizes)]
         if len(parts) == 1:
             parts = [vector]
-        leaves = [jnp.reshape(x, shape).astype(d) for x, shape, d in zip(parts, self.shapes, self.dtypes)]
+        leaves = [convert(jnp.reshape(x, shape), *kind) for x, shape, kind in zip(parts, self.shapes, self.types)]
         return tree_unflatten(self.tree, leaves)
 
     def map(self, function):
@@ -64,6 +67,11 @@ class _FlatTree:
 def _dot(x, y):
     """The real part of the inner product."""
     return jnp.vdot(x, y, precision=lax.Precision.HIGHEST).real
+
+
+def _cast(x, like):
+    """The value in the dtype of another one, since promotion may be strict."""
+    return x if x.dtype == like.dtype else x.astype(like.dtype)
 
 
 def _check_arguments(A, b, x0, M, maxiter):
@@ -118,7 +126,7 @@ def cg(
 
     Args:
       is Hermitian and positive definite.  Derivatives are those of the solution.
-      A: a square matrix, or a linear function of trees like `b`.
+      A: a square matrix, dense, sparse or of another class with `@`, or a linear function of trees like `b`.
       b: a vector, or a tree of arrays.
       x0: where to start, like `b`; default None, zeros.
       tol: the residual's norm may be this part of that of `b`; default 1e-5.
@@ -153,20 +161,20 @@ def _cg_iterations(A, b, x0, maxiter, tol, atol, M):
 
     def goes_on(state):
         _, r, gamma, _, k = state
-        return ((gamma if M is None else _dot(r, r)) > limit) & (k < maxiter)
+        return ((gamma.real if M is None else _dot(r, r)) > limit) & (k < maxiter)
 
     def step(state):
         x, r, gamma, p, k = state
         q = A(p)
-        alpha = gamma / _dot(p, q).astype(gamma.dtype)
+        alpha = gamma / _cast(_dot(p, q), r)
         x, r = x + alpha * p, r - alpha * q
         z = r if M is None else M(r)
-        new = _dot(r, z).astype(gamma.dtype)
+        new = _cast(_dot(r, z), r)
         return x, r, new, z + new / gamma * p, k + 1
 
     r = b - A(x0)
     z = r if M is None else M(r)
-    gamma = _dot(r, z)
+    gamma = _cast(_dot(r, z), r)
     return lax.while_loop(goes_on, step, (x0, r, gamma, z, 0))[0]
 
 
@@ -185,7 +193,7 @@ def bicgstab(
     The method may break down, and then stops.  Derivatives are those of the solution.
 
     Args:
-      A: a square matrix, or a linear function of trees like `b`.
+      A: a square matrix, dense, sparse or of another class with `@`, or a linear function of trees like `b`.
       b: a vector, or a tree of arrays.
       x0: where to start, like `b`; default None, zeros.
       tol: the residual's norm may be this part of that of `b`; default 1e-5.
@@ -240,7 +248,7 @@ def _bicgstab_iterations(A, b, x0, maxiter, tol, atol, M):
         return x, r, shadow, alpha, omega, new_rho, p, q, jnp.where(broken, -1, k + 1)
 
     r = b - A(x0)
-    one = jnp.ones((), r.dtype)
+    one = jnp.ones_like(r, shape=())
     return lax.while_loop(goes_on, step, (x0, r, r, one, one, one, r, r, 0))[0]
 
 
@@ -261,7 +269,7 @@ def gmres(
     Derivatives are those of the solution.
 
     Args:
-      A: a square matrix, or a linear function of trees like `b`.
+      A: a square matrix, dense, sparse or of another class with `@`, or a linear function of trees like `b`.
       b: a vector, or a tree of arrays.
       x0: where to start, like `b`; default None, zeros.
       tol: the residual's norm may be this part of that of `b`; default 1e-5.
@@ -315,7 +323,7 @@ def _gmres_iterations(A, b, x0, maxiter, tol, atol, restart, M):
         basis, upper = _arnoldi(lambda v: M(A(v)), r, size, restart)
         # upper is (columns, rows): A's columns in the basis; a unit matrix where a breakdown left them out
         q, triangle = jnp.linalg.qr(upper.T)
-        weights = jnp.conj(q[0]) * size
+        weights = jnp.conj(q[0]) * _cast(size, r)
         x = x + basis[:, :-1] @ lax.linalg.triangular_solve(triangle, weights[:, None], left_side=True)[:, 0]
         r = residual(x)
         return x, r, _norm(r), k + 1
@@ -327,7 +335,7 @@ def _gmres_iterations(A, b, x0, maxiter, tol, atol, restart, M):
 def _arnoldi(A, r, size, restart):
     """Returns an orthonormal basis of the subspace, as columns, and the transposed Hessenberg matrix of A in it."""
     eps = jnp.finfo(r.dtype).eps
-    basis = jnp.zeros((r.size, restart + 1), r.dtype).at[:, 0].set(r / size)
+    basis = jnp.zeros((r.size, restart + 1), r.dtype).at[:, 0].set(r / _cast(size, r))
 
     def goes_on(state):
         _, _, k, broken = state
@@ -344,8 +352,9 @@ def _arnoldi(A, r, size, restart):
         after = _norm(w)
         broken = ~(after > eps * before)
         after = jnp.where(broken, 0, after)
+        after = _cast(after, r)
         basis = basis.at[:, k + 1].set(jnp.where(broken, 0, w / after))
-        upper = upper.at[k].set(column.at[k + 1].set(after.astype(r.dtype)))
+        upper = upper.at[k].set(column.at[k + 1].set(after))
         return basis, upper, k + 1, broken
 
     upper = jnp.eye(restart, restart + 1, dtype=r.dtype)

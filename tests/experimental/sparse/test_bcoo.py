@@ -73,7 +73,7 @@ def test_products_of_batches():
     same(BATCH @ sparse.BCOO.fromdense(other, n_batch=1), want)
     same(m @ other[0], BATCH @ other[0])
     same(DENSE @ sparse.BCOO.fromdense(other, n_batch=1), DENSE @ other)
-    with pytest.raises(NotImplementedError, match="not batch axes of BCOO"):
+    with pytest.raises(NotImplementedError, match="must be among the batch dimensions in the sparse representation"):
         sparse.BCOO.fromdense(BATCH) @ other
     with pytest.raises(TypeError, match="contracting dimensions to have the same shape"):
         m @ BATCH
@@ -109,23 +109,32 @@ def test_wide_reductions_of_random_arrays():
 
 
 def test_refusals(mat):
-    other = sparse.BCOO.fromdense(DENSE, n_batch=1)
+    other, batched = sparse.BCOO.fromdense(DENSE, n_batch=1), sparse.BCOO.fromdense(BATCH, n_batch=1)
+    batched_dense = sparse.BCOO.fromdense(DENSE, n_dense=1)
     for call, error, words in (
         (lambda: mat + DENSE[0], NotImplementedError, "silent densification"),
         (lambda: mat + other, NotImplementedError, "different batch/dense dimensions"),
-        (lambda: mat * other, NotImplementedError, "layouts differ"),
         (lambda: mat / mat, NotImplementedError, "Division by a sparse array"),
-        (lambda: mat**-1, NotImplementedError, "positive integers"),
-        (lambda: mat[jnp.array([0, 1])], NotImplementedError, "integers, slices"),
-        (lambda: mat[3], IndexError, "out of bounds"),
-        (lambda: mat * np.ones((2, 3, 4)), NotImplementedError, "not broadcast"),
-        (lambda: other.transpose(), NotImplementedError, "batch axes move among themselves"),
-        (lambda: bcoo.bcoo_gather(mat, None, None, None), NotImplementedError, "indexing a sparse array by arrays"),
+        (lambda: mat**-1, NotImplementedError, "integer_pow with non-positive exponent -1"),
+        (lambda: mat * np.ones((2, 3, 4)), NotImplementedError, "output shape matches the sparse matrix shape"),
+        (lambda: mat * np.ones(3), ValueError, "Incompatible shapes for broadcasting"),
+        (lambda: mat * batched_dense, NotImplementedError, "differing numbers of dense dimensions"),
+        (lambda: bcoo.bcoo_multiply_sparse(mat, mat[0]), TypeError, "same number of dimensions"),
+        (lambda: other.transpose(), NotImplementedError, "cannot permute batch axes with non-batch axes"),
+        (lambda: bcoo.bcoo_extract(DENSE, DENSE), TypeError, "First argument to bcoo_extract should be a BCOO"),
+        (lambda: bcoo.bcoo_extract(mat, DENSE.T), ValueError, "shape mismatch"),
         (
-            lambda: bcoo.bcoo_conv_general_dilated(mat, mat, window_strides=(1,), padding="SAME"),
-            NotImplementedError,
-            "todense",
+            lambda: bcoo.bcoo_dot_general(batched, batched, dimension_numbers=(([2], [2]), ([], []))),
+            ValueError,
+            "unused batch dims on rhs with unused sparse dims on lhs",
         ),
+        (
+            lambda: bcoo.bcoo_dot_general(mat, mat, dimension_numbers=(([0], [0]), ([1], [1]))),
+            NotImplementedError,
+            "batch_dims must correspond to batch dimensions",
+        ),
+        (lambda: bcoo.bcoo_reduce_sum(mat, axes=(2,)), ValueError, "out of bounds"),
+        (lambda: jax.jit(sparse.BCOO.fromdense)(DENSE), jax.errors.ConcretizationTypeError, "nse"),
         (
             lambda: sparse.BCOO((np.ones(2), np.ones((2, 2))), shape=(2, 2)),
             ValueError,
@@ -168,3 +177,89 @@ def test_vmap_of_other_axes():
     assert made.n_batch == 1 and repr(made) == "BCOO(float32[2, 3, 4], nse=4, n_batch=1)"
     with pytest.raises(ValueError, match="Cannot map in_axis=1 for BCOO array with n_batch=1"):
         jax.vmap(lambda a: a, in_axes=1)(made)
+
+
+def test_products_keep_the_batch_axes_of_both_operands():
+    m, other = sparse.BCOO.fromdense(BATCH, n_batch=1), sparse.BCOO.fromdense(DENSE.T)
+    for product, n_batch, want in (
+        (bcoo.bcoo_dot_general(m, other, dimension_numbers=(([2], [0]), ([], []))), 1, BATCH @ DENSE.T),
+        (bcoo.bcoo_dot_general(m, m, dimension_numbers=(([2], [2]), ([0], [0]))), 1, BATCH @ BATCH.transpose(0, 2, 1)),
+        (bcoo.bcoo_dot_general(m, m, dimension_numbers=(([0], [0]), ([], []))), 0, np.tensordot(BATCH, BATCH, (0, 0))),
+    ):
+        assert product.n_batch == n_batch
+        same(product, want)
+
+
+def test_products_of_elements_are_broadcast_and_joined_over_layouts():
+    m, row, column = (sparse.BCOO.fromdense(x) for x in (DENSE, DENSE[:1], DENSE[:, 3:]))
+    batched = sparse.BCOO.fromdense(DENSE, n_batch=1)
+    twice = sparse.BCOO((jnp.ones(2), jnp.array([[1], [1]])), shape=(3,))
+    for product, n_batch, want in (
+        (m * row, 0, DENSE * DENSE[:1]), (row * column, 0, DENSE[:1] * DENSE[:, 3:]), (m * row[0], 0, DENSE * DENSE[0]),
+        (batched * m, 0, DENSE**2), (m * batched, 0, DENSE**2), (batched * batched, 1, DENSE**2),
+        (batched * row, 0, DENSE * DENSE[:1]), (twice * twice, 0, [0, 4, 0]),
+        (sparse.BCOO.fromdense(DENSE, nse=8) * row, 0, DENSE * DENSE[:1]),
+    ):  # fmt: skip
+        assert product.n_batch == n_batch
+        same(product, want)
+    by_data = jax.grad(lambda data: (m._with(data) * row).todense().sum())(m.data)
+    same(by_data, (np.ones((3, 4)) * DENSE[:1])[tuple(m.indices.T)])
+
+
+def test_values_and_indices_that_serve_several_examples_stay_shared():
+    one_data = sparse.BCOO((jnp.array([[1.0, 2.0]]), jnp.array([[[1], [0]], [[3], [1]]])), shape=(2, 4))
+    one_index = sparse.BCOO((jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.array([[[1], [0]]])), shape=(2, 4))
+    functions = {
+        "sort": lambda m: m.sort_indices(),
+        "sum": lambda m: m.sum_duplicates(nse=2),
+        "rows": lambda m: m[:, 1:],
+        "reverse": lambda m: m[:, ::-1],
+        "slice": lambda m: bcoo.bcoo_dynamic_slice(m, (0, 1), (2, 3)),
+        "twice": lambda m: m + m,
+    }
+    for m in (one_data, one_index):
+        dense = np.asarray(m.todense())
+        want = {"rows": dense[:, 1:], "reverse": dense[:, ::-1], "slice": dense[:, 1:], "twice": 2 * dense}
+        for name, f in functions.items():
+            for result in (f(m), jax.jit(f)(m)):
+                same(result, want.get(name, dense))
+                if m is one_index:
+                    assert result.indices.shape[0] == 1, name
+    assert (one_data + one_data).data.shape == (1, 4)
+    same(jax.vmap(lambda m: m.sort_indices())(one_data), one_data.todense())
+    with pytest.raises(NotImplementedError, match="reshape of arrays with broadcasted batch dimensions"):
+        sparse.BCOO((jnp.ones((1, 2)), one_index.indices.repeat(2, 0)), shape=(2, 4)).reshape(2, 2, 2)
+
+
+CONVOLVED = [np.array([[x]], np.float32) for x in ([1, 0, 2, 0, -3], [0, 1.5, 2])]
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID", "SAME_LOWER", [(3, 1)]])
+def test_convolutions(padding):
+    dense, (x, y) = jax.lax.conv_general_dilated(*CONVOLVED, (1,), padding), CONVOLVED
+    a, b = (sparse.BCOO.fromdense(z, n_batch=2, nse=4) for z in CONVOLVED)
+    convolve = lambda *operands: sparse.bcoo_conv_general_dilated(*operands, window_strides=(1,), padding=padding)
+    for operands in ((a, b), (a, y), (x, b), (x, y), (sparse.BCOO.fromdense(x), b)):
+        same(convolve(*operands), dense)
+    same(jax.jit(convolve)(a, b), dense)
+    loss = lambda convolution, z: jnp.sum(convolution(z) ** 2)
+    by_data = jax.grad(lambda data: loss(lambda d: convolve(a._with(d), b).todense(), data))(a.data)
+    wanted = jax.grad(lambda z: loss(lambda z: jax.lax.conv_general_dilated(z, y, (1,), padding), z))(jnp.asarray(x))
+    same(by_data[0, 0, :3], wanted[0, 0, np.array([0, 2, 4])])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"window_strides": (2,)}, "non-unit window_strides"),
+        ({"rhs_dilation": (2,)}, "bcoo convolution with rhs_dilation"),
+        ({"padding": [(1, 1)], "lhs_dilation": (2,)}, "bcoo convolution with lhs_dilation"),
+    ],
+)
+def test_convolutions_that_are_refused(options, words):
+    a, b = (sparse.BCOO.fromdense(x, n_batch=2) for x in CONVOLVED)
+    with pytest.raises(NotImplementedError, match=words):
+        sparse.bcoo_conv_general_dilated(a, b, **{"window_strides": (1,), "padding": "SAME"} | options)
+    with pytest.raises(NotImplementedError, match="leading dimensions other than"):
+        wide = sparse.BCOO.fromdense(np.ones((2, 2, 3), np.float32), n_batch=2)
+        sparse.bcoo_conv_general_dilated(wide, wide, window_strides=(1,), padding="SAME")

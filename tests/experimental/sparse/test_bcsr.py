@@ -51,7 +51,7 @@ def test_operations():
 def test_refusals():
     with pytest.raises(ValueError, match="must have 2 sparse dimensions"):
         sparse.BCSR.fromdense(DENSE[0])
-    with pytest.raises(ValueError, match="indptr of shape"):
+    with pytest.raises(ValueError, match="indptr shape must match the matrix shape plus 1"):
         sparse.BCSR((np.ones(2), np.zeros(2, int), np.zeros(2, int)), shape=(3, 4))
     with pytest.raises(NotImplementedError, match="n_sparse=2"):
         sparse.BCSR.from_bcoo(sparse.BCOO.fromdense(BATCH))
@@ -67,3 +67,16 @@ def test_indexing_keeps_two_sparse_axes():
     same(batched[1], BATCH[1])
     with pytest.raises(NotImplementedError, match="n_sparse"):
         m[0]
+
+
+def test_elements_with_dense_axes_are_extracted():
+    m = sparse.BCSR.fromdense(BATCH, n_dense=1)
+    np.testing.assert_array_equal(sparse.bcsr_extract(m.indices, m.indptr, BATCH * 2), m.data * 2)
+
+
+def test_indices_of_other_dtypes_and_batches_are_refused():
+    buffers = np.ones((2, 3)), np.zeros((3, 3), int), np.zeros((3, 3), int)
+    with pytest.raises(ValueError, match="data batch dimensions not compatible"):
+        sparse.BCSR(buffers, shape=(3, 2, 3))
+    with pytest.raises(ValueError, match="indices of a BCSR are integers"):
+        sparse.BCSR((np.ones(2), np.zeros(2), np.zeros(4, int)), shape=(3, 4))

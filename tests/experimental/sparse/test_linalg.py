@@ -43,7 +43,27 @@ def test_what_eigenvalues_need():
     x = jnp.ones((10, 2))
     with pytest.raises(ValueError, match="search dim"):
         sparse.linalg.lobpcg_standard(jnp.eye(10), x)
-    with pytest.raises(ValueError, match="same dtypes"):
+    with pytest.raises(ValueError, match="must have search dim > 0"):
+        sparse.linalg.lobpcg_standard(jnp.eye(10), x[:, :0])
+    with pytest.raises(ValueError, match="must have same dtypes"):
+        sparse.linalg.lobpcg_standard(lambda x: x.astype("float16"), jnp.ones((10, 1)))
+    with pytest.raises(ValueError, match="got output"):
         sparse.linalg.lobpcg_standard(lambda x: x[:5], jnp.ones((10, 1)))
     theta, _, steps = sparse.linalg.lobpcg_standard(jnp.diag(jnp.arange(10.0)), jnp.ones((10, 1)), m=2)
     assert steps == 2 and 6 < theta[0] < 9
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"b": jnp.arange(3)}, "data types do not match"),
+        ({"indices": jnp.zeros(3)}, "index arrays must be integer typed"),
+        ({"b": jnp.ones((3, 1))}, "Arrays must be one-dimensional"),
+        ({"b": jnp.ones(4)}, "Invalid CSR buffer sizes"),
+        ({"reorder": 4}, "must be one of"),
+    ],
+)
+def test_what_systems_need(change, words):
+    system = {"data": jnp.ones(3), "indices": jnp.arange(3), "indptr": jnp.arange(4), "b": jnp.ones(3)}
+    with pytest.raises(ValueError, match=words):
+        sparse.linalg.spsolve(**system | change)

@@ -8,7 +8,7 @@
 """
 
 from onax._ground.unavailable import unavailable as _unavailable
-from onax.experimental.sparse import ad, api, bcoo, bcsr, coo, csr, linalg, random, transform, util
+from onax.experimental.sparse import _operators, ad, api, bcoo, bcsr, coo, csr, linalg, random, transform, util
 from onax.experimental.sparse._base import JAXSparse
 from onax.experimental.sparse._primitives import (
     bcoo_dot_general_p,

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from onax import lax
 from onax._core.trace import Tracer
 from onax._native.array import Array
 
@@ -57,7 +58,9 @@ def _missing(name):
     return method
 
 
-for _name in "sum __neg__ __pos__ __mul__ __rmul__ __add__ __radd__ __sub__ __rsub__ __truediv__ __getitem__".split():
+for _name in (
+    "sum __neg__ __pos__ __mul__ __rmul__ __add__ __radd__ __sub__ __rsub__ __matmul__ __rmatmul__ __getitem__"
+).split():
     setattr(JAXSparse, _name, _missing(_name))
 
 
@@ -69,7 +72,9 @@ def example_of(cont, _, mat, axis):
             f"Cannot map in_axis={axis} for {name} array with n_batch={mat.n_batch}. in_axes for batched {name} "
             "operations must correspond to a batch dimension."
         )
-    return _with_buffers(mat, [cont(b, axis) for b in mat._bufs], (*mat.shape[:axis], *mat.shape[axis + 1 :]))
+    # an axis of length 1 serves all examples
+    buffers = [cont(b, axis) if b.shape[axis] == mat.shape[axis] else lax.squeeze(b, (axis,)) for b in mat._bufs]
+    return _with_buffers(mat, buffers, (*mat.shape[:axis], *mat.shape[axis + 1 :]))
 
 
 def examples_of(cont, size, mat, axis):

@@ -29,10 +29,20 @@ def columns_of(indices):
     return tuple(indices[..., i] for i in range(indices.shape[-1]))
 
 
-def broadcast_batch(mat):
-    """(data, indices) with all batch axes of full length."""
-    batch, n = mat.shape[: mat.n_batch], mat.n_batch
-    return (jnp.broadcast_to(x, (*batch, *x.shape[n:])) for x in (mat.data, mat.indices))
+def broadcast_batch(mat, axes=None):
+    """(data, indices) with the batch axes, default all of them, of full length."""
+    n, lengths = mat.n_batch, mat.shape[: mat.n_batch]
+
+    def full(x):
+        batch = (m if axes is None or i in axes else x.shape[i] for i, m in enumerate(lengths))
+        return jnp.broadcast_to(x, (*batch, *x.shape[n:]))
+
+    return full(mat.data), full(mat.indices)
+
+
+def with_buffers(mat, data, indices, **known):
+    """The array with other buffers, about which as much is known as about its own, or as `known` says."""
+    return type(mat)((data, indices), **{**mat._info._asdict(), **known})
 
 
 def row_of(values, indices):
@@ -60,13 +70,11 @@ def mask_data(mat, mask, data=None):
     return jnp.where(mask.reshape(*mask.shape, *(1,) * mat.n_dense), data, jnp.zeros((), data.dtype))
 
 
-def mask_padding(mat):
-    """The indices, -1 where they are out of bounds, so that they equal no others."""
-    return jnp.where(is_inside(mat)[..., None], mat.indices, jnp.array(-1, mat.indices.dtype))
+def extract(indices, arr, assume_unique=True):
+    """The elements of a dense array at indices; 0 for those out of bounds.
 
-
-def extract(indices, arr):
-    """The elements of a dense array at indices; 0 for those out of bounds."""
+    Unless `assume_unique`, they are 0 too where an index occurs again.
+    """
     n_batch, (nse, n_sparse) = indices.ndim - 2, indices.shape[-2:]
 
     def take(i, a):
@@ -74,7 +82,27 @@ def extract(indices, arr):
             return jnp.broadcast_to(a, (nse, *a.shape))
         return a.at[columns_of(i)].get(mode="fill", fill_value=0)
 
-    return nfold_vmap(take, n_batch)(indices, arr)
+    def is_first(i):
+        equal = jnp.all(i[:, None] == i[None], -1)
+        return jnp.argmax(equal, 1) == jnp.arange(nse)
+
+    data = nfold_vmap(take, n_batch)(indices, arr)
+    if assume_unique or not nse:
+        return data
+    first = nfold_vmap(is_first, n_batch)(indices)
+    first = first.reshape(*first.shape, *(1,) * (data.ndim - first.ndim))
+    return jnp.where(first, data, jnp.zeros((), data.dtype))
+
+
+def count_stored(mat, n_batch=0, n_dense=0):
+    """The number of elements that a sparse array of these values stores in each example: a scalar array.
+
+    Of a stored element, which is an array along the dense axes, one value at least is not 0.
+    """
+    mask = mat != 0
+    if n_dense:
+        mask = mask.any(tuple(range(mat.ndim - n_dense, mat.ndim)))
+    return mask.sum(tuple(range(n_batch, mask.ndim))).max(initial=0)
 
 
 # ---- order of the elements
@@ -95,15 +123,16 @@ def bcoo_sort_indices(mat: Coordinates) -> Coordinates:
       >>> sparse.bcoo_sort_indices(mat).data
       Array([6., 5.], dtype=float32)
     """
-    data, indices = broadcast_batch(mat)
+    if not mat.n_sparse:
+        return with_buffers(mat, mat.data, mat.indices, indices_sorted=True)
 
-    def sort(data, indices):
+    def sort(indices):
         order = jnp.lexsort(columns_of(indices)[::-1])
-        return data[order], indices[order]
+        return indices[order], order
 
-    if mat.n_sparse:
-        data, indices = nfold_vmap(sort, mat.n_batch, broadcasted=False)(data, indices)
-    return type(mat)((data, indices), shape=mat.shape, indices_sorted=True, unique_indices=mat.unique_indices)
+    indices, order = nfold_vmap(sort, mat.n_batch, broadcasted=False)(mat.indices)
+    data = nfold_vmap(lambda data, order: data[order], mat.n_batch)(mat.data, order)
+    return with_buffers(mat, data, indices, indices_sorted=True)
 
 
 def bcoo_sum_duplicates(mat: Coordinates, nse: int | None = None) -> Coordinates:
@@ -126,8 +155,7 @@ def bcoo_sum_duplicates(mat: Coordinates, nse: int | None = None) -> Coordinates
       >>> sparse.bcoo_sum_duplicates(mat).data
       Array([11.], dtype=float32)
     """
-    data, indices = broadcast_batch(mat)
-    bound = bound_of(mat)
+    bound, indices = bound_of(mat), mat.indices
     indices = jnp.where(is_inside(mat, indices, keepdims=True), indices, bound)
     if nse is None and isinstance(indices, Tracer):
         raise ValueError(
@@ -136,20 +164,23 @@ def bcoo_sum_duplicates(mat: Coordinates, nse: int | None = None) -> Coordinates
         )
     if nse is None:
         nse = _count_distinct(np.asarray(indices), mat.n_batch, np.asarray(mat._sparse_shape))
+    nse = operator.index(nse)
 
-    def merge(data, indices):
+    def find(indices):
         if not mat.n_sparse:
-            total = jnp.zeros((nse, *data.shape[1:]), data.dtype).at[:1].set(data.sum(0, keepdims=True))
-            return total, jnp.zeros((nse, 0), indices.dtype)
+            return jnp.zeros((nse, 0), indices.dtype), jnp.zeros(mat.nse, np.int32)
         kept, where = jnp.unique(
             indices, axis=0, size=max(nse, mat.nse), fill_value=bound.reshape(-1), return_inverse=True
         )
-        total = jnp.zeros((nse, *data.shape[1:]), data.dtype)
-        total = total.at[where.reshape(-1)].add(data, mode="drop") if data.shape[0] else total
-        return total, kept[:nse]
+        return kept[:nse], where.reshape(-1)
 
-    data, indices = nfold_vmap(merge, mat.n_batch, broadcasted=False)(data, indices)
-    return type(mat)((data, indices), shape=mat.shape, indices_sorted=True, unique_indices=True)
+    def add(data, where):
+        total = jnp.zeros((nse, *data.shape[1:]), data.dtype)
+        return total.at[where].add(data, mode="drop") if mat.nse else total
+
+    indices, where = nfold_vmap(find, mat.n_batch, broadcasted=False)(indices)
+    data = nfold_vmap(add, mat.n_batch)(mat.data, where)
+    return with_buffers(mat, data, indices, indices_sorted=True, unique_indices=True)
 
 
 def _count_distinct(indices, n_batch, bound):
@@ -180,10 +211,11 @@ def bcoo_eliminate_zeros(mat: Coordinates, nse: int | None = None) -> Coordinate
       >>> sparse.bcoo.bcoo_eliminate_zeros(mat).nse
       1
     """
-    data, indices = broadcast_batch(mat)
-    is_zero = jnp.all(data == 0, axis=tuple(range(mat.n_batch + 1, data.ndim)))
-    indices = jnp.where(is_zero[..., None], bound_of(mat), indices)
-    return bcoo_sum_duplicates(type(mat)((data, indices), shape=mat.shape), nse)
+    is_zero = jnp.all(mat.data == 0, axis=tuple(range(mat.n_batch + 1, mat.data.ndim)))
+    shared = tuple(i for i, n in enumerate(mat.indices.shape[: mat.n_batch]) if n == 1)
+    is_zero = is_zero.all(shared, keepdims=True)  # indices that serve several examples go when all their values are 0
+    indices = jnp.where(is_zero[..., None], bound_of(mat), mat.indices)
+    return bcoo_sum_duplicates(type(mat)((mat.data, indices), shape=mat.shape), nse)
 
 
 def bcoo_update_layout(
@@ -245,10 +277,10 @@ def _check_efficient(mat, n_batch, n_dense, on_inefficient):
     for name, (before, after, lengths) in grown.items():
         if after > before and any(n > 1 for n in lengths) and on_inefficient is not None:
             text = f"For matrix of shape {mat.shape}, increasing {name} from {before} to {after} results in inefficient"
-            text += " storage. The argument on_inefficient of bcoo_update_layout says what happens then."
+            text += " storage. To disable this {}, set the on_inefficient argument of bcoo_update_layout to {}None."
             if on_inefficient == "error":
-                raise SparseEfficiencyError(text)
-            warnings.warn(text, SparseEfficiencyWarning, stacklevel=4)
+                raise SparseEfficiencyError(text.format("error", "'warn' or "))
+            warnings.warn(text.format("warning", ""), SparseEfficiencyWarning, stacklevel=4)
 
 
 def _grid(lengths, dtype):

@@ -29,7 +29,7 @@ def _derived(name, function, multiple_results=False):
 
 bcoo_todense_p = _derived("bcoo_todense", lambda data, indices, *, spinfo: _bcoo(data, indices, spinfo).todense())
 bcoo_fromdense_p = _derived("bcoo_fromdense", bcoo.bcoo_fromdense, True)
-bcoo_extract_p = _derived("bcoo_extract", lambda indices, arr, **_: bcoo.extract(indices, arr))
+bcoo_extract_p = _derived("bcoo_extract", bcoo.extract)
 bcoo_transpose_p = _derived(
     "bcoo_transpose",
     lambda data, indices, *, permutation, spinfo: bcoo.bcoo_transpose(

@@ -1,6 +1,6 @@
 """Products of sparse operands without batch and dense axes, on their buffers: data (nse,) and indices (nse, axes)."""
 
-import math
+import numpy as np
 
 from onax import numpy as jnp
 from onax.experimental.sparse._layout import row_of
@@ -34,28 +34,48 @@ def _mask(terms, indices, shape):
     return jnp.where(inside.reshape(-1, *(1,) * (terms.ndim - 1)), terms, jnp.zeros((), terms.dtype))
 
 
-def contract_sparse(x, i, x_shape, x_contracting, y, j, y_shape, y_contracting):
+def contract_sparse(x, i, y, j, *, x_shape, x_contracting, y_shape, y_contracting):
     """The product of two sparse arrays, summed over pairs of axes: (data, indices), one element for each pair.
 
-    Elements whose contracted indices differ, or are out of bounds, are padding.
+    Elements whose contracted indices differ, or are out of bounds, are 0.
     """
     x_free = [k for k in range(len(x_shape)) if k not in x_contracting]
     y_free = [k for k in range(len(y_shape)) if k not in y_contracting]
+    is_term = _equal_and_inside(i, j, x_shape, y_shape, zip(x_contracting, y_contracting))
+    data = jnp.where(is_term, x[:, None] * y[None], jnp.zeros((), jnp.result_type(x, y))).reshape(-1)
+    indices = jnp.concatenate(
+        [
+            jnp.broadcast_to(part, (*is_term.shape, part.shape[-1]))
+            for part in (i[:, None, np.array(x_free, int)], j[None, :, np.array(y_free, int)])
+        ],
+        -1,
+    )
+    return data, indices.reshape(data.shape[0], len(x_free) + len(y_free)).astype(i.dtype)
+
+
+def _equal_and_inside(i, j, x_shape, y_shape, pairs):
+    """Which pairs of elements lie in their arrays and have the same indices on pairs of axes: bool (n, m)."""
     bounds = (row_of(shape, k) for shape, k in ((x_shape, i), (y_shape, j)))
     x_inside, y_inside = (jnp.all(k < bound, -1) for k, bound in zip((i, j), bounds))
-    is_term = x_inside[:, None] & y_inside[None]
-    for a, b in zip(x_contracting, y_contracting):
-        is_term &= i[:, None, a] == j[None, :, b]
-    data = jnp.where(is_term, x[:, None] * y[None], jnp.zeros((), jnp.result_type(x, y))).reshape(-1)
-    columns = [jnp.broadcast_to(i[:, None, k], is_term.shape) for k in x_free]
-    columns += [jnp.broadcast_to(j[None, :, k], is_term.shape) for k in y_free]
-    shape = [x_shape[k] for k in x_free] + [y_shape[k] for k in y_free]
-    if not columns:
-        return data, jnp.zeros((data.shape[0], 0), i.dtype)
-    indices = jnp.stack([jnp.where(is_term, c, n) for c, n in zip(columns, shape)], -1)
-    return data, indices.reshape(-1, len(shape)).astype(i.dtype)
+    result = x_inside[:, None] & y_inside[None]
+    for a, b in pairs:
+        result &= i[:, None, a] == j[None, :, b]
+    return result
 
 
-def largest_nse(shape, nse):
-    """The room that a result needs: no more than it has elements."""
-    return min(nse, max(math.prod(shape), 1))
+def multiply_elements(x, i, y, j, *, x_shape, y_shape):
+    """The elementwise product of two sparse arrays, broadcast: (data, indices), with room for every pair of elements.
+
+    The shapes are those of the sparse axes; data (nse, dense...).
+    """
+    shape = jnp.broadcast_shapes(x_shape, y_shape)
+    pairs = [(k, k) for k in range(len(shape)) if x_shape[k] != 1 and y_shape[k] != 1]
+    is_term = _equal_and_inside(i, j, x_shape, y_shape, pairs)
+    where = jnp.nonzero(is_term, size=is_term.size, fill_value=is_term.shape)
+    of_x, of_y = (
+        [b.at[at].get(mode="fill", fill_value=0) for b in buffers] for at, buffers in zip(where, ((x, i), (y, j)))
+    )
+    indices = jnp.maximum(of_x[1], of_y[1])
+    is_pair = (where[0] < is_term.shape[0])[:, None]
+    outside = jnp.array(max(shape, default=0), indices.dtype)
+    return of_x[0] * of_y[0], jnp.where(is_pair, indices, outside)

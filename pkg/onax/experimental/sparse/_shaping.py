@@ -1,15 +1,17 @@
 """Functions of BCOO arrays that move, select and join their elements."""
 
+import functools
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any, NoReturn
 
 import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
-from onax._ground.typing import ArrayLike, DTypeLike, PrecisionLike
+from onax._ground.typing import ArrayLike
+from onax._ground.util import canonicalize_axis
+from onax._transforms.abstract import ShapeDtypeStruct, eval_shape
 from onax.experimental.sparse._base import Coordinates, JAXSparse
 from onax.experimental.sparse._layout import (
     bcoo_sum_duplicates,
@@ -43,18 +45,23 @@ def bcoo_transpose(mat: Coordinates, *, permutation: Sequence[int]) -> Coordinat
       >>> sparse.bcoo_transpose(sparse.bcoo_fromdense(jnp.ones((2, 3))), permutation=(1, 0)).shape
       (3, 2)
     """
-    permutation = tuple(operator.index(i) % max(mat.ndim, 1) for i in permutation)
+    permutation = tuple(operator.index(i) for i in permutation)
     if sorted(permutation) != list(range(mat.ndim)):
-        raise TypeError(f"transpose permutation isn't a permutation of operand dimensions, got {permutation=}")
+        raise TypeError(
+            f"transpose permutation isn't a permutation of operand dimensions, got permutation {permutation} for shape "
+            f"{mat.shape}."
+        )
     batch, sparse, dense = parts(mat, permutation)
     n = mat.n_batch
     if sorted(batch) != list(range(n)):
         raise NotImplementedError(
-            f"transpose of BCOO: batch axes move among themselves; got {permutation=}, n_batch={n}"
+            f"transpose permutation cannot permute batch axes with non-batch axes; got permutation {permutation}, with "
+            f"n_batch={n}."
         )
     if sorted(dense) != list(range(n + mat.n_sparse, mat.ndim)):
         raise NotImplementedError(
-            f"transpose of BCOO: dense axes move among themselves; got {permutation=}, n_dense={mat.n_dense}"
+            f"transpose permutation cannot permute dense axes with non-dense axes; got permutation {permutation}, with "
+            f"n_dense={mat.n_dense}."
         )
     columns = [i - n for i in sparse]
     data = mat.data.transpose(*batch, n, *(i + 1 - mat.n_sparse for i in dense))
@@ -79,6 +86,7 @@ def bcoo_reshape(
       A BCOO.
 
     Raises:
+      NotImplementedError: one value serves several examples, whose indices differ.
       ValueError: the shape joins batch, sparse and dense axes.
 
     Examples:
@@ -86,6 +94,9 @@ def bcoo_reshape(
       >>> sparse.bcoo_reshape(sparse.bcoo_fromdense(jnp.ones((2, 3))), new_sizes=(6,)).shape
       (6,)
     """
+    n = mat.n_batch
+    if mat.indices.shape[:n] != mat.data.shape[:n] != mat.shape[:n]:
+        raise NotImplementedError("reshape of arrays with broadcasted batch dimensions.")
     if dimensions is not None:
         mat = bcoo_transpose(mat, permutation=dimensions)
     new_sizes = tuple(operator.index(n) for n in new_sizes)
@@ -141,7 +152,7 @@ def bcoo_broadcast_in_dim(
     """
     batch, sparse, dense = parts(mat, broadcast_dimensions)
     if len(broadcast_dimensions) != mat.ndim:
-        raise ValueError(f"{mat.shape=} and {broadcast_dimensions=} must have the same length")
+        raise ValueError(f"spinfo.shape={mat.shape} and {broadcast_dimensions=} must have the same length")
     n_batch = min((*sparse, *dense), default=len(shape))
     n_dense = len(shape) - min(dense) if dense else 0
     n_sparse = len(shape) - n_batch - n_dense
@@ -181,7 +192,7 @@ def bcoo_squeeze(arr: Coordinates, *, dimensions: Sequence[int]) -> Coordinates:
       >>> sparse.bcoo_squeeze(sparse.bcoo_fromdense(jnp.ones((1, 3))), dimensions=(0,)).shape
       (3,)
     """
-    dimensions = tuple(operator.index(d) % arr.ndim for d in dimensions)
+    dimensions = tuple(canonicalize_axis(d, arr.ndim) for d in dimensions)
     if any(arr.shape[d] != 1 for d in dimensions):
         raise ValueError(
             "cannot select an axis to squeeze out which has size not equal to one, got "
@@ -191,8 +202,7 @@ def bcoo_squeeze(arr: Coordinates, *, dimensions: Sequence[int]) -> Coordinates:
     kept = [i for i in range(arr.n_sparse) if i + arr.n_batch not in sparse]
     data, indices = arr.data, arr.indices
     if sparse:
-        data, indices = broadcast_batch(arr)
-        data = mask_data(arr, is_inside(arr, indices), data)
+        data = mask_data(arr, is_inside(arr), data)
     data = lax.squeeze(data, (*batch, *(d + 1 - arr.n_sparse for d in dense)))
     indices = lax.squeeze(indices[..., np.array(kept, int)], batch)
     shape = tuple(n for i, n in enumerate(arr.shape) if i not in dimensions)
@@ -214,8 +224,10 @@ def bcoo_rev(operand: Coordinates, dimensions: Sequence[int]) -> Coordinates:
       >>> sparse.bcoo_rev(sparse.bcoo_fromdense(jnp.array([0.0, 5.0])), (0,)).todense()
       Array([5., 0.], dtype=float32)
     """
+    if not all(0 <= d < operand.ndim for d in dimensions) or len(set(dimensions)) < len(dimensions):
+        eval_shape(lambda x: lax.rev(x, dimensions), ShapeDtypeStruct(operand.shape, operand.dtype))  # which refuses
     batch, sparse, dense = ([d for d in part if d in dimensions] for part in parts(operand, range(operand.ndim)))
-    data, indices = broadcast_batch(operand)
+    data, indices = operand.data, operand.indices
     data = lax.rev(data, (*batch, *(d + 1 - operand.n_sparse for d in dense)))
     indices, bound = lax.rev(indices, batch), bound_of(operand)
     if sparse:
@@ -223,6 +235,11 @@ def bcoo_rev(operand: Coordinates, dimensions: Sequence[int]) -> Coordinates:
         reverse = jnp.where(is_reversed, bound - 1 - indices, indices)
         indices = jnp.where(is_inside(operand, indices, keepdims=True), reverse, bound)
     return type(operand)((data, indices), shape=operand.shape)
+
+
+def _check_sparse(name, mat):
+    if not isinstance(mat, JAXSparse):
+        raise TypeError(f"{name}: input should be BCOO array, got type(mat)={type(mat)}")
 
 
 def bcoo_slice(
@@ -244,6 +261,7 @@ def bcoo_slice(
       A BCOO.
 
     Raises:
+      TypeError: `mat` is no BCOO.
       ValueError: the indices do not lie in the array.
 
     Examples:
@@ -252,16 +270,28 @@ def bcoo_slice(
       >>> sparse.bcoo_slice(mat, start_indices=(1,), limit_indices=(3,)).todense()
       Array([5., 6.], dtype=float32)
     """
-    strides = [1] * mat.ndim if strides is None else list(strides)
-    if not all(0 <= a <= b <= n and s > 0 for a, b, n, s in zip(start_indices, limit_indices, mat.shape, strides)):
-        raise ValueError(
-            f"bcoo_slice: invalid indices. Got {start_indices=}, {limit_indices=}, {strides=} and shape={mat.shape}"
-        )
+    _check_sparse("bcoo_slice", mat)
+    start_indices, limit_indices = ([operator.index(i) for i in x] for x in (start_indices, limit_indices))
+    strides = [1] * mat.ndim if strides is None else [operator.index(i) for i in strides]
+    if len(start_indices) != mat.ndim or len(limit_indices) != mat.ndim:
+        raise ValueError(f"bcoo_slice: indices must have size mat.ndim={mat.ndim}")
+    if len(strides) != mat.ndim:
+        raise ValueError(f"len(strides) = {len(strides)}; expected {mat.ndim}")
+    if any(s <= 0 for s in strides):
+        raise ValueError(f"strides must be a sequence of positive integers; got {strides}")
+    if not all(0 <= a <= b <= n for a, b, n in zip(start_indices, limit_indices, mat.shape)):
+        raise ValueError(f"bcoo_slice: invalid indices. Got {start_indices=}, {limit_indices=} and shape={mat.shape}")
     slices = [slice(*bounds) for bounds in zip(start_indices, limit_indices, strides)]
     shape = tuple(len(range(*s.indices(n))) for s, n in zip(slices, mat.shape))
     batch, sparse, dense = parts(mat, slices)
-    data, indices = broadcast_batch(mat)
-    data, indices = data[(*batch, slice(None), *dense)], indices[tuple(batch)]
+    # a batch axis of length 1 that serves all examples stays
+    data, indices = (
+        x[tuple(s if m == n else slice(None) for s, m, n in zip(batch, x.shape, mat.shape))]
+        for x in (mat.data, mat.indices)
+    )
+    data = data[(*(slice(None),) * (mat.n_batch + 1), *dense)]
+    if not sparse:
+        return type(mat)((data, indices), shape=shape)
     starts, limits, steps = (row_of([getattr(s, name) for s in sparse], indices) for name in ("start", "stop", "step"))
     kept = jnp.all((indices >= starts) & (indices < limits) & ((indices - starts) % steps == 0), -1)
     return _selected(mat, shape, data, (indices - starts) // steps, kept)
@@ -290,7 +320,8 @@ def bcoo_dynamic_slice(mat: Coordinates, start_indices: Sequence[ArrayLike], sli
       A BCOO.
 
     Raises:
-      TypeError: the slice is larger than the array.
+      TypeError: the slice is larger than the array, or starts are no integer scalars.
+      ValueError: the numbers of starts, of sizes and of axes differ.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -299,19 +330,27 @@ def bcoo_dynamic_slice(mat: Coordinates, start_indices: Sequence[ArrayLike], sli
       Array([5., 6.], dtype=float32)
     """
     sizes = tuple(operator.index(n) for n in slice_sizes)
-    if len(sizes) != mat.ndim or any(not 0 <= n <= m for n, m in zip(sizes, mat.shape)):
-        raise TypeError(
-            "slice_sizes must be less than or equal to operand shape, got slice_sizes "
-            f"{sizes} for operand shape {mat.shape}"
-        )
     starts = [jnp.asarray(s) for s in start_indices]
+    if (
+        not len(sizes) == len(starts) == mat.ndim
+        or any(not 0 <= n <= m for n, m in zip(sizes, mat.shape))
+        or any(s.ndim or not jnp.issubdtype(s.dtype, jnp.integer) for s in starts)
+    ):
+        dense = ShapeDtypeStruct(mat.shape, mat.dtype)
+        return eval_shape(functools.partial(lax.dynamic_slice, slice_sizes=sizes), dense, starts)  # which refuses
     starts = [jnp.clip(jnp.where(s < 0, s + n, s), 0, n - m) for s, n, m in zip(starts, mat.shape, sizes)]
     batch, sparse, dense = parts(mat, starts)
     batch_sizes, sparse_sizes, dense_sizes = parts(mat, sizes)
-    data, indices = broadcast_batch(mat)
     zero = jnp.zeros((), starts[0].dtype) if starts else 0
-    data = lax.dynamic_slice(data, (*batch, zero, *dense), (*batch_sizes, mat.nse, *dense_sizes))
-    indices = lax.dynamic_slice(indices, (*batch, zero, zero), (*batch_sizes, *indices.shape[-2:]))
+
+    def of_batch(x, rest, rest_sizes):
+        shared = [m != n for m, n in zip(x.shape, mat.shape[: mat.n_batch])]
+        at = [zero if s else start for s, start in zip(shared, batch)]
+        lengths = [1 if s else n for s, n in zip(shared, batch_sizes)]
+        return lax.dynamic_slice(x, (*at, *rest), (*lengths, *rest_sizes))
+
+    data = of_batch(mat.data, (zero, *dense), (mat.nse, *dense_sizes))
+    indices = of_batch(mat.indices, (zero, zero), mat.indices.shape[-2:])
     if not sparse:
         return type(mat)((data, indices), shape=sizes)
     indices -= row_of(sparse, indices)
@@ -340,37 +379,51 @@ def bcoo_concatenate(operands: Sequence[Coordinates], *, dimension: int) -> Coor
       >>> sparse.bcoo_concatenate([mat, mat], dimension=0).todense()
       Array([0., 5., 0., 5.], dtype=float32)
     """
+    dimension = operator.index(dimension)
     if not all(isinstance(x, JAXSparse) for x in operands):
         raise ValueError(f"bcoo_concatenate: expected operands to be a sequence of BCOO arrays. Got {operands}")
-    if len({x.n_dense for x in operands}) > 1 or len({x.ndim for x in operands}) > 1:
-        raise ValueError("bcoo_concatenate requires inputs to have matching numbers of axes, dense ones too.")
-    n_batch = min(x.n_batch for x in operands)
-    if any(x.n_batch != n_batch for x in operands):
-        if any(n != 1 for x in operands for n in x.shape[n_batch : x.n_batch]):
-            raise ValueError("bcoo_concatenate requires inputs to have matching batch dimensions.")
-        operands = [bcoo_update_layout(x, n_batch=n_batch) for x in operands]
-    first = operands[0]
+    others = {(x.dtype, x.ndim, *x.shape[:dimension], *x.shape[dimension + 1 :]) for x in operands}
+    if len(others) != 1 or not 0 <= dimension < operands[0].ndim:
+        types = [ShapeDtypeStruct(x.shape, x.dtype) for x in operands]
+        eval_shape(functools.partial(lax.concatenate, dimension=dimension), types)  # which refuses
+    if len({x.n_dense for x in operands}) > 1:
+        raise ValueError("bcoo_concatenate requires inputs to have matching nse dimensions.")
+    operands = _of_one_batch(operands)
+    first, n_batch = operands[0], operands[0].n_batch
     if dimension >= n_batch + first.n_sparse:
         raise NotImplementedError("Concatenation along dense dimensions.")
-    shapes = [(*x.shape[:dimension], *x.shape[dimension + 1 :]) for x in operands]
-    if len(set(shapes)) > 1:
-        raise TypeError(f"bcoo_concatenate: shapes differ in other axes: {[x.shape for x in operands]}")
     ends = np.cumsum([x.shape[dimension] for x in operands])
     shape = (*first.shape[:dimension], int(ends[-1]), *first.shape[dimension + 1 :])
     if dimension < n_batch:
         room = max(x.nse for x in operands)
         pieces = [broadcast_batch(_pad(x, room)) for x in operands]
         return type(first)([jnp.concatenate(pair, axis=dimension) for pair in zip(*pieces)], shape=shape)
-    pieces = [_shifted(x, dimension - n_batch, e - x.shape[dimension], shape) for x, e in zip(operands, ends)]
+    batches = {(x.data.shape[:n_batch], x.indices.shape[:n_batch]) for x in operands}
+    buffers = [x._bufs if len(batches) == 1 else broadcast_batch(x) for x in operands]
+    pieces = [
+        (data, _shifted(x, indices, dimension - n_batch, e - x.shape[dimension], shape))
+        for x, (data, indices), e in zip(operands, buffers, ends)
+    ]
     return type(first)([jnp.concatenate(pair, axis=n_batch) for pair in zip(*pieces)], shape=shape)
 
 
-def _shifted(mat, column, offset, shape):
-    """(data, indices) with an offset in one column, padding out of the new bounds."""
-    data, indices = broadcast_batch(mat)
+def _of_one_batch(operands):
+    """The arrays with one number of batch axes, where their first axes have length 1 and allow it."""
+    numbers = {x.n_batch for x in operands}
+    if numbers == {0, 1}:
+        for n in (1, 0):
+            if all(x.shape[0] == 1 for x in operands if x.n_batch != n):
+                return [bcoo_update_layout(x, n_batch=n) for x in operands]
+    if len(numbers) != 1:
+        raise ValueError("bcoo_concatenate requires inputs to have matching batch dimensions.")
+    return operands
+
+
+def _shifted(mat, indices, column, offset, shape):
+    """Indices with an offset in one column, padding out of the new bounds."""
     bound = row_of(shape[mat.n_batch : mat.n_batch + mat.n_sparse], indices)
     inside = is_inside(mat, indices, keepdims=True)
-    return data, jnp.where(inside, indices.at[..., column].add(int(offset)), bound)
+    return jnp.where(inside, indices.at[..., column].add(int(offset)), bound)
 
 
 def _pad(mat, nse):
@@ -381,134 +434,3 @@ def _pad(mat, nse):
     data = jnp.pad(mat.data, [(0, more if i == n else 0) for i in range(mat.data.ndim)])
     padding = jnp.broadcast_to(bound_of(mat), (*mat.indices.shape[:n], more, mat.n_sparse))
     return type(mat)((data, jnp.concatenate([mat.indices, padding], n)), **mat._info._asdict())
-
-
-def bcoo_gather(
-    operand: Any,
-    start_indices: ArrayLike,
-    dimension_numbers: Any,
-    slice_sizes: Sequence[int],
-    *,
-    unique_indices: bool = False,
-    indices_are_sorted: bool = False,
-    mode: Any = None,
-    fill_value: ArrayLike | None = None,
-) -> NoReturn:
-    """Raises NotImplementedError: `bcoo_slice` and `bcoo_dynamic_slice` take slices.
-
-    Args:
-      operand: a BCOO.
-      start_indices: as in `lax.gather`.
-      dimension_numbers: as in `lax.gather`.
-      slice_sizes: as in `lax.gather`.
-      unique_indices: as in `lax.gather`.
-      indices_are_sorted: as in `lax.gather`.
-      mode: as in `lax.gather`.
-      fill_value: as in `lax.gather`.
-
-    Raises:
-      NotImplementedError: always.
-
-    Examples:
-      >>> from onax.experimental import sparse
-      >>> sparse.bcoo_gather(None, None, None, None)
-      Traceback (most recent call last):
-          ...
-      NotImplementedError: bcoo_gather: indexing a sparse array by arrays; index with ...
-    """
-    raise NotImplementedError(
-        "bcoo_gather: indexing a sparse array by arrays; index with integers and slices, or use todense()"
-    )
-
-
-def bcoo_conv_general_dilated(
-    lhs: Any,
-    rhs: Any,
-    *,
-    window_strides: Sequence[int],
-    padding: str | Sequence[tuple[int, int]],
-    lhs_dilation: Sequence[int] | None = None,
-    rhs_dilation: Sequence[int] | None = None,
-    dimension_numbers: Any = None,
-    feature_group_count: int = 1,
-    batch_group_count: int = 1,
-    precision: PrecisionLike = None,
-    preferred_element_type: DTypeLike | None = None,
-    out_sharding: Any = None,
-) -> NoReturn:
-    """Raises NotImplementedError: a convolution reads each element many times, which a dense array serves better.
-
-    Args:
-      lhs: a BCOO.
-      rhs: a BCOO.
-      window_strides: as in `lax.conv_general_dilated`.
-      padding: as in `lax.conv_general_dilated`.
-      lhs_dilation: as in `lax.conv_general_dilated`.
-      rhs_dilation: as in `lax.conv_general_dilated`.
-      dimension_numbers: as in `lax.conv_general_dilated`.
-      feature_group_count: as in `lax.conv_general_dilated`.
-      batch_group_count: as in `lax.conv_general_dilated`.
-      precision: as in `lax.conv_general_dilated`.
-      preferred_element_type: as in `lax.conv_general_dilated`.
-      out_sharding: as in `lax.conv_general_dilated`.
-
-    Raises:
-      NotImplementedError: always.
-
-    Examples:
-      >>> from onax.experimental import sparse
-      >>> sparse.bcoo_conv_general_dilated(None, None, window_strides=None, padding=None)
-      Traceback (most recent call last):
-          ...
-      NotImplementedError: bcoo_conv_general_dilated: convolve sparse.todense(lhs) ...
-    """
-    raise NotImplementedError("bcoo_conv_general_dilated: convolve sparse.todense(lhs) with sparse.todense(rhs)")
-
-
-def index(mat, key):
-    """The elements for integers, slices, None and an ellipsis."""
-    used = sum(k is not None and k is not Ellipsis for k in key)
-    if used > mat.ndim:
-        raise IndexError(f"Too many indices: array is {mat.ndim}-dimensional, but {used} were indexed")
-    at = next((i for i, k in enumerate(key) if k is Ellipsis), len(key))
-    key = [*key[:at], *[slice(None)] * (mat.ndim - used), *key[at + 1 :]]
-    starts, limits, strides, reverse, squeezed = [], [], [], [], []
-    for axis, k in enumerate(k for k in key if k is not None):
-        n = mat.shape[axis]
-        if isinstance(k, slice):
-            indices = range(n)[k]
-            if indices.step < 0:
-                reverse.append(axis)
-                indices = indices[::-1]
-            bounds = (indices.start, max(indices.stop, indices.start), indices.step)
-        else:
-            i = _position(k, n, axis)
-            bounds = (i, i + 1, 1)
-            squeezed.append(axis)
-        for values, value in zip((starts, limits, strides), bounds):
-            values.append(value)
-    limits = [min(b, n) for b, n in zip(limits, mat.shape)]
-    out = bcoo_slice(mat, start_indices=starts, limit_indices=limits, strides=strides)
-    out = bcoo_rev(out, reverse) if reverse else out
-    out = bcoo_squeeze(out, dimensions=squeezed) if squeezed else out
-    new = [i for i, k in enumerate(k for k in key if k is None or isinstance(k, slice)) if k is None]
-    if not new:
-        return out
-    kept = [i for i in range(out.ndim + len(new)) if i not in new]
-    lengths = iter(out.shape)
-    shape = tuple(1 if i in new else next(lengths) for i in range(out.ndim + len(new)))
-    return bcoo_broadcast_in_dim(out, shape=shape, broadcast_dimensions=kept)
-
-
-def _position(k, n, axis):
-    """A static index as a position."""
-    try:
-        i = operator.index(k)
-    except TypeError as error:
-        raise NotImplementedError(
-            f"indexing a sparse array by {k!r}: integers, slices, None and ... are there; use bcoo_dynamic_slice for "
-            "a computed start, or todense()"
-        ) from error
-    if not -n <= i < n:
-        raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
-    return i % n

@@ -57,6 +57,12 @@ def _differentiate(transform, restore_result):
         numbers = tuple(argnums) if several else (argnums,)
 
         def wrapped(*args, **kwds):
+            if any(not -len(args) <= n < len(args) for n in numbers):
+                raise TypeError(
+                    f"differentiating with respect to {argnums=} requires at least "
+                    f"{max(max(numbers) + 1, -min(numbers))} positional arguments to be passed by the caller, but got "
+                    f"only {len(args)} positional arguments."
+                )
             positions = [n % len(args) for n in numbers]
 
             def of_elements(*given):

@@ -6,10 +6,11 @@ from typing import Any, Literal, TypeAlias
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.rules import deflinear
-from onax._core.trace import Tracer
+from onax._core.trace import Tracer, valid_jaxtype
 from onax._ground.typing import DTypeLike
 from onax._native.array import Array
 from onax._native.dispatch import Primitive
+from onax._native.tree import tree_leaves
 from onax.experimental.sparse._base import JAXSparse
 from onax.experimental.sparse.bcoo import BCOO
 from onax.experimental.sparse.bcsr import BCSR
@@ -43,6 +44,9 @@ def todense(arr: JAXSparse | Array) -> Array:
     Returns:
       Array.
 
+    Raises:
+      TypeError: `arr` is no array.
+
     Examples:
       >>> from onax.experimental import sparse
       >>> sparse.todense(sparse.BCOO.fromdense(jnp.eye(2)))
@@ -51,7 +55,14 @@ def todense(arr: JAXSparse | Array) -> Array:
     """
     if isinstance(arr, JAXSparse):
         return arr.todense()
-    return todense_p.bind(arr) if isinstance(arr, Tracer) else arr
+    if isinstance(arr, Tracer):
+        return todense_p.bind(arr)
+    if not all(map(valid_jaxtype, tree_leaves(arr))):
+        raise TypeError(
+            "Error interpreting argument to todense as a JAX value. The problematic value is of type "
+            f"{type(arr)} and was passed to todense at position 0."
+        )
+    return arr
 
 
 def _find_format(name):

@@ -6,9 +6,10 @@ whose index is out of bounds is padding: it is no part of the array.  Data and i
 operations are gathers and scatters, so that transformations and exports work on them.
 """
 
+import functools
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,13 +17,16 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
-from onax._core.trace import Tracer
+from onax._core.trace import concrete_or_error
 from onax._core.trees import register_pytree_node_class
 from onax._ground.typing import ArrayLike, DTypeLike, PrecisionLike
 from onax._ground.unavailable import unavailable as _unavailable
+from onax._ground.util import canonicalize_axis
 from onax._native.array import Array
+from onax._transforms.abstract import ShapeDtypeStruct, eval_shape, stage
 from onax._transforms.vmappable import register_vmappable
 from onax.experimental.sparse._base import JAXSparse, example_of, examples_of
+from onax.experimental.sparse._indexing import bcoo_gather
 from onax.experimental.sparse._layout import (
     bcoo_eliminate_zeros,
     bcoo_sort_indices,
@@ -30,27 +34,23 @@ from onax.experimental.sparse._layout import (
     bcoo_update_layout,
     broadcast_batch,
     columns_of,
+    count_stored,
     extract,
     is_inside,
     mask_data,
-    mask_padding,
     parts,
     split,
-    unique_elements,
 )
-from onax.experimental.sparse._products import contract_dense, contract_sparse, largest_nse
+from onax.experimental.sparse._products import contract_dense, contract_sparse, multiply_elements
 from onax.experimental.sparse._shaping import (
     bcoo_broadcast_in_dim,
     bcoo_concatenate,
-    bcoo_conv_general_dilated,
     bcoo_dynamic_slice,
-    bcoo_gather,
     bcoo_reshape,
     bcoo_rev,
     bcoo_slice,
     bcoo_squeeze,
     bcoo_transpose,
-    index,
 )
 from onax.experimental.sparse.util import DotDimensionNumbers, Shape, SparseInfo, nfold_vmap
 
@@ -76,6 +76,23 @@ class BCOO(JAXSparse):
              [0., 0.]], dtype=float32)
     """
 
+    # what `_operators` makes of functions of dense arrays
+    astype: Callable[..., "BCOO"]
+    reshape: Callable[..., "BCOO"]
+    sum: Callable[..., Any]
+    __add__: Callable[[Any], Any]
+    __radd__: Callable[[Any], Any]
+    __sub__: Callable[[Any], Any]
+    __rsub__: Callable[[Any], Any]
+    __mul__: Callable[[Any], Any]
+    __rmul__: Callable[[Any], Any]
+    __truediv__: Callable[[Any], Any]
+    __matmul__: Callable[[Any], Any]
+    __rmatmul__: Callable[[Any], Any]
+    __pow__: Callable[[Any], Any]
+    __neg__: Callable[[], Any]
+    __getitem__: Callable[[Any], Any]
+    _mark: object = None  # one object for arrays that are known to have the same indices
     nse = property(lambda self: self.indices.shape[-2], doc="The number of stored elements, padding included.")
     n_batch = property(lambda self: self.indices.ndim - 2)
     n_sparse = property(lambda self: self.indices.shape[-1])
@@ -96,13 +113,18 @@ class BCOO(JAXSparse):
                 f"indices of a BCOO are integers (batch..., nse, n_sparse); got {self.indices.dtype} of shape "
                 f"{self.indices.shape}"
             )
-        n, (nse, n_sparse) = self.n_batch, self.indices.shape[-2:]
-        dense = self.shape[n + n_sparse :]
-        for what, batch in (("data", self.data.shape[:n]), ("indices", self.indices.shape[:n])):
-            if len(batch) != n or any(a not in (1, b) for a, b in zip(batch, self.shape[:n])):
-                raise ValueError(f"{what} batch dimensions not compatible for {what}.shape={batch}, shape={self.shape}")
+        n, shape, (nse, n_sparse) = self.n_batch, self.shape, self.indices.shape[-2:]
+        for what, buffer in (("indices", self.indices.shape), ("data", self.data.shape)):
+            batch = buffer[:n]
+            if len(batch) != n or len(shape) < n or any(a not in (1, b) for a, b in zip(batch, shape)):
+                raise ValueError(
+                    f"{what} batch dimensions not compatible for {what}.shape={buffer}, shape={self.shape}"
+                )
+        dense = shape[n + n_sparse :]
         if n + n_sparse > self.ndim or self.data.shape[n:] != (nse, *dense):
-            raise ValueError(f"Invalid data.shape={self.data.shape} for nse={nse}, n_batch={n}, n_dense={len(dense)}")
+            raise ValueError(
+                f"Invalid data.shape={self.data.shape} for nse={nse}, n_batch={n}, n_dense={self.ndim - n - n_sparse}"
+            )
 
     def tree_flatten(self):
         return (self.data, self.indices), self._info
@@ -149,6 +171,8 @@ class BCOO(JAXSparse):
 
     @classmethod
     def _eye(cls, N, M, k, *, dtype=None, index_dtype="int32", n_batch=0, n_dense=0):
+        if n_batch < 0 or n_dense < 0 or n_batch + n_dense > 2:
+            raise ValueError(f"Invalid inputs: shape={(N, M)}, {n_dense=}, {n_batch=}")
         size = min(N, M - k) if k > 0 else min(N + k, M)
         if size <= 0:
             return cls._empty((N, M), dtype=dtype, index_dtype=index_dtype, n_batch=n_batch, n_dense=n_dense)
@@ -160,28 +184,24 @@ class BCOO(JAXSparse):
         data = jnp.ones(size, dtype)
         return cls((data, indices.astype(index_dtype)), shape=(N, M), indices_sorted=True, unique_indices=True)
 
-    def _with(self, data):
-        """The array with other data at the same indices."""
-        return BCOO((data, self.indices), **self._info._asdict())
+    def _with(self, data, keeps_indices=True):
+        """The array with other data at the same indices, which rules may tell, or not, to be the same."""
+        out = BCOO((data, self.indices), **self._info._asdict())
+        if keeps_indices:
+            out._mark = self._mark = self._mark or object()
+        return out
+
+    def has_indices_of(self, other: "BCOO") -> bool:
+        """Whether both are made of one array by operations that keep its indices."""
+        return self is other or (self._mark is not None and self._mark is other._mark)
 
     def todense(self) -> Array:
         """The dense array; elements with the same coordinates are added up."""
         return bcoo_todense(self)
 
-    def astype(self, *args: Any, **kwargs: Any) -> "BCOO":
-        """The array with its data converted."""
-        return self._with(self.data.astype(*args, **kwargs))
-
     def transpose(self, axes: Sequence[int] | None = None) -> Self:
         """The array with its axes permuted, reversed without `axes`."""
         return bcoo_transpose(self, permutation=range(self.ndim)[::-1] if axes is None else axes)
-
-    def reshape(self, *shape: Any) -> Self:
-        """The array in another shape with as many elements."""
-        shape = shape[0] if len(shape) == 1 and not np.isscalar(shape[0]) else shape
-        if -1 in shape:
-            shape = tuple(self.size // -math.prod(shape) if n == -1 else n for n in shape)
-        return bcoo_reshape(self, new_sizes=tuple(shape))
 
     def sort_indices(self) -> Self:
         """The array with its elements in order of their coordinates."""
@@ -201,73 +221,17 @@ class BCOO(JAXSparse):
         """The array with other numbers of batch and dense axes; see `bcoo_update_layout`."""
         return bcoo_update_layout(self, n_batch=n_batch, n_dense=n_dense, on_inefficient=on_inefficient)
 
-    def sum(self, axis=None):
-        """Sums over axes: a dense scalar over all, else a sparse array."""
-        if axis is None:
-            return bcoo_reduce_sum(self, axes=range(self.ndim)).todense()
-        axes = (axis,) if np.isscalar(axis) else axis
-        return bcoo_reduce_sum(self, axes=axes)
-
-    def __getitem__(self, key):
-        return index(self, key if isinstance(key, tuple) else (key,))
-
-    def __iter__(self):
-        return (self[i] for i in range(self.shape[0]))
-
-    def __pos__(self):
-        return self
-
-    def __neg__(self):
-        return self._with(-self.data)
-
-    def __mul__(self, other):
-        """The product with a sparse array, or with a dense one that is broadcast to this shape."""
-        if isinstance(other, JAXSparse):
-            return bcoo_multiply_sparse(self, other)
-        return self._with(bcoo_multiply_dense(self, other))
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other):
-        if isinstance(other, JAXSparse):
-            raise NotImplementedError(
-                "Division by a sparse array is not implemented because it would result in dense output. If this is "
-                "your intent, use sparse.todense() to convert your argument to a dense array."
-            )
-        return self._with(_combine(self, other, jnp.true_divide))
-
-    def __add__(self, other):
-        if isinstance(other, JAXSparse):
-            return _add(self, other)
-        return self.todense() + _dense_operand(self, other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other):
-        return self + -other if isinstance(other, JAXSparse) else self.todense() - _dense_operand(self, other)
-
-    def __rsub__(self, other):
-        return _dense_operand(self, other) - self.todense()
-
-    def __pow__(self, power):
-        if not isinstance(power, int) or power <= 0:
-            raise NotImplementedError(
-                f"a sparse array to the power of {power!r}: only positive integers keep its zeros"
-            )
-        distinct = unique_elements(self)
-        return distinct._with(distinct.data**power)
-
-    def __matmul__(self, other):
-        return _matmul(self, other)
-
-    def __rmatmul__(self, other):
-        return _matmul(other, self)
-
 
 # ---- from and to dense arrays
 
 
 register_vmappable(BCOO, int, int, example_of, examples_of, None)
+
+
+_TRACED_NSE = (
+    "nse, the number of stored elements, depends on the values of the array; BCOO.fromdense() within jit, vmap and "
+    "other transformations takes it as an argument."
+)
 
 
 def bcoo_fromdense(
@@ -295,14 +259,12 @@ def bcoo_fromdense(
       BCOO(float32[2, 2], nse=1)
     """
     mat = jnp.asarray(mat)
+    if nse is None:
+        nse = concrete_or_error(operator.index, count_stored(mat, n_batch, n_dense), _TRACED_NSE)
+    nse = operator.index(nse)
     mask = mat != 0
     if n_dense:
         mask = mask.any(tuple(range(mat.ndim - n_dense, mat.ndim)))
-    if nse is None:
-        if isinstance(mask, Tracer):
-            raise ValueError("bcoo_fromdense: nse must be specified within jit, vmap and other transformations")
-        nse = int(mask.sum(tuple(range(n_batch, mask.ndim))).max(initial=0))
-    nse = operator.index(nse)
 
     def find(a):
         if not a.ndim:
@@ -310,8 +272,12 @@ def bcoo_fromdense(
         return jnp.stack(jnp.nonzero(a, size=nse, fill_value=a.shape), -1).astype(index_dtype)
 
     indices = nfold_vmap(find, n_batch, broadcasted=False)(mask)
-    found = BCOO((extract(indices, mat), indices), shape=mat.shape, indices_sorted=True, unique_indices=True)
-    return found
+    data = extract(indices, mat)
+    if not mask.shape[n_batch:]:  # without sparse axes the one element comes first
+        data = jnp.where(
+            (jnp.arange(nse) < 1).reshape((1,) * n_batch + (nse,) + (1,) * n_dense), data, jnp.zeros((), data.dtype)
+        )
+    return BCOO((data, indices), shape=mat.shape, indices_sorted=True, unique_indices=True)
 
 
 def bcoo_todense(mat: BCOO) -> Array:
@@ -353,6 +319,7 @@ def bcoo_extract(sparr: BCOO, arr: ArrayLike, *, assume_unique: bool | None = No
       A BCOO.
 
     Raises:
+      TypeError: `sparr` is no BCOO.
       ValueError: the shapes differ.
 
     Examples:
@@ -360,44 +327,16 @@ def bcoo_extract(sparr: BCOO, arr: ArrayLike, *, assume_unique: bool | None = No
       >>> sparse.bcoo_extract(sparse.bcoo_fromdense(jnp.array([0.0, 5.0])), jnp.array([7.0, 8.0])).todense()
       Array([0., 8.], dtype=float32)
     """
+    if not isinstance(sparr, BCOO):
+        raise TypeError(f"First argument to bcoo_extract should be a BCOO array. Got type(sparr)={type(sparr)}")
     arr = jnp.asarray(arr)
     if arr.shape != sparr.shape:
-        raise ValueError(f"shape mismatch: sparr.shape={sparr.shape} arr.shape={arr.shape}")
-    data = extract(sparr.indices, arr)
-    if not (sparr.unique_indices if assume_unique is None else assume_unique) and sparr.n_sparse:
-
-        def is_first(indices):
-            equal = jnp.all(indices[:, None] == indices[None], -1)
-            return jnp.argmax(equal, 1) == jnp.arange(indices.shape[0])
-
-        data = mask_data(sparr, nfold_vmap(is_first, sparr.n_batch)(sparr.indices), data)
+        raise ValueError(f"shape mismatch: sparr.shape={sparr.shape} a.shape={arr.shape}")
+    data = extract(sparr.indices, arr, sparr.unique_indices if assume_unique is None else assume_unique)
     return BCOO((data, sparr.indices), **sparr._info._asdict())
 
 
 # ---- arithmetic
-
-
-def _dense_operand(mat, other):
-    other = jnp.asarray(other)
-    if jnp.broadcast_shapes(mat.shape, other.shape) != other.shape:
-        raise NotImplementedError(
-            "Addition between a sparse array X and a dense array Y is not implemented when the output shape is larger "
-            "than Y.shape. This is to prevent silent densification of a large sparse array. If this is your intent, "
-            "you can explicitly cast the sparse array to a dense matrix."
-        )
-    return other
-
-
-def _add(x, y):
-    """The sum of two BCOO: their elements one after the other."""
-    if not isinstance(y, BCOO):
-        y = y.to_bcoo() if hasattr(y, "to_bcoo") else BCOO.fromdense(y.todense())
-    if x.shape != y.shape:
-        raise NotImplementedError("Addition between sparse matrices of different shapes.")
-    if (x.n_batch, x.n_dense) != (y.n_batch, y.n_dense):
-        raise NotImplementedError("Addition between sparse matrices with different batch/dense dimensions.")
-    pairs = zip(broadcast_batch(x), broadcast_batch(y))
-    return BCOO([jnp.concatenate(pair, axis=x.n_batch) for pair in pairs], shape=x.shape)
 
 
 def bcoo_multiply_dense(sp_mat: BCOO, v: ArrayLike) -> Array:
@@ -415,18 +354,18 @@ def bcoo_multiply_dense(sp_mat: BCOO, v: ArrayLike) -> Array:
       >>> sparse.bcoo_multiply_dense(sparse.bcoo_fromdense(jnp.array([0.0, 5.0])), jnp.array([7.0, 2.0]))
       Array([10.], dtype=float32)
     """
-    return _combine(sp_mat, v, jnp.multiply)
+    return combine(sp_mat, v, jnp.multiply)
 
 
-def _combine(mat, v, operation):
+def combine(mat, v, operation):
     """`operation` of the data with the elements of a dense array at the indices."""
     v = jnp.asarray(v)
     if not v.ndim:
         return operation(mat.data, v)
-    if v.ndim > mat.ndim or any(a not in (1, b) for a, b in zip(v.shape[::-1], mat.shape[::-1])):
+    if lax.broadcast_shapes(v.shape, mat.shape) != mat.shape:
         raise NotImplementedError(
-            f"a product of a sparse array of shape {mat.shape} with a dense one of shape {v.shape}, which is not "
-            "broadcast to that shape"
+            "multiplication between sparse and dense is only implemented for cases where the output shape matches the "
+            f"sparse matrix shape. Got shape={mat.shape}, v.shape={v.shape}"
         )
     v = v.reshape(*(1,) * (mat.ndim - v.ndim), *v.shape)
 
@@ -444,13 +383,14 @@ def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
 
     Args:
       lhs: a BCOO.
-      rhs: a BCOO of the same layout; one of them may have axes of length 1.
+      rhs: a BCOO of as many axes, whose shape is broadcast with that of `lhs`.
 
     Returns:
-      A BCOO.
+      A BCOO with room for an element for each pair of elements; it has the batch axes that both arrays have.
 
     Raises:
-      NotImplementedError: the layouts differ, or both arrays are broadcast.
+      NotImplementedError: the numbers of dense axes differ.
+      TypeError: the numbers of axes differ.
 
     Examples:
       >>> from onax.experimental import sparse
@@ -458,30 +398,18 @@ def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
       >>> sparse.bcoo_multiply_sparse(mat, mat).todense()
       Array([ 0., 25.], dtype=float32)
     """
-    if not isinstance(rhs, BCOO):
-        rhs = rhs.to_bcoo()
-    if (lhs.ndim, lhs.n_batch, lhs.n_dense) != (rhs.ndim, rhs.n_batch, rhs.n_dense):
-        raise NotImplementedError(
-            f"bcoo_multiply_sparse: layouts differ: {lhs.shape} with n_batch={lhs.n_batch} and n_dense={lhs.n_dense}, "
-            f"{rhs.shape} with n_batch={rhs.n_batch} and n_dense={rhs.n_dense}; change them with update_layout"
+    if lhs.ndim != rhs.ndim:
+        raise TypeError(
+            f"bcoo_multiply_sparse: arrays must have same number of dimensions, got {lhs.shape}, {rhs.shape}"
         )
-    shape = jnp.broadcast_shapes(lhs.shape, rhs.shape)
-    if lhs.shape != shape:
-        lhs, rhs = rhs, lhs
-    if lhs.shape != shape:
-        raise NotImplementedError(f"bcoo_multiply_sparse: shapes {lhs.shape} and {rhs.shape} are both broadcast")
-    compared = [i for i, n in enumerate(rhs._sparse_shape) if n == lhs._sparse_shape[i]]
-
-    def multiply(x, i, y, j):
-        equal = jnp.ones((i.shape[0], j.shape[0]), bool)
-        for k in compared:
-            equal &= i[:, None, k] == j[None, :, k]
-        shaped = equal.reshape(*equal.shape, *(1,) * lhs.n_dense)
-        return x * jnp.where(shaped, y[None], jnp.zeros((), y.dtype)).sum(1)
-
-    (x, i), (y, j) = (lhs.data, lhs.indices), (rhs.data, mask_padding(rhs))
-    data = nfold_vmap(multiply, lhs.n_batch)(x, i, y, j)
-    return BCOO((data, jnp.broadcast_to(i, (*data.shape[: lhs.n_batch], *i.shape[-2:]))), shape=shape)
+    if lhs.n_dense != rhs.n_dense:
+        raise NotImplementedError(
+            f"bcoo_multiply_sparse: arrays with differing numbers of dense dimensions: {lhs}, {rhs}"
+        )
+    shape, n = jnp.broadcast_shapes(lhs.shape, rhs.shape), min(lhs.n_batch, rhs.n_batch)
+    lhs, rhs = (bcoo_update_layout(x, n_batch=n) for x in (lhs, rhs))
+    multiply = functools.partial(multiply_elements, x_shape=lhs._sparse_shape, y_shape=rhs._sparse_shape)
+    return BCOO(nfold_vmap(multiply, n)(lhs.data, lhs.indices, rhs.data, rhs.indices), shape=shape)
 
 
 def bcoo_reduce_sum(mat: BCOO, *, axes: Iterable[int]) -> BCOO:
@@ -499,9 +427,9 @@ def bcoo_reduce_sum(mat: BCOO, *, axes: Iterable[int]) -> BCOO:
       >>> sparse.bcoo_reduce_sum(sparse.bcoo_fromdense(jnp.eye(2)), axes=(0,)).todense()
       Array([1., 1.], dtype=float32)
     """
-    axes = {operator.index(axis) % mat.ndim for axis in axes}
+    axes = {canonicalize_axis(axis, mat.ndim) for axis in axes}
     batch, sparse, dense = ([a for a in part if a not in axes] for part in parts(mat, range(mat.ndim)))
-    data, indices = broadcast_batch(mat)
+    data, indices = broadcast_batch(mat, axes)
     data = mask_data(mat, is_inside(mat, indices), data)
     data = data.sum(tuple(a + 1 - mat.n_sparse for a in axes if a >= mat.n_batch + mat.n_sparse))
     indices = indices[..., np.array([a - mat.n_batch for a in sparse], int)]
@@ -548,48 +476,66 @@ def bcoo_dot_general(
       >>> sparse.bcoo_dot_general(mat, jnp.array([1.0, 2.0]), dimension_numbers=(((1,), (0,)), ((), ())))
       Array([10.], dtype=float32)
     """
-    contracting, batch = ([tuple(map(operator.index, axes)) for axes in pair] for pair in dimension_numbers)
-    left, right = lhs, rhs
-    out = _dot_shape(left, right, contracting, batch)
-    if preferred_element_type is not None:
-        left, right = left.astype(preferred_element_type), right.astype(preferred_element_type)
-    left, right = (_batch_first(x, axes) for x, axes in zip((left, right), batch))
-    axes = [_moved(axes, own, x.ndim) for axes, own, x in zip(contracting, batch, (left, right))]
+    contracting, batch = ([_index_tuple(axes) for axes in pair] for pair in dimension_numbers)
+    left, right = (x if isinstance(x, BCOO) else jnp.asarray(x) for x in (lhs, rhs))
+    if not (isinstance(left, BCOO) or isinstance(right, BCOO)):
+        return lax.dot_general(
+            left, right, (contracting, batch), precision=precision, preferred_element_type=preferred_element_type
+        )
+    out = _dot_type(left, right, contracting, batch, preferred_element_type)
+    left, right = (x if x.dtype == out.dtype else x.astype(out.dtype) for x in (left, right))
     n = len(batch[0])
     if isinstance(left, BCOO) and isinstance(right, BCOO):
-        return _sparse_product(left, right, axes, n, out)
+        return _sparse_product(left, right, contracting, batch, out.shape)
+    left, right = (_batch_first(x, axes) for x, axes in zip((left, right), batch))
+    axes = [_moved(axes, own, x.ndim) for axes, own, x in zip(contracting, batch, (left, right))]
     if isinstance(right, BCOO):
         swapped = _dense_product(right, left, axes[::-1], n)
         left_free = left.ndim - n - len(axes[0])
         rest = range(n, swapped.ndim)
         return swapped.transpose(*range(n), *rest[len(rest) - left_free :], *rest[: len(rest) - left_free])
-    return _dense_product(left, jnp.asarray(right), axes, n)
+    return _dense_product(left, right, axes, n)
 
 
-def _dot_shape(lhs, rhs, contracting, batch):
-    """The result's shape; ValueError unless the lengths of paired axes agree."""
-    for what, (a, b) in (("contracting", contracting), ("batch", batch)):
-        if [lhs.shape[i] for i in a] != [rhs.shape[i] for i in b]:
-            have = [tuple(x.shape[i] for i in axes) for x, axes in ((lhs, a), (rhs, b))]
-            raise TypeError(
-                f"dot_general requires {what} dimensions to have the same shape, got {have[0]} and {have[1]}."
-            )
+def _index_tuple(axes):
+    return tuple(map(operator.index, axes)) if isinstance(axes, Iterable) else (operator.index(axes),)
+
+
+def _dot_type(lhs, rhs, contracting, batch, preferred_element_type):
+    """The type of the product, a ShapeDtypeStruct; errors are those of `lax.dot_general`."""
     used = [{*a, *b} for a, b in zip(contracting, batch)]
+    plain = lhs.dtype == rhs.dtype and preferred_element_type in (None, lhs.dtype)
+    for (a, b), (x, y) in zip((contracting, batch), ((lhs, rhs), (lhs, rhs))):
+        plain = plain and len(a) == len(b)
+        plain = plain and all(0 <= i < x.ndim and 0 <= j < y.ndim and x.shape[i] == y.shape[j] for i, j in zip(a, b))
+    if not plain or any(len(own) != len(a) + len(b) for own, a, b in zip(used, contracting, batch)):
+        types = (ShapeDtypeStruct(x.shape, x.dtype) for x in (lhs, rhs))
+        product = functools.partial(
+            lax.dot_general, dimension_numbers=(contracting, batch), preferred_element_type=preferred_element_type
+        )
+        return eval_shape(product, *types)
     free = [n for x, own in zip((lhs, rhs), used) for i, n in enumerate(x.shape) if i not in own]
-    return (*(lhs.shape[i] for i in batch[0]), *free)
+    return ShapeDtypeStruct((*(lhs.shape[i] for i in batch[0]), *free), lhs.dtype)
 
 
 def _batch_first(x, axes):
     """The operand with the product's batch axes in front; a sparse one has no other batch axes and no dense ones."""
     rest = [i for i in range(x.ndim) if i not in axes]
     if not isinstance(x, BCOO):
-        return jnp.asarray(x).transpose(*axes, *rest)
+        return x.transpose(*axes, *rest)
     if any(a >= x.n_batch for a in axes):
         raise NotImplementedError(
-            f"bcoo_dot_general: batch axes {axes} of the product are not batch axes of {x!r}, which has "
-            f"n_batch={x.n_batch}; make them so with update_layout"
+            "bcoo_dot_general batch dimensions must be among the batch dimensions in the sparse representation.\n"
+            f"got lhs_batch={axes}, n_batch={x.n_batch}"
         )
-    return bcoo_update_layout(bcoo_transpose(x, permutation=(*axes, *rest)), n_batch=len(axes), n_dense=0)
+    return bcoo_update_layout(_batch_axes_first(x, axes), n_batch=len(axes), n_dense=0)
+
+
+def _batch_axes_first(mat, axes):
+    order = (*axes, *(i for i in range(mat.n_batch) if i not in axes))
+    if order == tuple(range(mat.n_batch)):
+        return mat
+    return bcoo_transpose(mat, permutation=(*order, *range(mat.n_batch, mat.ndim)))
 
 
 def _moved(axes, batch, ndim):
@@ -607,13 +553,36 @@ def _dense_product(mat, dense, axes, n):
     return nfold_vmap(contract, n)(mat.data, mat.indices, dense)
 
 
-def _sparse_product(lhs, rhs, axes, n, shape):
-    def contract(x, i, y, j):
-        return contract_sparse(x, i, lhs.shape[n:], axes[0], y, j, rhs.shape[n:], axes[1])
-
+def _sparse_product(lhs, rhs, contracting, batch, shape):
+    """The product of two sparse arrays: its batch axes are the product's, then the others of the operands."""
+    n = len(batch[0])
+    if any(i >= x.n_batch for axes, x in zip(batch, (lhs, rhs)) for i in axes):
+        raise NotImplementedError(
+            "bcoo_spdot_general: batch_dims must correspond to batch dimensions of the sparse representation."
+        )
+    axes = [_moved(a, b, x.ndim) for a, b, x in zip(contracting, batch, (lhs, rhs))]
+    lhs, rhs = (_batch_axes_first(x, b) for x, b in zip((lhs, rhs), batch))
+    lhs, rhs = (
+        bcoo_update_layout(x, n_batch=n if any(i < x.n_batch - n for i in a) else None, n_dense=0)
+        for x, a in zip((lhs, rhs), axes)
+    )
+    more = [x.n_batch - n for x in (lhs, rhs)]
+    if more[1] and lhs.n_sparse > len(axes[0]):
+        raise ValueError("bcoo_spdot_general: cannot have unused batch dims on rhs with unused sparse dims on lhs.")
+    contract = functools.partial(
+        contract_sparse,
+        x_shape=lhs._sparse_shape,
+        x_contracting=[i - more[0] for i in axes[0]],
+        y_shape=rhs._sparse_shape,
+        y_contracting=[i - more[1] for i in axes[1]],
+    )
+    contract = nfold_vmap(contract, more[1], in_axes=(None, None, 0, 0))
+    contract = nfold_vmap(contract, more[0], in_axes=(0, 0, None, None))
     data, indices = nfold_vmap(contract, n)(lhs.data, lhs.indices, rhs.data, rhs.indices)
-    out, nse = BCOO((data, indices), shape=shape), largest_nse(shape[n:], data.shape[-1])
-    return bcoo_sum_duplicates(out, nse) if nse < out.nse else out
+    n_batch = n + sum(more)
+    pairs = math.prod(x.nse for x, a in zip((lhs, rhs), axes) if x.n_sparse > len(a))
+    nse = min(pairs, math.prod(shape[n_batch:]))
+    return bcoo_sum_duplicates(BCOO((data, indices), shape=shape), nse)
 
 
 def bcoo_dot_general_sampled(
@@ -639,23 +608,102 @@ def bcoo_dot_general_sampled(
     return extract(jnp.asarray(indices), lax.dot_general(A, B, dimension_numbers=dimension_numbers))
 
 
-def _matmul(lhs, rhs):
-    """`jnp.matmul` in which one operand, or both, are sparse."""
-    lhs, rhs = (
-        x.to_bcoo() if hasattr(x, "to_bcoo") else x if isinstance(x, BCOO) else jnp.asarray(x) for x in (lhs, rhs)
+def bcoo_conv_general_dilated(
+    lhs: Any,
+    rhs: Any,
+    *,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = None,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Any = None,
+) -> BCOO:
+    """Returns the convolution of two arrays along one axis, as `lax.conv_general_dilated` does.
+
+    Args:
+      lhs: a BCOO or an array, (1, 1, length).
+      rhs: a BCOO or an array, (1, 1, window), of the same dtype.
+      window_strides: (1,).
+      padding: as in `lax.conv_general_dilated`.
+      lhs_dilation: default None, (1,).
+      rhs_dilation: default None, (1,).
+      dimension_numbers: as in `lax.conv_general_dilated`.
+      feature_group_count: 1, the default.
+      batch_group_count: 1, the default.
+      precision: accepted, without effect: terms are computed in the precision of the operands.
+      preferred_element_type: accepted, without effect.
+      out_sharding: None.
+
+    Returns:
+      A BCOO (1, 1, output length) with two batch axes, and an element for each pair of elements.
+
+    Raises:
+      NotImplementedError: strides, dilations, groups or leading axes are other than 1.
+      TypeError: the operands are no arrays, or do not fit.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> mat = sparse.bcoo_fromdense(jnp.array([[[1.0, 0.0, 2.0]]]), n_batch=2)
+      >>> window = jnp.array([[[3.0, 4.0]]])
+      >>> sparse.bcoo_conv_general_dilated(mat, window, window_strides=(1,), padding="VALID").todense()
+      Array([[[3., 8.]]], dtype=float32)
+    """
+    params = _convolution_parameters(
+        (lhs, rhs),
+        {
+            "window_strides": window_strides,
+            "padding": padding,
+            "lhs_dilation": lhs_dilation,
+            "rhs_dilation": rhs_dilation,
+            "dimension_numbers": dimension_numbers,
+            "feature_group_count": feature_group_count,
+            "batch_group_count": batch_group_count,
+            "precision": precision,
+            "preferred_element_type": preferred_element_type,
+            "out_sharding": out_sharding,
+        },
     )
-    if not lhs.ndim or not rhs.ndim:
-        raise ValueError(f"matmul input operand has no axes: the shapes are {lhs.shape} and {rhs.shape}")
-    inner = max(rhs.ndim - 2, 0)
-    n = min(lhs.ndim, rhs.ndim) - 2 if min(lhs.ndim, rhs.ndim) > 2 else 0
-    if n and lhs.shape[:-2] != rhs.shape[:-2]:
-        raise NotImplementedError(f"matmul of sparse arrays with other batch axes: {lhs.shape} and {rhs.shape}")
-    axes = tuple(range(n))
-    out = bcoo_dot_general(lhs, rhs, dimension_numbers=(((lhs.ndim - 1,), (inner,)), (axes, axes)))
-    if n or rhs.ndim <= 2 or lhs.ndim == 1:
-        return out
-    order = (*range(1, rhs.ndim - 1), 0, rhs.ndim - 1)  # lhs is a matrix, and batch axes of rhs go to the front
-    return out.transpose(order) if isinstance(out, BCOO) else out.transpose(*order)
+    for name, what in (
+        ("lhs_dilation", "lhs_dilation"), ("rhs_dilation", "rhs_dilation"),
+        ("window_strides", "non-unit window_strides"),
+    ):  # fmt: skip
+        if any(n != 1 for n in params[name]):
+            raise NotImplementedError(f"bcoo convolution with {what}.")
+    if params["batch_group_count"] != 1 or params["feature_group_count"] != 1:
+        raise NotImplementedError("bcoo convolution with non-unit group counts.")
+    if lhs.ndim != 3 or lhs.shape[:2] != (1, 1) or rhs.shape[:2] != (1, 1):
+        raise NotImplementedError("bcoo convolution with leading dimensions other than (1, 1)")
+    index_dtype = next((x.indices.dtype for x in (lhs, rhs) if isinstance(x, BCOO)), jnp.int32)
+    (low, high), lengths = params["padding"][0], (lhs.shape[2], rhs.shape[2])
+    (x, i), (y, j) = (_elements_of_axis(a, index_dtype) for a in (lhs, rhs))
+    data, indices = (x[:, None] * y[None]).reshape(-1), (i[:, None] + (low - j)[None]).reshape(-1)
+    outside = indices < 0
+    data = jnp.where(outside, jnp.zeros((), data.dtype), data)
+    indices = jnp.where(outside, jnp.zeros((), indices.dtype), indices)
+    length = max(0, lengths[0] + low + high - lengths[1] + 1)
+    return BCOO((data[None, None], indices[None, None, :, None]), shape=(1, 1, length))
+
+
+def _convolution_parameters(operands, params):
+    """The parameters of the dense operation, completed and checked."""
+    types = [ShapeDtypeStruct(x.shape, x.dtype) for x in operands]
+    program, _, _ = stage(lambda lhs, rhs: lax.conv_general_dilated(lhs, rhs, **params), types, {})
+    return program.eqns[-1].params
+
+
+def _elements_of_axis(mat, index_dtype):
+    """(data, positions) along the last axis, (nse,) each; elements out of bounds are 0."""
+    if not isinstance(mat, BCOO):
+        data = jnp.asarray(mat)[0, 0]
+        return data, jnp.arange(data.shape[0], dtype=index_dtype)
+    mat = mat.update_layout(n_batch=2, n_dense=0)
+    data, positions = mat.data[0, 0], mat.indices[0, 0, :, 0]
+    return jnp.where(positions < mat.shape[2], data, jnp.zeros((), data.dtype)), positions
 
 
 __getattr__ = _unavailable(

@@ -56,13 +56,21 @@ class BCSR(JAXSparse):
         self.data, self.indices, self.indptr = map(jnp.asarray, args)
         self.shape = tuple(operator.index(n) for n in shape)
         self.indices_sorted, self.unique_indices = indices_sorted, unique_indices
-        n = self.n_batch
-        if n + 2 + self.n_dense != self.ndim or self.data.shape[n:] != (self.nse, *self.shape[n + 2 :]):
-            raise ValueError(
-                f"Invalid data.shape={self.data.shape} for nse={self.nse}, n_batch={n}, shape={self.shape}"
-            )
-        if self.indptr.shape[n:] != (self.shape[n] + 1,):
-            raise ValueError(f"BCSR of shape {self.shape} with indptr of shape {self.indptr.shape}")
+        self._check()
+
+    def _check(self):
+        if any(not jnp.issubdtype(x.dtype, jnp.integer) for x in (self.indices, self.indptr)):
+            raise ValueError(f"indices of a BCSR are integers; got {self.indices.dtype} and {self.indptr.dtype}")
+        n, shape = self.n_batch, self.shape
+        n_dense = len(shape) - n - 2
+        for what, buffer in (("indices", self.indices), ("indptr", self.indptr), ("data", self.data)):
+            batch = buffer.shape[:n]
+            if len(batch) != n or len(shape) < n or any(a not in (1, b) for a, b in zip(batch, shape)):
+                raise ValueError(f"{what} batch dimensions not compatible for {what}.shape={buffer.shape}, {shape=}")
+        if n_dense < 0 or self.data.shape[n:] != (self.nse, *shape[n + 2 :]):
+            raise ValueError(f"Invalid data.shape={self.data.shape} for nse={self.nse}, n_batch={n}, {n_dense=}")
+        if self.indptr.shape[n:] != (shape[n] + 1,):
+            raise ValueError("indptr shape must match the matrix shape plus 1.")
 
     def tree_flatten(self):
         return (self.data, self.indices, self.indptr), self._info
@@ -105,7 +113,7 @@ class BCSR(JAXSparse):
     ) -> Self:
         """A matrix of scipy.sparse; it has sparse axes only."""
         if n_dense or n_batch:
-            raise NotImplementedError("BCSR from scipy with nonzero n_dense/n_batch.")
+            raise NotImplementedError("BCSR from_scipy_sparse with nonzero n_dense/n_batch.")
         mat, dtype = mat.tocsr(), index_dtype or np.int32
         return cls((mat.data, mat.indices.astype(dtype), mat.indptr.astype(dtype)), shape=mat.shape)
 
@@ -244,17 +252,19 @@ def bcsr_extract(indices: Array, indptr: Array, mat: Array) -> Array:
     Args:
       indices: columns, (batch..., nse).
       indptr: starts of rows, (batch..., rows + 1).
-      mat: an array, (batch..., rows, columns).
+      mat: an array, (batch..., rows, columns, dense...).
 
     Returns:
-      Array of shape (batch..., nse).
+      Array of shape (batch..., nse, dense...).
 
     Examples:
       >>> from onax.experimental import sparse
       >>> sparse.bcsr_extract(jnp.array([1]), jnp.array([0, 1]), jnp.array([[3.0, 5.0]]))
       Array([5.], dtype=float32)
     """
-    like = BCSR((jnp.zeros(indices.shape, mat.dtype), indices, indptr), shape=mat.shape)
+    n, mat = indices.ndim - 1, jnp.asarray(mat)
+    data = jnp.zeros((*mat.shape[:n], indices.shape[-1], *mat.shape[n + 2 :]), mat.dtype)
+    like = BCSR((data, indices, indptr), shape=mat.shape)
     return _bcoo.bcoo_extract(like.to_bcoo(), mat, assume_unique=True).data
 
 

@@ -138,11 +138,16 @@ def coo_fromdense(mat: ArrayLike, *, nse: int | None = None, index_dtype: DTypeL
     Returns:
       A COO.
 
+    Raises:
+      ValueError: `mat` is no matrix.
+
     Examples:
       >>> from onax.experimental import sparse
       >>> sparse.coo_fromdense(jnp.eye(2))
       COO(float32[2, 2], nse=2)
     """
+    if jnp.ndim(mat) != 2:
+        raise ValueError(f"coo_fromdense: expected a matrix, got shape {jnp.shape(mat)}")
     return COO._from_bcoo(BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype), rows_sorted=True)
 
 

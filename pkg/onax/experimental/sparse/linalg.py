@@ -31,12 +31,17 @@ def spsolve(data: Array, indices: Array, indptr: Array, b: Array, tol: float = 1
     Returns:
       Array of shape (n,) and the dtype of `b`.
 
+    Raises:
+      ValueError: dtypes or sizes do not fit, or `reorder` is none of 0 to 3.
+
     Examples:
       >>> from onax.experimental.sparse import linalg
       >>> a = onax.experimental.sparse.CSR.fromdense(2.0 * jnp.eye(2))
       >>> linalg.spsolve(a.data, a.indices, a.indptr, jnp.array([2.0, 4.0]))
       Array([1., 2.], dtype=float32)
     """
+    data, indices, indptr, b = map(jnp.asarray, (data, indices, indptr, b))
+    _check_system(data, indices, indptr, b, reorder)
     n = b.shape[0]
     matrix = BCSR((data, indices, indptr), shape=(n, n))
     result = ShapeDtypeStruct(b.shape, b.dtype)
@@ -52,6 +57,21 @@ def spsolve(data: Array, indices: Array, indptr: Array, b: Array, tol: float = 1
         )
 
     return lax.custom_linear_solve(lambda x: matrix @ x, jnp.asarray(b), solve(False), solve(True))
+
+
+def _check_system(data, indices, indptr, b, reorder):
+    if data.dtype != b.dtype:
+        raise ValueError(f"data types do not match: {data.dtype=} {b.dtype=}")
+    if not all(jnp.issubdtype(x.dtype, jnp.integer) for x in (indices, indptr)):
+        raise ValueError(f"index arrays must be integer typed; got {indices.dtype=} {indptr.dtype=}")
+    if not data.ndim == indices.ndim == indptr.ndim == b.ndim == 1:
+        raise ValueError(
+            f"Arrays must be one-dimensional. Got {data.shape=} {indices.shape=} {indptr.shape=} {b.shape=}"
+        )
+    if indptr.size != b.size + 1 or data.shape != indices.shape:
+        raise ValueError(f"Invalid CSR buffer sizes: {data.shape=} {indices.shape=} {indptr.shape=}")
+    if reorder not in (0, 1, 2, 3):
+        raise ValueError(f"{reorder=} not valid, must be one of [1, 2, 3, 4]")
 
 
 def lobpcg_standard(A: AnyFunction, X: Array, m: int = 100, tol: ArrayLike | None = None) -> tuple[Array, Array, Array]:
@@ -83,11 +103,15 @@ def lobpcg_standard(A: AnyFunction, X: Array, m: int = 100, tol: ArrayLike | Non
     """
     apply = A if callable(A) else lambda x: A @ x
     n, k = X.shape
-    if k == 0 or 5 * k >= n:
+    if k == 0:
+        raise ValueError(f"must have search dim > 0, got {k}")
+    if 5 * k >= n:
         raise ValueError(f"expected search dim * 5 < matrix dim (got {5 * k}, {n})")
     product = eval_shape(apply, ShapeDtypeStruct(X.shape, X.dtype))
-    if product.shape != X.shape or product.dtype != X.dtype:
-        raise ValueError(f"A, X must have same dtypes and dimension: A X is {product}, X has {X.shape} and {X.dtype}")
+    if product.dtype != X.dtype:
+        raise ValueError(f"A, X must have same dtypes (were {product.dtype}, {X.dtype})")
+    if product.shape != X.shape:
+        raise ValueError(f"A must be ({n}, {n}) matrix A, got output {product.shape}")
     tol = jnp.finfo(X.dtype).eps if tol is None else tol
 
     def residuals(theta, x, ax):
