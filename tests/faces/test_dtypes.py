@@ -137,3 +137,7 @@ def test_weak_results_have_the_default_dtype_of_their_kind(dtype, wanted):
     assert jnp.result_type(weak) == dtypes.result_type(weak) == np.dtype(wanted)
     assert dtypes.result_type(weak, weak, return_weak_type_flag=True) == (np.dtype(wanted), True)
     assert (weak + weak).dtype == weak.dtype
+
+
+def test_bools_are_never_weak():
+    assert dtypes.result_type(convert(0, np.dtype(bool), True), return_weak_type_flag=True) == (np.dtype(bool), False)

@@ -541,7 +541,7 @@ def requested_result_type(*args):
         dtype_, weak = _join_nodes(nodes)
         if config.jax_explicit_x64_dtypes != "allow":
             dtype_ = canonicalize_dtype(dtype_, allow_extended_dtype=True)
-    if not weak:
+    if not weak or dtype_ == _bool:
         return dtype_, False
     if dtype_ in _UINT_SET:
         return canonicalize_dtype(_UINTS[3]), True
