@@ -95,7 +95,7 @@ def switch(
         return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
     index = convert_element_type(index, np.int32)
     index = clamp(np.int32(0), index, np.int32(len(branches) - 1))
-    names = [f"branch {i}" for i in range(len(branches))]
+    names = ["branch 0", *(f"branch{i}" for i in range(1, len(branches)))]  # as JAX writes them
     return _bind(index, names, list(branches), operands)
 
 
