@@ -20,6 +20,7 @@ from onax._native.tree import tree_leaves
 from onax._prims.creation import iota_p
 from onax._prims.elementwise_kernels import make_complex
 from onax._prims.shaping import broadcast_in_dim_p
+from onax._transforms.discharge import discharge_refs
 from onax._transforms.staging import trace_to_jaxpr
 from onax.export import shapes
 from onax.export.graph import ops
@@ -198,7 +199,7 @@ def _componentwise(g, rule, eqn, values):
 
 def lower_function(g, function, params, avals, values):
     """Stages a function for arrays of these types and inlines it in place of the current equation."""
-    closed = trace_to_jaxpr(lambda *xs: tree_leaves(function(*xs, **params)), avals)
+    closed = discharge_refs(trace_to_jaxpr(lambda *xs: tree_leaves(function(*xs, **params)), avals))
     return inline(g, closed, closed.consts, values, keep_location=True)
 
 

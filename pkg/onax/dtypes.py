@@ -106,7 +106,8 @@ def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
       dtype('float32')
     """
     known = [_own.scalar_dtype(float) if x is None else x for x in args]
-    return _own.result_type(*known, return_weak_type_flag=return_weak_type_flag)
+    dtype, weak_type = _own.requested_result_type(*known)
+    return (dtype, weak_type) if return_weak_type_flag else dtype
 
 
 def scalar_type_of(x: Any) -> type:

@@ -35,7 +35,10 @@ DIFFERENCES = {
         lambda f: (onax.clear_caches(), f(np.float32(2)), f(2.0)),
         "  * at x, now f32[]{weak_type=True} and before f32[]{weak_type=False}",
     ),
-    "tree": (lambda f: f({"a": ONES}), "  different input pytree:\n  * at input path [0][0], now a dict and before a"),
+    "tree": (
+        lambda f: f({"a": ONES}),
+        "  different input pytree:\n  * at input path [0][0], now a <class 'dict'> and before a",
+    ),
     "static": (lambda f: f(ONES, 2), "  different static arguments:\n  * by, now 2 and before not given"),
     "another static": (
         lambda f: (onax.clear_caches(), f(ONES, 2), f(ONES, 3)),

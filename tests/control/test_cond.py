@@ -48,7 +48,7 @@ ERRORS = {
     "switch's branches": (
         lambda: lax.switch(0, [lambda: 1.0, lambda: 2.0, lambda: X]),
         TypeError,
-        "The output of branch 0 has type float32[] but the corresponding output of branch 2 has type float32[3], so "
+        "The output of branch 0 has type float32[] but the corresponding output of branch2 has type float32[3], so "
         "the shapes do not match.",
     ),
     "predicate of a string": (

@@ -34,8 +34,9 @@ ERRORS = {
         lambda: lax.while_loop(lambda c: True, lambda c: (1.0, (None, 2.0), {"b": 1.0}), (1.0, (2.0, 3.0), {"a": 1.0})),
         TypeError,
         "  * the input carry component c[1][0] is a pytree leaf but the corresponding component of the carry output is "
-        "None, so their Python types differ;\n  * the input carry component c[2] is a dict with key 'a' but the "
-        "corresponding component of the carry output is a dict with key 'b', so the dictionary keys do not match.",
+        "a <class 'NoneType'>, so their Python types differ;\n  * the input carry component c[2] is a <class 'dict'> "
+        "with pytree metadata ('a',) but the corresponding component of the carry output is a <class 'dict'> with "
+        "pytree metadata ('b',), so the pytree node metadata does not match.",
     ),
     "fori_loop's carry": (
         lambda: lax.fori_loop(0, 3, lambda i, v: {"a": v["a"][:1]}, {"a": X}),

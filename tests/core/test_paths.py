@@ -59,24 +59,42 @@ def test_leaf_predicate_with_paths():
     assert [x for _, x in pairs] == [1, (2,)] and repr(treedef) == "PyTreeDef({'a': [*, *]})"
 
 
-DIFFERENCES = [  # two trees, (path, reason) of each difference
+TYPES, METADATA = "so their Python types differ", "so the pytree node metadata does not match"
+LEAF, DICT = "a pytree leaf", "a <class 'dict'>"
+DIFFERENCES = [  # two trees, and of each difference JAX's (path, one, other, reason)
     (1, 2, []),
-    ((1, 2), (1, 2, 3), [("", "so the lengths do not match")]),
-    ({"a": (1, [2])}, {"a": (1, (2,))}, [("['a'][1]", "so their Python types differ")]),
-    ([1, {"a": 1}], [1, {"b": 1}], [("[1]", "so the dictionary keys do not match")]),
-    ((None, 1), (1, (1,)), [("[0]", "so their Python types differ"), ("[1]", "so their Python types differ")]),
-    (Pair(1, 2), (1, 2), [("", "so their Python types differ")]),
+    ((1, 2), (1, 2, 3), [("", "a tuple of length 2", "a tuple of length 3", "so the lengths do not match")]),
+    ({"a": (1, [2])}, {"a": (1, (2,))}, [("['a'][1]", "a <class 'list'>", "a <class 'tuple'>", TYPES)]),
+    (
+        [1, {"a": 1}],
+        [1, {"b": 1}],
+        [("[1]", f"{DICT} with pytree metadata ('a',)", f"{DICT} with pytree metadata ('b',)", METADATA)],
+    ),
+    (
+        {"a": 1},
+        {"a": 1, "b": 2},
+        [
+            (
+                "",
+                f"{DICT} with 1 child",
+                f"{DICT} with 2 children",
+                "so the numbers of children do not match, with the symmetric difference of key sets: {'b'}",
+            )
+        ],
+    ),
+    (
+        (None, 1),
+        (1, (1,)),
+        [("[0]", "a <class 'NoneType'>", LEAF, TYPES), ("[1]", LEAF, "a <class 'tuple'>", TYPES)],
+    ),
+    (Pair(1, 2), (1, 2), [("", f"a {Pair}", "a <class 'tuple'>", TYPES)]),
 ]
 
 
 @pytest.mark.parametrize("one, two, wanted", DIFFERENCES)
 def test_differences_of_trees(one, two, wanted):
-    found = [(tree_util.keystr(path), why) for path, _, _, why in equality_errors(one, two)]
-    assert found == wanted
-    found = [
-        (tree_util.keystr(p), why) for p, *_, why in equality_errors_pytreedef(tree.structure(one), tree.structure(two))
-    ]
-    assert found == wanted
+    for errors in (equality_errors(one, two), equality_errors_pytreedef(tree.structure(one), tree.structure(two))):
+        assert [(tree_util.keystr(path), *texts) for path, *texts in errors] == wanted
 
 
 PREFIXES = [  # prefix, tree, text of the error

@@ -6,6 +6,8 @@ import pytest
 import onax as jax
 from onax import dtypes
 from onax import numpy as jnp
+from onax._ground import config
+from onax._prims.convert import convert
 
 CANONICAL = [  # dtype, without x64, with it
     ("float64", "float32", "float64"),
@@ -84,3 +86,58 @@ def test_elements_of_no_dtype():
         dtypes.itemsize_bits(None)
     with pytest.raises(TypeError, match="array"):
         dtypes.itemsize_bits(np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    "mode, args, wanted",
+    [  # as JAX 0.10.2 answers without x64
+        ("allow", ("int64",), "int64"),
+        ("allow", (np.int64, np.int32), "int64"),
+        ("allow", (np.dtype("int64"), np.float32), "float32"),
+        ("allow", (int,), "int32"),
+        ("allow", (np.int64(3),), "int32"),
+        ("allow", (np.ones(2),), "float32"),
+        ("error", (int,), "int32"),
+        ("error", (np.ones(2),), "float32"),
+        ("error", (np.int16, "float16"), "float16"),
+    ],
+)
+def test_explicit_x64_dtypes_decide_about_named_dtypes(mode, args, wanted):
+    with config.explicit_x64_dtypes(mode):
+        assert dtypes.result_type(*args) == jnp.result_type(*args) == np.dtype(wanted)
+        if len(args) == 1:
+            assert jax.lax.dtype(*args) == np.dtype(wanted)
+
+
+@pytest.mark.parametrize("named", ["int64", np.float64, np.dtype("complex128")])
+def test_named_dtypes_of_64_bits_warn_or_are_refused(named):
+    for asked in (jnp.result_type, dtypes.result_type, jax.lax.dtype):
+        with pytest.warns(UserWarning, match="Explicitly requested dtype .* requested in dtype is not available"):
+            assert asked(named) == dtypes.canonicalize_dtype(named)
+        with config.explicit_x64_dtypes("error"), pytest.raises(ValueError, match="Explicitly requested dtype"):
+            asked(named)
+        with jax.enable_x64(True):
+            assert asked(named) == np.dtype(named)
+
+
+@pytest.mark.parametrize(
+    "dtype, wanted",
+    [
+        ("float8_e5m2", "float32"),
+        ("bfloat16", "float32"),
+        ("float16", "float32"),
+        ("int8", "int32"),
+        ("uint8", "uint32"),
+        ("complex64", "complex64"),
+    ],
+)
+def test_weak_results_have_the_default_dtype_of_their_kind(dtype, wanted):
+    weak = convert(0, jnp.dtype(dtype), True)
+    assert weak.weak_type
+    assert jnp.result_type(weak) == dtypes.result_type(weak) == np.dtype(wanted)
+    assert dtypes.result_type(weak, weak, return_weak_type_flag=True) == (np.dtype(wanted), True)
+    assert (weak + weak).dtype == weak.dtype
+
+
+def test_bools_are_never_weak():
+    assert dtypes.result_type(convert(0, np.dtype(bool), True), return_weak_type_flag=True) == (np.dtype(bool), False)

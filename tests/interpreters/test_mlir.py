@@ -30,3 +30,8 @@ def test_rules_for_mlir_are_kept_and_not_run():
     assert float(onax.jit(lambda x: p.bind(x) + 0)(1j).imag) == 5
     with pytest.raises(AttributeError, match="no MLIR"):
         mlir.ir_constant(1)
+
+
+def test_rules_for_unknown_platforms_are_refused():
+    with pytest.raises(NotImplementedError, match=r"for an unknown platform abacus. Known platforms are: cpu, cuda"):
+        mlir.register_lowering(primitive("test_mlir_platform"), None, platform="abacus")

@@ -182,6 +182,31 @@ def test_registration_is_seen_by_later_flattening():
     assert tree.leaves([kind()]) == [1, 2]
 
 
+class Keyed:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+
+tree_util.register_pytree_with_keys(
+    Keyed, lambda k: ((("x", k.x), ("y", k.y)), "data"), lambda data, children: Keyed(*children)
+)
+
+
+@pytest.mark.parametrize(
+    "container, children, data",
+    [  # lists and tuples as JAX gives them
+        (Keyed(1, (2,)), [1, (2,)], "data"),
+        (OrderedDict(b=1, a=2), [1, 2], ("b", "a")),
+        (defaultdict(int, b=1, a=2), [2, 1], (int, ("a", "b"))),
+        ({"b": 1, "a": 2}, (2, 1), ("a", "b")),
+        ((1, 2), (1, 2), None),
+        ([1, 2], [1, 2], None),
+    ],
+)
+def test_one_level(container, children, data):
+    assert native.flatten_one_level(container) == (children, data)
+
+
 def oracle_flatten(x):
     """The meaning of flattening, in plain Python."""
     if x is None:

@@ -12,6 +12,7 @@ import onax.numpy as jnp
 from onax import lax
 from onax._core.evaluate import jaxpr_as_fun
 from onax.numpy._refs import _read_index
+from onax.test_util import check_grads
 
 VALUES = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
 
@@ -279,12 +280,185 @@ def test_a_backward_rule_of_a_compiled_function_writes_a_reference(name):
     assert float(ref[...]) == 0
 
 
-def test_a_backward_rule_with_references_inside_of_a_loop_is_refused():
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("remat", [False, True])
+@pytest.mark.parametrize("length", [0, 1, 3])
+def test_a_backward_rule_with_references_is_part_of_a_scan(jit, remat, length):
     ref, x = onax.new_ref(jnp.float32(0)), jnp.float32(1)
-    f = lambda x: lax.scan(lambda c, _: (plumbed(ref, c), None), x, None, length=2)[0]
-    np.testing.assert_allclose(f(x), np.sin(np.sin(np.sin(np.sin(1.0)))), rtol=1e-6)
+
+    def f(ref, x):
+        body = lambda c, _: (plumbed(ref, c), c)
+        return lax.scan(onax.checkpoint(body) if remat else body, x, None, length=length)[0]
+
+    value, slopes = np.float64(1), []
+    for _ in range(length):
+        slopes.append(np.cos(value) * np.cos(np.sin(value)))
+        value = np.sin(np.sin(value))
+    np.testing.assert_allclose(f(ref, x), value, rtol=1e-6)
+    np.testing.assert_allclose((onax.jit(f) if jit else f)(ref, x), value, rtol=1e-6)
+    np.testing.assert_allclose(onax.grad(onax.jit(f) if jit else f, 1)(ref, x), np.prod(slopes), rtol=1e-6)
+
+
+def test_a_backward_rule_with_references_is_part_of_a_branch():
+    ref, x = onax.new_ref(jnp.float32(0)), jnp.float32(1)
+    f = lambda x, where: lax.cond(where, lambda c: plumbed(ref, c), lambda c: c, x)
+    np.testing.assert_allclose(f(x, True), np.sin(np.sin(1.0)), rtol=1e-6)
+    np.testing.assert_allclose(onax.grad(f)(x, True), np.cos(1.0) * np.cos(np.sin(1.0)), rtol=1e-6)
+    np.testing.assert_allclose(onax.grad(f)(x, False), 1.0)
     with pytest.raises(NotImplementedError, match="takes references and is part of a loop or branch"):
-        onax.grad(f)(x)
+        onax.jit(onax.grad(f))(x, True)  # which branch runs is not known
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("given, wanted", [(lambda g: g, 36.0), (lambda g: None, 18.0)])
+def test_a_differentiated_reference_is_the_argument_of_a_custom_rule(jit, given, wanted):
+    """A cotangent that the rule returns is that of the value which the reference has at the call; numbers are JAX's."""
+
+    @onax.custom_vjp
+    def read(ref):
+        return ref[...]
+
+    read.defvjp(lambda ref: (read(ref), None), lambda _, g: (given(g),))
+
+    def f(x):
+        ref = onax.new_ref(x)
+        ref[...] = ref[...] * 3
+        return (onax.jit(read) if jit else read)(ref) * ref[...]
+
+    assert float(read(onax.new_ref(3.5))) == 3.5
+    np.testing.assert_allclose(onax.grad(f)(2.0), wanted, rtol=1e-6)
+
+
+def raise_and_add(total, row):
+    row[...] += total
+    return total + row[...], 2 * row[...]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("wrap", [lambda f: f, onax.jit], ids=["eager", "jit"])
+def test_a_scan_goes_over_the_slices_of_a_reference(reverse, wrap):
+    ref, array = onax.new_ref(jnp.arange(6.0).reshape(3, 2)), np.arange(6.0).reshape(3, 2)
+    step = lambda c, xs: (lambda out: (out[0], out[1] * xs[1]))(raise_and_add(c, xs[0]))
+    total, ys = wrap(lambda r: lax.scan(step, jnp.ones(2), (r, jnp.arange(3.0)), reverse=reverse))(ref)
+    wanted, wanted_ys = np.ones(2), np.zeros((3, 2))
+    for i in range(2, -1, -1) if reverse else range(3):
+        array[i] += wanted
+        wanted = wanted + array[i]
+        wanted_ys[i] = 2 * array[i] * i
+    np.testing.assert_allclose(ref[...], array)
+    np.testing.assert_allclose(total, wanted)
+    np.testing.assert_allclose(ys, wanted_ys)
+
+
+def test_transformations_of_a_scan_over_a_reference():
+    def f(x):
+        ref = onax.new_ref(x)
+        total, ys = lax.scan(raise_and_add, 1.0, ref)
+        return total + (ys * ref[...]).sum()
+
+    def by_hand(x):
+        total, terms = 1.0, []
+        for row in x:
+            terms.append(2 * (row + total) ** 2)
+            total = total + row + total
+        return total + sum(terms)
+
+    x = jnp.arange(3.0)
+    check_grads(f, (x,), 2, rtol=1e-2)
+    np.testing.assert_allclose(f(x), by_hand(x), rtol=1e-6)
+    np.testing.assert_allclose(onax.jit(onax.grad(f))(x), onax.grad(by_hand)(x), rtol=1e-6)
+    xs = jnp.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(onax.vmap(f)(xs), [f(row) for row in xs], rtol=1e-6)
+    with onax.disable_jit():
+        np.testing.assert_allclose(f(x), by_hand(x), rtol=1e-6)
+    lines = [line.strip() for line in str(onax.make_jaxpr(f)(x)).splitlines()]
+    assert any(line.startswith("jaxpr={ lambda ;") and line.endswith(":Ref{f32[]}. let") for line in lines)
+
+
+def test_references_freed_in_a_compiled_function_are_not_used_again():
+    def read_freed():
+        ref = onax.new_ref(1.0)
+        onax.free_ref(ref)
+        return ref[...]
+
+    def free_twice(x):
+        ref = onax.new_ref(x)
+        onax.free_ref(ref)
+        onax.free_ref(ref)
+        return x
+
+    with pytest.raises(ValueError, match=r"`get` was called on a mutable array reference .* after `free_ref`"):
+        onax.jit(read_freed)()
+    with pytest.raises(ValueError, match="`free_ref` was called on a mutable array reference"):
+        onax.jit(free_twice)(1.0)
+
+
+def test_tracers_of_references_have_the_methods_of_references():
+    def f(r):
+        r.addupdate(1.0, 0)
+        r.addupdate(jnp.ones(3))
+        r.set(7.0, (1,))
+        old = r.swap(5.0, 2)
+        return old, r.get(0), r.get()
+
+    ref = onax.new_ref(jnp.arange(3.0))
+    old, first, rest = onax.jit(f)(ref)
+    assert (float(old), float(first), rest.tolist()) == (3.0, 2.0, [2.0, 7.0, 5.0])
+    assert ref[...].tolist() == [2.0, 7.0, 5.0]
+    onax.vmap(lambda r: r.addupdate(1.0))(ref)
+    assert ref[...].tolist() == [3.0, 8.0, 6.0]
+    for name in ("addupdate", "get", "set", "swap"):
+        with pytest.raises(AttributeError, match=name):
+            onax.jit(lambda x, name=name: getattr(x, name))(jnp.ones(3))
+
+
+def test_custom_vjp_functions_neither_return_references_nor_get_one_twice():
+    @onax.custom_vjp
+    def primal(ref):
+        return ref
+
+    @onax.custom_vjp
+    def given(x, ref):
+        return x
+
+    @onax.custom_vjp
+    def twice(a, b):
+        return 0.0
+
+    primal.defvjp(lambda ref: (0.0, None), lambda *_: (None,))
+    given.defvjp(lambda x, ref: (x, onax.new_ref(0)), lambda ref, g: (g, None))
+    twice.defvjp(lambda a, b: (0.0, None), lambda *_: (None, None))
+    ref = onax.new_ref(0.0)
+    for wrap in (lambda f: f, onax.jit):
+        with pytest.raises(ValueError, match="custom_vjp primal function primal returned a mutable array reference"):
+            wrap(primal)(ref)
+        with pytest.raises(ValueError, match=r"custom_vjp fwd function .* at output tree path \[1\] that was not an"):
+            onax.vjp(wrap(given), 3.0, ref)
+        with pytest.raises(ValueError, match=r"a(nd at | and )b"):
+            onax.vjp(wrap(twice), ref, ref)
+
+
+def test_the_type_of_a_whole_value_has_the_sharding_of_the_reference():
+    mesh = onax.make_mesh((1,), ("x",), axis_types=(onax.sharding.AxisType.Explicit,))
+    with onax.set_mesh(mesh):
+        sharding = onax.sharding.NamedSharding(mesh, onax.P("x"))
+        ref = onax.new_ref(jnp.zeros((4, 4), device=sharding))
+        specs = []
+        onax.jit(lambda r: specs.extend([onax.typeof(r).sharding.spec, onax.typeof(r[...]).sharding.spec]))(ref)
+    assert specs[0] == specs[1] == onax.P("x", None)
+
+
+def test_lowerings_of_users_primitives_make_references():
+    sums = onax.extend.core.Primitive("sums_of_references")
+    sums.def_abstract_eval(lambda x: x)
+
+    def lowering(x):
+        ref = onax.new_ref(x)
+        ref[...] += 1
+        return onax.freeze(ref)
+
+    onax.interpreters.mlir.register_lowering(sums, onax.interpreters.mlir.lower_fun(lowering, multiple_results=False))
+    assert float(onax.jit(sums.bind)(3.0)) == 4.0
 
 
 def test_a_transformation_keeps_its_values_out_of_references_from_outside():
@@ -309,8 +483,12 @@ def test_references_are_neither_returned_nor_passed_twice():
         onax.make_jaxpr(lambda r: r)(ref)
     with pytest.raises(ValueError, match=r"only one reference to a mutable array .* appeared at both a and b"):
         onax.jit(lambda a, b: a[...])(ref, ref)
-    with pytest.raises(ValueError, match="mutable array references"):
-        lax.scan(lambda c, x: (c, 0), 0, ref)
+    with pytest.raises(ValueError, match=r"was created on line .*test_refs.py"):
+        onax.jit(lambda x: onax.new_ref(x))(1.0)
+    with pytest.raises(ValueError, match=r"for scan .* appeared at both x\[0\] and x\[1\]"):
+        lax.scan(lambda c, x: (c, 0), 0, (ref, ref))
+    with pytest.raises(ValueError, match=r"for cond .* appeared at both a and b"):
+        lax.cond(True, lambda a, b: ..., lambda a, b: ..., ref, ref)
     with pytest.raises(TypeError, match="takes an array"):
         onax.new_ref(ref)
 

@@ -18,6 +18,7 @@ import onax.numpy as jnp
         (float, jnp.bfloat16, "bfloat16"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:Explicitly requested dtype")
 def test_promote_types_is_not_narrowed_without_x64(a, b, wanted):
     assert jnp.promote_types(a, b) == jnp.promote_types(b, a) == np.dtype(wanted)
     assert jnp.result_type(a, b).itemsize <= 4

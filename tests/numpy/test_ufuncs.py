@@ -90,3 +90,18 @@ REFUSED = [
 def test_refusals(refused, error, words):
     with pytest.raises(error, match=words):
         refused()
+
+
+def test_arrays_of_64_bits_meet_scalars_where_x64_is_off():
+    with jax.enable_x64(True):
+        integers, floats = jnp.arange(3), jnp.linspace(0, 1, 3)
+    assert (integers > 1).tolist() == [False, False, True]
+    assert (1 < integers).tolist() == [False, False, True]
+    clipped = jnp.maximum(integers, 2), jnp.maximum(2, integers), jnp.minimum(floats, 0.5)  # 32 bits, as in JAX
+    assert [(x.dtype.name, x.tolist()) for x in clipped] == [
+        ("int32", [2, 2, 2]),
+        ("int32", [2, 2, 2]),
+        ("float32", [0.0, 0.5, 0.5]),
+    ]
+    with jax.enable_x64(True):
+        assert jnp.maximum(integers, 2).dtype == np.int64 and jnp.minimum(floats, 0.5).dtype == np.float64

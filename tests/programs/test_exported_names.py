@@ -31,3 +31,29 @@ def test_named_things_are_there(name):
     names = getattr(module, "__all__", ())
     assert len(names) == len(set(names))
     assert [n for n in names if getattr(module, n, None) is None and n != "newaxis"] == []
+
+
+# Names under which users find things of NumPy, or of modules that all others use.
+OTHERS_NAMES = {
+    "onax.errors": (),
+    "onax.numpy.linalg": (),
+    "onax.nn.initializers": (),
+    "onax.numpy": (
+        "ComplexWarning array_repr array_str can_cast character complexfloating dtype finfo flexible floating generic "
+        "get_printoptions iinfo index_exp inexact integer ndarray number object_ printoptions s_ save savez "
+        "set_printoptions signedinteger unsignedinteger"
+    ).split(),
+    "onax.tree_util": (
+        "DictKey FlattenedIndexKey GetAttrKey KeyEntry KeyPath PyTreeDef SequenceKey default_registry"
+    ).split(),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS_NAMES)
+def test_listed_things_say_that_they_are_of_the_module(name):
+    """As in JAX; `dir` lists no names that the module imports for itself."""
+    module = importlib.import_module(name)
+    listed = {n: getattr(module, n) for n in dir(module) if not n.startswith("_")}
+    plain = (bool, int, float, complex, type(module), type(None))
+    others = [n for n, x in listed.items() if not isinstance(x, plain) and x.__module__ != name]
+    assert sorted(others) == sorted(OTHERS_NAMES[name])

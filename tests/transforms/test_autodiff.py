@@ -248,8 +248,8 @@ CALLS = {
     "cotangents of another tree": (
         lambda: jax.vjp(lambda x: {"a": x, "b": x}, 1.0)[1]({"a": 1.0, "c": 1.0}),
         ValueError,
-        "  * out was a dict with keys ['a', 'b'] in the original output, but a dict with keys ['a', 'c'] here, so the "
-        "dictionary keys do not match.",
+        "  * out was a <class 'dict'> with pytree metadata ('a', 'b') in the original output, but a <class 'dict'> "
+        "with pytree metadata ('a', 'c') here, so the pytree node metadata does not match.",
     ),
     "transposed to another type": (
         lambda: jax.linear_transpose(lambda x: x.astype(int), V),

@@ -739,6 +739,10 @@ def flatten_one_level(tree: object) -> tuple:
     if kind == DICT:
         keys = sorted_keys(tree)
         return tuple([tree[key] for key in keys]), keys
+    if (<Registration>registration).data_fields is None:
+        parts = (<Registration>registration).flatten(tree)
+        if type(parts) is tuple and len(<tuple>parts) == 2 and type((<tuple>parts)[0]) is list:
+            return parts  # children stay a list, as in JAX
     children, data = _take_apart(<Registration>registration, tree)
     return (list(children) if (<Registration>registration).data_fields else children), data
 

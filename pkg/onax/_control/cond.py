@@ -20,7 +20,7 @@ from onax._core.effects import has_io
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.lists import merge_lists, partition_list, reject, select
 from onax._core.programs import BRANCH, HeldProgram, programs
-from onax._core.refs import check_distinct
+from onax._core.refs import Ref, check_distinct
 from onax._core.rewrite import close, eliminate_dead_code, prune
 from onax._core.trace import as_array, find_cur_trace, to_concrete_value, typeof, valid_jaxtype
 from onax._core.zeros import drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
@@ -35,6 +35,7 @@ from onax._prims.elementwise import eq, ne, select_n, stop_gradient
 from onax._prims.elementwise_clamp import clamp
 from onax._prims.shaping import bdim_at_front, broadcast_in_dim
 from onax._transforms.batching import batch_jaxpr
+from onax._transforms.flatten import debug_info
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.key_reuse import analyze_cond, key_lineage
 from onax._transforms.linearize import linearize_jaxpr
@@ -94,7 +95,7 @@ def switch(
         return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
     index = convert_element_type(index, np.int32)
     index = clamp(np.int32(0), index, np.int32(len(branches) - 1))
-    names = [f"branch {i}" for i in range(len(branches))]
+    names = ["branch 0", *(f"branch{i}" for i in range(1, len(branches)))]  # as JAX writes them
     return _bind(index, names, list(branches), operands)
 
 
@@ -185,6 +186,8 @@ def _bind(index, names, functions, operands):
     values, avals = arrays_and_avals(leaves)
     traced_order = [1, 0] if names[0] == "false_fun" else list(range(len(functions)))  # the true branch is traced first
     what = "cond" if names[0] == "false_fun" else "switch"
+    if any(type(x) is Ref for x in values):
+        check_distinct(debug_info(what, functions[traced_order[0]], operands), values)
     staged = {i: stage_body(functions[i], in_tree, avals, what) for i in traced_order}
     jaxprs, consts, out_trees = ([staged[i][part] for i in range(len(functions))] for part in range(3))
     for i in traced_order:

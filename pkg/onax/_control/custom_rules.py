@@ -4,7 +4,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Generic
 
-from onax._core.refs import Ref
+from onax._core.paths import keystr, tree_leaves_with_path
+from onax._core.refs import Ref, is_ref
 from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._ground import errors
 from onax._ground.typing import Arguments, Result
@@ -82,7 +83,10 @@ def call_plainly(custom, args, kwargs):
         flatten_call(custom, args, kwargs)  # which checks them
     for x in args:
         if type(x) is not ArrayImpl:
-            flatten_call(custom, args, kwargs)  # one call checks all
+            call, leaves = flatten_call(custom, args, kwargs)  # one call checks all
+            if any(type(leaf) is Ref for leaf in leaves):
+                outs = call.fun(*leaves)
+                return tree_unflatten(call.out_tree, outs)
             break
     try:
         return custom.fun(*args, **kwargs)
@@ -118,8 +122,13 @@ class Call:
     def fun(self, *leaves):
         """The function on flat values."""
         outs, self.out_tree = tree_flatten(self.custom.fun(*self.arguments(leaves)))
+        refuse_returned_refs(f"{self.custom.kind} primal function", self.custom.fun, outs, self.out_tree)
         self._out_type = self.out_tree, [typeof(x) for x in outs if valid_jaxtype(x)]
         return outs
+
+    def refuse_same_reference(self, leaves):
+        """Raises ValueError if two of the differentiated arguments are the same mutable array reference."""
+        refuse_same_reference(self.custom, self.arguments(leaves), self._given)
 
     def check_rule_result(self, rule, out_tree, outs):
         """Raises TypeError if what the rule returns in the place of the function's result differs from that in type."""
@@ -171,7 +180,7 @@ def flatten_call(custom, args, kwargs):
         if not valid_jaxtype(leaf):
             raise TypeError(_invalid_argument(custom, leaf, leaves))
     if custom.kind == "custom_vjp" and any(type(x) is Ref for x in leaves):
-        _refuse_same_reference(custom, args, given)
+        refuse_same_reference(custom, args, given)
     return Call(custom, given, in_tree), leaves
 
 
@@ -186,7 +195,19 @@ def _invalid_argument(custom, leaf, leaves):
     )
 
 
-def _refuse_same_reference(custom, args, given):
+def refuse_returned_refs(what, fun, outs, tree, allowed=()):
+    """Raises ValueError if a flat result is a mutable array reference other than the allowed ones."""
+    for i, x in enumerate(outs):
+        if is_ref(x) and not any(x is ref for ref in allowed):
+            path = keystr(tree_leaves_with_path(tree_unflatten(tree, range(len(outs))))[i][0])
+            raise ValueError(
+                f"{what} {fun_name(fun)} returned a mutable array reference of type {typeof(x).str_short()}"
+                f"{f' at output tree path {path}' if path else ''} that was not an argument."
+            )
+
+
+def refuse_same_reference(custom, args, given):
+    """Raises ValueError if two differentiated arguments of a call are the same mutable array reference."""
     names = argument_names(fun_signature(custom.fun), [a for a, fixed in zip(args, given) if fixed is None], {})
     first = {}
     for name, x in zip(names, tree_flatten([a for a, fixed in zip(args, given) if fixed is None])[0]):

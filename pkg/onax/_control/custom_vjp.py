@@ -8,13 +8,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onax._control.custom_rules import CustomFunction, call_plainly, flatten_call, refuse_closed_over, stage_call
+from onax._control.custom_rules import (
+    CustomFunction,
+    call_plainly,
+    flatten_call,
+    refuse_closed_over,
+    refuse_returned_refs,
+    stage_call,
+)
 from onax._core.evaluate import eval_jaxpr
 from onax._core.facts import RULES_TAKE_REFS
 from onax._core.lists import reject
 from onax._core.paths import keystr, tree_leaves_with_path
 from onax._core.programs import CUSTOM_RULE, Call, programs
-from onax._core.refs import discharge
+from onax._core.refs import AbstractRef, discharge, is_ref
 from onax._core.trace import find_cur_trace, typeof
 from onax._core.zeros import SymbolicZero, Zero, drop_zeros, is_undefined_primal, nonzero_flags
 from onax._ground import source
@@ -157,7 +164,9 @@ class _FlatRules:
 
     def fwd(self, perturbed, *leaves):
         """Flat results followed by flat residuals."""
-        custom = self.custom
+        custom, refs = self.custom, [x for x in leaves if is_ref(x)]
+        if len(refs) > 1:
+            self._call.refuse_same_reference(leaves)
         if custom.symbolic_zeros:
             leaves = [CustomVJPPrimal(x, p) for x, p in zip(leaves, perturbed)]
         pair = source.call_user_rule(custom.fwd, *self._call.arguments(leaves))
@@ -172,6 +181,8 @@ class _FlatRules:
         outs, self._call.out_tree = tree_flatten(pair[0])
         self._call.check_rule_result(custom.fwd, self._call.out_tree, outs)
         residuals, self.residual_tree = tree_flatten(pair[1])
+        if any(map(is_ref, residuals)):
+            refuse_returned_refs("custom_vjp fwd function", custom.fwd, *tree_flatten(tuple(pair)), allowed=refs)
         return [*outs, *residuals]
 
     def n_outs(self):
@@ -235,7 +246,7 @@ def _flatten_cotangent(ct, argument):
 
 
 def _check_cotangent(ct, aval, path, i):
-    tangent = aval.to_tangent_aval()
+    tangent = (aval.inner_aval if type(aval) is AbstractRef else aval).to_tangent_aval()
     if ct is None or tangent.dtype == float0:
         return Zero(tangent)
     if isinstance(ct, SymbolicZero):
@@ -379,6 +390,12 @@ custom_lin_p = Primitive(
     pretty=_lin_pretty,
     weak=NEVER,
 )
+
+
+@discharge.rule(custom_lin_p)
+def _discharge_lin(values, refs, **params):
+    """The rule takes the tangents that references have at the call."""
+    return custom_lin_p.bind(*values, **params), [None] * len(values)
 
 
 # ---- the equation form of a call ----

@@ -4,11 +4,17 @@ A loop carries the values of the references that its step uses.
 """
 
 from onax._control.cond import cond_p
+from onax._control.scan_bodies import stack_avals
 from onax._control.scan_rules import scan_p
 from onax._control.while_loop import while_p
-from onax._core.evaluate import eval_jaxpr
+from onax._core.evaluate import eval_jaxpr, write_out
 from onax._core.lists import merge_lists, reject, select, split_list
-from onax._core.refs import discharge
+from onax._core.refs import discharge, is_ref
+from onax._core.trace import find_cur_trace, is_concrete
+from onax._core.zeros import Zero
+from onax._prims.creation import instantiate_zeros
+from onax._prims.slicing import index_in_dim
+from onax._prims.stacking import stack
 from onax._transforms.discharge import discharge_refs, split_results
 from onax._transforms.staging import derive_jaxpr
 
@@ -21,28 +27,65 @@ def _cond(values, refs, *, branches):
 
 @discharge.rule(scan_p)
 def _scan(values, refs, *, jaxpr, num_consts, num_carry, **params):
+    """References among the constants are carried; slices of those that are scanned over are results of the steps."""
     n, pure = num_consts, discharge_refs(jaxpr)
-    is_ref = [ref is not None for ref in refs[:n]]
-    m = sum(is_ref)
+    held_here = [ref is not None for ref in refs[:n]]
+    m, scanned = sum(held_here), sum(ref is not None for ref in refs[n:])
 
     def step(*args):
         plain, held, carry, xs = split_list(args, [n - m, m, num_carry])
-        outs = eval_jaxpr(pure, pure.consts, *merge_lists(is_ref, plain, held), *carry, *xs)
-        return [*outs[len(outs) - m :], *outs[: len(outs) - m]]
+        outs = eval_jaxpr(pure, pure.consts, *merge_lists(held_here, plain, held), *carry, *xs)
+        outs, last, slices = split_list(outs, [len(outs) - m - scanned, m])
+        return [*last, *outs, *slices]
 
     constants, rest = values[:n], values[n:]
     avals = pure.in_avals
-    body = derive_jaxpr(step, [*reject(avals[:n], is_ref), *select(avals[:n], is_ref), *avals[n:]], jaxpr)
+    body = derive_jaxpr(step, [*reject(avals[:n], held_here), *select(avals[:n], held_here), *avals[n:]], jaxpr)
     outs = scan_p.bind(
-        *reject(constants, is_ref),
-        *select(constants, is_ref),
+        *reject(constants, held_here),
+        *select(constants, held_here),
         *rest,
         jaxpr=body,
         num_consts=n - m,
         num_carry=m + num_carry,
         **params,
     )
-    return split_results([*outs[m:], *outs[:m]], len(outs) - m, refs)
+    last, outs, stacked = split_list(outs, [m, len(outs) - m - scanned])
+    return split_results([*outs, *last, *stacked], len(outs), refs)
+
+
+@write_out.rule(scan_p)
+def _scan_steps(args, *, jaxpr, length, reverse, num_consts, num_carry, **_):
+    """The steps of a scan one after the other."""
+    consts, carry, xs = split_list(args, [num_consts, num_carry])
+    rows = []
+    for i in range(length - 1, -1, -1) if reverse else range(length):
+        slices = [_slice_of(x, i) for x in xs]
+        outs = eval_jaxpr(jaxpr, jaxpr.consts, *consts, *carry, *slices)
+        carry = outs[:num_carry]
+        rows.append(outs[num_carry:])
+        for x, part in zip(xs, slices):
+            if is_ref(x):
+                x[i] = part[...]
+    if not rows:
+        y_avals = stack_avals(jaxpr.out_avals, length, num_carry)[num_carry:]
+        return [*carry, *(instantiate_zeros(Zero(a)) for a in y_avals)]
+    columns = zip(*reversed(rows) if reverse else rows)
+    return [*carry, *(stack(column, 0) for column in columns)]
+
+
+def _slice_of(x, i):
+    return find_cur_trace().make_ref(x[i]) if is_ref(x) else index_in_dim(x, i, 0, False)
+
+
+@write_out.rule(cond_p)
+def _chosen_branch(args, *, branches):
+    """The branch that runs, if that is known; None otherwise."""
+    index, *operands = args
+    if not is_concrete(index):
+        return None
+    branch = branches[int(index)]
+    return eval_jaxpr(branch, branch.consts, *operands)
 
 
 @discharge.rule(while_p)

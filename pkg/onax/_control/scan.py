@@ -13,7 +13,7 @@ from onax._control.scan_bodies import drop_forwarded
 from onax._control.scan_rules import scan_p
 from onax._core.evaluate import bind_with_refs
 from onax._core.lists import merge_lists, reject, select
-from onax._core.refs import check_distinct, is_ref
+from onax._core.refs import AbstractRef, check_distinct, is_ref
 from onax._core.trace import as_array, concrete_or_error, find_cur_trace, typeof
 from onax._ground import dims, source
 from onax._ground.config import DISABLE_JIT
@@ -44,7 +44,8 @@ def scan(
     Args:
       f: function (carry, x) -> (carry, y); the carry keeps its structure, shapes and dtypes.
       init: tree of arrays, the first carry.
-      xs: tree of arrays with one leading length, or None.
+      xs: tree of arrays with one leading length, or None.  In the place of an array may be a mutable reference, of
+        which each step gets its slice as a reference.
       length: int, the number of steps; needed where there is no `xs`.
       reverse: whether the loop runs from the end.
       unroll: int or bool, how many steps are written out at a time.
@@ -69,20 +70,18 @@ def scan_adapted(f, init, xs, length, reverse, unroll, what="scan", adapt=None, 
     """`scan` for functions that derive the body from the user's function; `stage_body` explains the last parameters."""
     xs_leaves, xs_tree = tree_flatten(xs)
     xs_values, xs_avals = arrays_and_avals(xs_leaves)
-    if any(map(is_ref, xs_values)):
-        raise ValueError("scan goes over arrays, not over mutable array references; read the array with `ref[...]`.")
     length = common_length(xs_avals, xs_leaves, length)
-    if context.option_word() & DISABLE_JIT:
+    if context.option_word() & DISABLE_JIT and not any(map(is_ref, xs_values)):  # a slice of a reference is staged
         return _call_each_step(
             f if adapt is None else adapt(f), tree_map(as_array, init), xs_values, xs_tree, length, reverse
         )
-    x_avals = list(map(slice_aval, xs_avals))
+    x_avals = [AbstractRef(slice_aval(a.inner_aval)) if type(a) is AbstractRef else slice_aval(a) for a in xs_avals]
     init_leaves, init_tree = tree_flatten(init)
     values, avals = arrays_and_avals(init_leaves)
     in_tree = tree_structure(((init, tree_unflatten(xs_tree, [0] * len(xs_leaves))), {}))
     stage = lambda avals: stage_body(f, in_tree, [*avals, *x_avals], what, adapt, names)
     jaxpr, consts, out_tree = stage(avals)
-    check_distinct(jaxpr.debug_info, values, consts)
+    check_distinct(jaxpr.debug_info, [*values, *xs_values], consts)
     carry_tree = _carry_tree(out_tree, jaxpr)
     if carry_tree == init_tree:
         values, changed = promote_weak_types(values, avals, jaxpr.out_avals)

@@ -7,10 +7,18 @@ from onax._core.facts import RULES_TAKE_REFS
 from onax._core.jaxpr import ClosedJaxpr, DropVar, Literal, jaxprs_in_params
 from onax._core.programs import Call, programs
 from onax._core.refs import apply_with_refs, creates_or_takes_ref, is_ref, uses_refs
+from onax._core.slots import Slot
 from onax._core.trace import eval_trace, find_cur_trace
 from onax._ground.source import here
 from onax._native import context
 from onax._native.interpreter import JaxprInterpreter
+
+write_out = Slot(
+    "write_out",
+    "rule(operands, **params) -> results, by the operations of the programs that run; None where these are not known",
+    "A loop or branch in which user-defined derivatives take references has no derivative.",
+    "onax",
+)
 
 
 def interpreter_of(jaxpr):
@@ -79,15 +87,19 @@ def _apply_with_refs(trace, primitive, args, params):
     """Interprets an operation with references.
 
     Rules of the user's that take references are lost where a call is discharged: under a transformation the call is
-    inlined, so that the transformation meets the references themselves.
+    inlined, and a loop or branch written out, so that the transformation meets the references themselves.
     """
     if trace is not eval_trace and not trace.records_refs(args):
         if RULES_TAKE_REFS in primitive.facts:
             return primitive.call_with_refs(trace, args, params)
-        description = programs.get(primitive)
-        if type(description) is Call and _has_rules_on_refs(params[description.parameter]):
-            program = params[description.parameter]
-            return eval_jaxpr(program, program.consts, *args)
+        if any(map(_has_rules_on_refs, jaxprs_in_params(params))):
+            description, rule = programs.get(primitive), write_out.get(primitive)
+            if type(description) is Call:
+                program = params[description.parameter]
+                return eval_jaxpr(program, program.consts, *args)
+            outs = None if rule is None else rule(args, **params)
+            if outs is not None:
+                return outs
     return apply_with_refs(trace, primitive, args, params)
 
 

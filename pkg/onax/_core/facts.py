@@ -13,6 +13,7 @@ BRINGS_VALUES = "brings_values"  # brings values from outside: debug_nans and de
 NAMED_AXIS = "named_axis"  # names axes, in its parameter `axes` or `axis_name`
 CALLS_PYTHON = "calls_python"  # calls a function of the user
 CREATES_REF = "creates_ref"  # its result is a new mutable array reference
+FREES_REF = "frees_ref"  # its operand must not be used afterwards
 RULES_TAKE_REFS = "rules_take_refs"  # calls a function whose rules may take references: it has `call_with_refs`
 
 LINEAR_MOVEMENT = frozenset({LINEAR, DATA_MOVEMENT})
@@ -23,6 +24,7 @@ __all__ = [
     "CREATES_REF",
     "DATA_MOVEMENT",
     "ELEMENTWISE",
+    "FREES_REF",
     "LINEAR",
     "MAKES_NAN",
     "NAMED_AXIS",

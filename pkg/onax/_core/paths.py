@@ -468,32 +468,29 @@ def _equality_errors(path, one, two):
     if kinds == [None, None]:
         return
     if kinds[0] is not kinds[1]:
-        texts = ["a pytree leaf" if k is None else "None" if k is type(None) else f"a {k.__name__}" for k in kinds]
-        yield path, *texts, "so their Python types differ"
+        yield path, *("a pytree leaf" if k is None else f"a {k}" for k in kinds), "so their Python types differ"
         return
     (pairs, data), (other_pairs, other_data) = _named_children(one), _named_children(two)
-    name = kinds[0].__name__
-    if kinds[0] in (tuple, list) and len(pairs) != len(other_pairs):
-        yield (
-            path,
-            f"a {name} of length {len(pairs)}",
-            f"a {name} of length {len(other_pairs)}",
-            "so the lengths do not match",
-        )
+    counts = len(pairs), len(other_pairs)
+    if issubclass(kinds[0], (tuple, list)) and counts[0] != counts[1]:
+        texts = [f"a {kinds[0].__name__} of length {n}" for n in counts]
+        yield path, *texts, "so the lengths do not match"
         return
-    if kinds[0] is dict and data != other_data:
-        texts = [
-            f"a dict with keys {list(d)}" if len(d) != 1 else f"a dict with key {d[0]!r}" for d in (data, other_data)
-        ]
-        yield path, *texts, "so the dictionary keys do not match"
+    if counts[0] != counts[1]:
+        texts = [f"a {kinds[0]} with {n} child{'ren' if n > 1 else ''}" for n in counts]
+        names, other_names = ({repr(k.key) for k, _ in p if isinstance(k, DictKey)} for p in (pairs, other_pairs))
+        keys = " ".join(sorted(names ^ other_names))
+        keys = f", with the symmetric difference of key sets: {{{keys}}}" if keys else ""
+        yield path, *texts, f"so the numbers of children do not match{keys}"
         return
     if not (data is other_data or data == other_data):
-        texts = [f"a {name} with pytree metadata {d}" for d in (data, other_data)]
+        texts = [f"a {kinds[0]} with pytree metadata {_as_metadata(d)}" for d in (data, other_data)]
         yield path, *texts, "so the pytree node metadata does not match"
-        return
-    if len(pairs) != len(other_pairs):
-        texts = [f"a {name} with {len(p)} children" for p in (pairs, other_pairs)]
-        yield path, *texts, "so the numbers of children do not match"
         return
     for (key, child), (_, other) in zip(pairs, other_pairs):
         yield from _equality_errors((*path, key), child, other)
+
+
+def _as_metadata(data):
+    """The data of a node as JAX has it: keys of a dict are a tuple."""
+    return tuple(data) if isinstance(data, list) else data

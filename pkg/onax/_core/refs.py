@@ -122,7 +122,7 @@ class Ref(metaclass=_RefType):
 
     def addupdate(self, x, idx=()):
         """Adds x to the elements at an index, without one to all."""
-        Ref.add_item(self, idx or ..., x)
+        Ref.add_item(self, _index_or_all(idx), x)
 
     def __getitem__(self, index):
         return Ref.read_item(self, index)
@@ -138,11 +138,34 @@ class Ref(metaclass=_RefType):
     def __repr__(self):
         return "Ref" + repr(self._value).removeprefix("Array")
 
-    # `ref[index]` and `ref[index] = value`, on references and their tracers; set by `onax.numpy`, which knows how to
-    # read index expressions.
+    # `ref[index]`, `ref[index] = value` and the like, on references and their tracers; set by `onax.numpy`, which knows
+    # how to read index expressions.
     read_item: ClassVar[Any] = None
     write_item: ClassVar[Any] = None
     add_item: ClassVar[Any] = None
+    swap_item: ClassVar[Any] = None
+
+
+def _index_or_all(idx):
+    return ... if isinstance(idx, tuple) and not idx else idx
+
+
+class RefTracerMethods:
+    """The methods that tracers of references have besides those of arrays; a `Ref` itself has the last one."""
+
+    def get(self, idx=()):
+        """The elements at an index, without one all."""
+        return Ref.read_item(self, _index_or_all(idx))
+
+    def set(self, value, idx=()):
+        """Writes the elements at an index."""
+        Ref.write_item(self, _index_or_all(idx), value)
+
+    def swap(self, value, idx=()):
+        """Writes the elements at an index; returns what was there."""
+        return Ref.swap_item(self, _index_or_all(idx), value)
+
+    addupdate = Ref.addupdate
 
 
 class RefWriteError(Exception):

@@ -6,12 +6,13 @@ as a constant.  A rule runs while the parent of its trace is current, so transfo
 cannot arise, because an identity test tells to which trace a tracer belongs.
 """
 
+import functools
 import operator
 from typing import Any
 
 import numpy as np
 
-from onax._core.refs import AbstractRef, Ref
+from onax._core.refs import AbstractRef, Ref, RefTracerMethods
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes, errors, source
 from onax._ground.typing import AnyFunction
@@ -241,6 +242,13 @@ class Tracer(Array):
     ndim = property(lambda self: self.aval.ndim)
     size = property(lambda self: self.aval.size)
     weak_type = property(lambda self: self.aval.weak_type)
+
+    def __getattr__(self, name):
+        """The methods that tracers of mutable array references have besides those of arrays."""
+        method = None if name.startswith("_") else vars(RefTracerMethods).get(name)
+        if method is not None and type(self.aval) is AbstractRef:
+            return functools.partial(method, self)
+        return super().__getattribute__(name)  # raises the AttributeError that led here
 
     def to_concrete_value(self):
         """The concrete value of this tracer if it has one, else None."""

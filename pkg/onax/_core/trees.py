@@ -571,12 +571,12 @@ def _dict_items(keys, values):
 
 def _sorted_defaultdict(d):
     keys = tuple(sorted(d))
-    return tuple(d[k] for k in keys), (d.default_factory, keys)
+    return [d[k] for k in keys], (d.default_factory, keys)
 
 
 register_pytree_node(
     OrderedDict,
-    lambda d: (tuple(d.values()), tuple(d)),
+    lambda d: (list(d.values()), tuple(d)),
     lambda keys, values: OrderedDict(zip(keys, values)),
     lambda d: (_dict_items(d, d.values()), tuple(d)),
 )

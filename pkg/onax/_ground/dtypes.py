@@ -62,6 +62,7 @@ _OWN_FLOATS = frozenset((_bf16, *_SMALL_FLOATS))  # their NumPy kind is void
 python_scalar_dtypes = {bool: _bool, int: _INTS[3], float: _f64, complex: _c128}
 _DEFAULTS_32 = {bool: _bool, int: _INTS[2], float: _f32, complex: _c64}
 _CANONICAL_32 = {_INTS[3]: _INTS[2], _UINTS[3]: _UINTS[2], _f64: _f32, _c128: _c64}
+X64_DTYPES = frozenset(_CANONICAL_32)  # those that `jax_enable_x64` changes
 
 
 def register_weak_scalar_type(type_, like):
@@ -209,6 +210,11 @@ def check_user_dtype(dtype, function=None):
         numpy_dtype = numpy_dtype.newbyteorder("=")
         if numpy_dtype not in ALL_DTYPES and numpy_dtype != float0:
             raise TypeError(f"JAX only supports number, bool, and string dtypes, got dtype {dtype}{where}")
+    return _canonicalize_request(numpy_dtype, function)
+
+
+def _canonicalize_request(numpy_dtype, function):
+    """The canonical form of a dtype that the user names, or what `jax_explicit_x64_dtypes` says instead."""
     if option_word() & X64 or numpy_dtype not in _CANONICAL_32:
         return numpy_dtype
     canonical = _CANONICAL_32[numpy_dtype]
@@ -222,7 +228,10 @@ def check_user_dtype(dtype, function=None):
         where = "" if location is None else f"\nIn {source.summarize(location)}."
         raise TruncatedDtypeError(f"strict: {text}: it would be truncated to {canonical.name}.{where}")
     if mode == "error":
-        raise ValueError(f"{text}. To enable more dtypes, set the jax_enable_x64 configuration option.")
+        raise ValueError(
+            f"{text}. To enable more dtypes, set the jax_enable_x64 or allow_explicit_x64_dtypes configuration options."
+            " See https://github.com/jax-ml/jax#current-gotchas for more."
+        )
     warnings.warn(
         f"{text}, and will be truncated to dtype {canonical.name}. To enable more dtypes, set the jax_enable_x64 "
         "configuration option or the JAX_ENABLE_X64 shell environment variable. "
@@ -232,23 +241,10 @@ def check_user_dtype(dtype, function=None):
     return canonical
 
 
-def dtype(x: Any, *, canonicalize: bool = True) -> "np.dtype | ExtendedDType":
-    """Returns the dtype of a value, or the dtype that a type or name means.
+def dtype(x, *, canonicalize=True):
+    """The dtype of a value, or that a type or name means; canonical unless told otherwise.
 
-    Args:
-      x: array, Python scalar, type, name or dtype.
-      canonicalize: whether 64 bits become 32 where x64 is off.
-
-    Returns:
-      np.dtype.
-
-    Raises:
-      TypeError: the value has no dtype.
-      ValueError: the value is None.
-
-    Examples:
-      >>> lax.dtype(1.0), lax.dtype("int64")
-      (dtype('float32'), dtype('int32'))
+    Raises TypeError for a value without a dtype, and ValueError for None.
     """
     kind = type(x)
     if kind in python_scalar_dtypes:
@@ -274,6 +270,34 @@ def dtype(x: Any, *, canonicalize: bool = True) -> "np.dtype | ExtendedDType":
             return result
         result = _check_array_dtype(np.dtype(result))
     return canonicalize_dtype(result) if canonicalize else result
+
+
+def _names_dtype(x):
+    """Whether this is a dtype, or names one: not a value, and no type of Python's scalars."""
+    return isinstance(x, (str, np.dtype)) or (isinstance(x, type) and issubclass(x, np.generic))
+
+
+def requested_dtype(x: Any) -> "np.dtype | ExtendedDType":
+    """Returns the dtype of a value, or the dtype that a type or name means.
+
+    Args:
+      x: array, Python scalar, type, name or dtype.
+
+    Returns:
+      np.dtype.  Where x64 is off, a value and Python's own types have 32 bits; for a dtype of 64 bits it is the option
+      `jax_explicit_x64_dtypes` that says whether it becomes one of 32 bits.
+
+    Raises:
+      TypeError: the value has no dtype.
+      ValueError: the value is None, or a dtype of 64 bits that the option refuses.
+
+    Examples:
+      >>> lax.dtype(1.0), lax.dtype("int16")
+      (dtype('float32'), dtype('int16'))
+    """
+    if _names_dtype(x):
+        return _canonicalize_request(dtype(x, canonicalize=False), "dtype")
+    return dtype(x)
 
 
 def is_weakly_typed(x):
@@ -455,15 +479,19 @@ def lattice_result_type(*args):
     if len(args) == 1:
         return dtype(args[0]), is_weakly_typed(args[0])
     nodes = tuple(dict.fromkeys(_node_of_value(x) for x in args))
-    if len(nodes) == 1:
-        node = nodes[0]
-        if node in _NODE_TYPES:
-            operand_dtypes = [dtype(x) for x in args]
-            out = operand_dtypes[0]
-            for other in operand_dtypes[1:]:
-                out = out if out == other else promote_types(out, other)
-            return out, True
-        return node, False
+    if len(nodes) == 1 and nodes[0] in _NODE_TYPES and not option_word() & STRICT_PROMOTION:
+        operand_dtypes = [dtype(x) for x in args]
+        out = operand_dtypes[0]
+        for other in operand_dtypes[1:]:
+            out = out if out == other else promote_types(out, other)
+        return out, True
+    return _join_nodes(nodes)
+
+
+def _join_nodes(nodes):
+    """The dtype of the least upper bound of distinct nodes, and whether it is weak."""
+    if len(nodes) == 1 and nodes[0] not in _NODE_TYPES:
+        return nodes[0], False
     for node in nodes:
         if isinstance(node, ExtendedDType):
             others = ", ".join(n.name if not isinstance(n, str) else n for n in nodes)
@@ -499,6 +527,25 @@ def result_type(*args, return_weak_type_flag=False):
         if type(error) is KeyError:
             known[key] = result
     return result if return_weak_type_flag else result[0]
+
+
+def requested_result_type(*args):
+    """(dtype, whether it is weak) to which arrays, scalars, and dtypes that the user names, promote.
+
+    A weak dtype is the default one of its kind, whatever arrays have.
+    """
+    if not any(map(_names_dtype, args)):
+        dtype_, weak = result_type(*args, return_weak_type_flag=True)
+    else:
+        nodes = tuple(dict.fromkeys(requested_dtype(x) if _names_dtype(x) else _node_of_value(x) for x in args))
+        dtype_, weak = _join_nodes(nodes)
+        if config.jax_explicit_x64_dtypes != "allow":
+            dtype_ = canonicalize_dtype(dtype_, allow_extended_dtype=True)
+    if not weak or dtype_ == _bool:
+        return dtype_, False
+    if dtype_ in _UINT_SET:
+        return canonicalize_dtype(_UINTS[3]), True
+    return scalar_dtype(_NODE_TYPES[_NODE_OF_KIND[_kind_letter(dtype_)]]), True
 
 
 def _kind_of(x):

@@ -227,6 +227,7 @@ class ArtifactError(ExportError):
 PUBLIC = (
     OnaxError,
     ConcretizationTypeError,
+    ForbiddenCollectiveError,
     InconclusiveDimensionOperation,
     JAXIndexError,
     JAXTypeError,

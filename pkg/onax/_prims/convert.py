@@ -215,8 +215,7 @@ def _without_imaginary_part(x, dtype):
 
 
 # The dtypes that `jax_enable_x64` does not change, keyed by the dtypes themselves and by their scalar types.
-_X64_DTYPES = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
-_CANONICAL_DTYPES = {key: d for d in dtypes.ALL_DTYPES if d not in _X64_DTYPES for key in (d, d.type)}
+_CANONICAL_DTYPES = {key: d for d in dtypes.ALL_DTYPES if d not in dtypes.X64_DTYPES for key in (d, d.type)}
 
 
 _COMPLEX = frozenset(map(np.dtype, ("complex64", "complex128")))

@@ -12,7 +12,7 @@ reference.  `onax.numpy` reads index expressions and has the rules for evaluatio
 
 from dataclasses import dataclass
 
-from onax._core.facts import CREATES_REF
+from onax._core.facts import CREATES_REF, FREES_REF
 from onax._core.printing import typed_results
 from onax._core.refs import REF_EFFECTS, AbstractRef, discharge
 from onax._native.avals import ShapedArray
@@ -73,6 +73,8 @@ def _item_aval(ref, index, operands):
     if not isinstance(ref, AbstractRef):
         raise TypeError(f"expected a mutable array reference, got {ref.str_short()}")
     inner = ref.inner_aval
+    if not index:
+        return inner
     return ShapedArray(item_shape(inner.shape, index, [a.shape for a in operands]), inner.dtype, inner.weak_type)
 
 
@@ -163,7 +165,7 @@ freeze_p = Primitive("freeze")
 freeze_p.def_effectful_abstract_eval(_freeze_abstract)
 
 
-free_ref_p = Primitive("free_ref", multiple_results=True)
+free_ref_p = Primitive("free_ref", multiple_results=True, facts={FREES_REF})
 free_ref_p.def_effectful_abstract_eval(lambda ref: ([], REF_EFFECTS))
 
 

@@ -1,7 +1,7 @@
 """Discharge of mutable array references: programs that create, read and write them become pure ones."""
 
 from onax._core import jaxpr as core
-from onax._core.facts import CREATES_REF
+from onax._core.facts import CREATES_REF, FREES_REF
 from onax._core.programs import programs, replace_programs
 from onax._core.refs import AbstractRef, discharge, is_ref, uses_refs
 from onax._core.trace import find_cur_trace
@@ -64,12 +64,20 @@ def _run_equation(trace, eqn, operands, env, local):
         local.add(eqn.outvars[0])
         return operands[0]
     refs = [a if type(a) is not core.Literal and a in local else None for a in eqn.invars]
+    for a, ref in zip(eqn.invars, refs):
+        if ref is None and type(a.aval) is AbstractRef and not is_ref(env[a]):
+            raise ValueError(
+                f"`{eqn.primitive.name}` was called on a mutable array reference of type {a.aval.str_short()} after "
+                "`free_ref`"
+            )
     if not any(refs):
         pure = replace_programs(eqn, discharge_refs) if not any(map(is_ref, operands)) else eqn
         return trace.process_primitive(pure.primitive, operands, pure.params)
     rule = discharge.get(eqn.primitive)
     if rule is None:
         raise NotImplementedError(f"{eqn.primitive.name} does not take mutable array references as operands")
+    if FREES_REF in eqn.primitive.facts:
+        local.difference_update(refs)
     outs, changed = rule(operands, refs, **eqn.params)
     env.update((ref, value) for ref, value in zip(refs, changed) if value is not None)
     return outs

@@ -175,7 +175,7 @@ class DynamicJaxprTrace(Trace):
         outvars = [self.atom(x) for x in outs]
         for var in outvars:
             if type(var.aval) is AbstractRef:
-                raise _returned_ref_error(self.debug_info, var, self.invars)
+                raise self._returned_ref_error(var)
         if not self.staging:  # the program runs at once and is not shown, so its dead code may stay
             return core.Jaxpr(self.constvars, self.invars, outvars, self.eqns, None, self.debug_info, self.consts)
         used = {a for eqn in self.eqns for a in eqn.invars if type(a) is not core.Literal}
@@ -184,6 +184,22 @@ class DynamicJaxprTrace(Trace):
         _drop_unused_results(self.eqns, used)
         jaxpr = core.Jaxpr(constvars, self.invars, outvars, self.eqns, None, self.debug_info)
         return core.ClosedJaxpr(jaxpr, consts)
+
+    def _returned_ref_error(self, var):
+        """The error for a function that returns a mutable array reference."""
+        info = self.debug_info
+        name = dict(zip(self.invars, info.arg_names or ())).get(var)
+        maker = next((eqn for eqn in self.eqns if var in eqn.outvars), None)
+        if name:
+            origin = f"The returned mutable array was passed in as the argument {name}."
+        elif maker is not None and maker.source_info is not None:
+            origin = f"The returned mutable array was created on line {source.summarize(maker.source_info)}."
+        else:
+            origin = "The returned mutable array was created outside of the function."
+        return ValueError(
+            f"function {info.func_src_info} traced for {info.traced_for} returned a mutable array reference of type "
+            f"{var.aval.str_short()}, but mutable array references cannot be returned.\n\n{origin}"
+        )
 
     def _used_constants(self, used):
         used_pairs = [(v, c) for v, c in zip(self.constvars, self.consts) if v in used]
@@ -239,17 +255,6 @@ def _check_takes_ref(primitive, effects):
             f"{primitive.name} takes arrays, not mutable array references; read the array with `ref[...]` first"
         )
     return effects | REF_EFFECTS
-
-
-def _returned_ref_error(info, var, invars):
-    """The error for a function that returns a mutable array reference."""
-    names = dict(zip(invars, info.arg_names or ()))
-    origin = f"passed in as the argument {names[var]}" if names.get(var) else "created in the function"
-    return ValueError(
-        f"function {info.func_src_info} traced for {info.traced_for} returned a mutable array reference of type "
-        f"{var.aval.str_short()}, but mutable array references cannot be returned.\n\nThe returned mutable array was "
-        f"{origin}."
-    )
 
 
 def _drop_unused_results(eqns, used):

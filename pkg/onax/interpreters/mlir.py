@@ -45,6 +45,9 @@ def lower_fun(fun: AnyFunction, multiple_results: bool = True) -> FunctionLoweri
     return FunctionLowering(fun, multiple_results)
 
 
+_PLATFORMS = ("cpu", "cuda", "gpu", "oneapi", "rocm", "tpu")
+
+
 def register_lowering(
     prim: Primitive, rule: AnyFunction, platform: str | None = None, inline: bool = True, cacheable: bool = True
 ) -> Any:
@@ -61,12 +64,20 @@ def register_lowering(
     Returns:
       The rule.
 
+    Raises:
+      NotImplementedError: a platform of another name than those of XLA.
+
     Examples:
       >>> mlir, p = onax.interpreters.mlir, onax.extend.core.Primitive("twice")
       >>> rule = mlir.lower_fun(lambda x: 2 * x, multiple_results=False)
       >>> mlir.register_lowering(p, rule) is rule
       True
     """
+    if platform is not None and platform not in _PLATFORMS:
+        raise NotImplementedError(
+            f"Registering an MLIR lowering rule for primitive {prim} for an unknown platform {platform}. Known "
+            f"platforms are: {', '.join(_PLATFORMS)}."
+        )
     check_primitive(prim)
     if isinstance(rule, FunctionLowering) and platform in (None, "cpu"):
         registry.redefine(prim, rule.fun)

@@ -14,7 +14,7 @@ from onax._control.solves import custom_linear_solve, custom_root
 from onax._control.solves import custom_linear_solve_p as linear_solve_p
 from onax._control.while_loop import fori_loop, while_loop, while_p
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
-from onax._ground.dtypes import dtype
+from onax._ground.dtypes import requested_dtype as dtype
 from onax._prims.collectives import (
     all_gather_p,
     all_to_all_p,

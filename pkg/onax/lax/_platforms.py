@@ -36,7 +36,7 @@ def platform_dependent(*args: Any, default: AnyFunction = None, **per_platform: 
     chosen = per_platform.get(PLATFORM, default)
     if chosen is None:
         raise NotImplementedError(
-            f"platform_dependent has branches for {sorted(per_platform)} and no default, but the platform is "
-            f"{PLATFORM!r}: give a function as {PLATFORM}= or default="
+            f"translation rule for platform_dependent not found for platform {PLATFORM}: it has branches for "
+            f"{sorted(per_platform)} and no default; give a function as {PLATFORM}= or default="
         )
     return chosen(*args)

@@ -115,3 +115,5 @@ class CClass(_AxisConcat):
 
 
 mgrid, ogrid, r_, c_ = _Mgrid(), _Ogrid(), RClass(), CClass()
+for _object in (mgrid, ogrid, r_, c_):
+    _object.__module__ = "onax.numpy"

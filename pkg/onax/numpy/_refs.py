@@ -200,6 +200,7 @@ def addupdate(ref: Ref, idx: Index, x: ArrayLike) -> None:
 Ref.read_item = staticmethod(get)
 Ref.write_item = staticmethod(set)
 Ref.add_item = staticmethod(addupdate)
+Ref.swap_item = staticmethod(swap)
 
 
 def _bind(primitive, ref, operands, params):

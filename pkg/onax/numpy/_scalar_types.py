@@ -154,7 +154,7 @@ def result_type(*args: Any) -> np.dtype:
       >>> jnp.result_type(jnp.ones(2, jnp.bfloat16), 1.0)
       dtype(bfloat16)
     """
-    return dtypes.result_type(*map(_default_to_float, args))
+    return dtypes.requested_result_type(*map(_default_to_float, args))[0]
 
 
 def _default_to_float(x):

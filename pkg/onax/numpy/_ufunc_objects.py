@@ -58,6 +58,8 @@ class ufunc:
         self._call = func if call is not None else vectorize(func)
         self._reduce, self._accumulate, self._at, self._reduceat = reduce, accumulate, at, reduceat
 
+    __module__ = "onax.numpy"
+
     nin = property(lambda self: self._numbers[0], doc="The number of arguments.")
     nout = property(lambda self: self._numbers[1], doc="The number of results.")
     nargs = property(lambda self: self._numbers[2], doc="The number of arguments.")

@@ -14,8 +14,11 @@ import numpy as np
 from onax import lax
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
+from onax._ground.config import X64
+from onax._ground.dtypes import X64_DTYPES
 from onax._ground.typing import ArrayLike
 from onax._native.array import Array, ArrayImpl, make_array
+from onax._native.context import option_word
 from onax._prims.elementwise_rows import kept
 from onax.numpy._promotion import (
     ensure_arraylike,
@@ -83,13 +86,17 @@ def _binary(
             if type(x2) is ArrayImpl:
                 if dtype is x2.dtype and dtype in direct and x1.ndim == x2.ndim:
                     return bind(x1, x2)
-            elif not x1.weak_type and (
-                (type(x2) is float and dtype in floats) or (type(x2) is int and x2 in _SMALL and dtype in numbers)
+            elif (
+                not x1.weak_type
+                and ((type(x2) is float and dtype in floats) or (type(x2) is int and x2 in _SMALL and dtype in numbers))
+                and (dtype not in X64_DTYPES or option_word() & X64)  # `bind` makes the scalar's dtype canonical
             ):
                 return bind(x1, dtype.type(x2))
         elif type(x2) is ArrayImpl and not x2.weak_type:
             dtype = x2.dtype
-            if (type(x1) is float and dtype in floats) or (type(x1) is int and x1 in _SMALL and dtype in numbers):
+            if (
+                (type(x1) is float and dtype in floats) or (type(x1) is int and x1 in _SMALL and dtype in numbers)
+            ) and (dtype not in X64_DTYPES or option_word() & X64):
                 return bind(dtype.type(x1), x2)
         return function(*promote(name, x1, x2))
 
