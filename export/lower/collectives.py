@@ -23,8 +23,8 @@ unsupported(
     collectives.axis_index_p,
     collectives.psum_invariant_p,
     collectives.pvary_p,
-    collectives.sum_varying_p,
-    collectives.match_varying_p,
+    collectives.split_cotangent_p,
+    collectives.sum_cotangent_p,
 )
 
 

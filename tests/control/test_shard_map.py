@@ -57,6 +57,70 @@ def test_shards_of_arrays_with_explicit_shardings(transform):
         assert jax.typeof(slope).sharding.spec == P("x", None) and np.allclose(slope, 2 * w)
 
 
+# ---- derivatives: values that are the same on all devices, read by operations that vary and by ones that do not
+
+
+@jax.custom_vjp
+def _cubed(w):
+    return w**3
+
+
+_cubed.defvjp(lambda w: (w**3, w), lambda w, ct: (3 * w**2 * ct,))
+
+
+def _loss(total, cube=lambda w: w**3):
+    """A sum over examples, which `total` adds over devices, and a penalty of weights that are the same on all."""
+    return lambda w, x: total(jnp.sum(jnp.tanh(x * w) ** 2)) + jnp.sum(cube(w))
+
+
+def _descent(loss):
+    return lambda w, x: lax.scan(lambda c, _: (c - 0.1 * jax.grad(loss)(c, x), None), w, None, length=3)[0]
+
+
+DERIVED = {
+    "loss": lambda loss: loss,
+    "gradient": jax.grad,
+    "gradient of the data": lambda loss: lambda w, x: loss(w, jax.grad(loss, 1)(w, x)),
+    "product with a Hessian": lambda loss: lambda w, x: jax.jvp(lambda w: jax.grad(loss)(w, x), (w,), (w * 2,))[1],
+    "gradient of a gradient": lambda loss: jax.grad(lambda w, x: jnp.sum(jax.grad(loss)(w, x) ** 2)),
+    "descent": _descent,
+}
+AROUND = {
+    "value": lambda f: f,
+    "compiled": jax.jit,
+    "gradient": lambda f: jax.grad(lambda w, x: jnp.sum(f(w, x) ** 2), (0, 1)),
+    "checkpoint": lambda f: jax.grad(lambda w, x: jnp.sum(jax.checkpoint(f)(w, x) ** 2), (0, 1)),
+    "second": lambda f: jax.grad(
+        lambda w, x: jnp.sum(jax.grad(lambda w, x: jnp.sum(jnp.sin(f(w, x))))(w, x) ** 2), (0, 1)
+    ),
+    "vmap": lambda f: lambda w, x: jax.vmap(f, (0, None))(jnp.stack([w, w / 2]), x),
+}
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("derived", DERIVED)
+def test_derivatives_are_those_of_the_whole_program(derived, around):
+    w, x = jnp.array([0.3, -0.5, 0.8]), jnp.arange(12.0).reshape(4, 3) / 9
+    for cube in (lambda w: w**3, _cubed):
+        if cube is _cubed and derived == "product with a Hessian":
+            continue  # custom_vjp has no forward mode
+        body = DERIVED[derived](_loss(lambda v: lax.psum(v, "x"), cube))
+        sharded = jax.shard_map(body, mesh=mesh(x=2, y=2), in_specs=(P(), P("x")), out_specs=P())
+        whole = DERIVED[derived](_loss(lambda v: v, cube))
+        got, expected = (AROUND[around](f)(w, x) for f in (sharded, whole))
+        for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(expected), strict=True):
+            assert np.allclose(a, b, rtol=2e-4, atol=2e-4), (derived, around, a, b)
+
+
+def test_what_a_policy_saves_of_a_shard_map():
+    f = jax.shard_map(lambda x: jnp.sin(jnp.sin(x.sum()) * x), mesh=mesh(x=4), in_specs=P("x"), out_specs=P("x"))
+    x = jnp.arange(8.0) / 5
+    expected = jax.grad(lambda x: f(x).sum())(x)
+    for policy in (None, jax.checkpoint_policies.everything_saveable, jax.checkpoint_policies.nothing_saveable):
+        slope = jax.grad(lambda x, f=jax.checkpoint(f, policy=policy): f(x).sum())
+        assert np.allclose(slope(x), expected, atol=1e-6) and np.allclose(jax.jit(slope)(x), expected, atol=1e-6)
+
+
 # ---- errors
 
 

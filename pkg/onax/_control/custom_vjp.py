@@ -16,6 +16,7 @@ from onax._control.custom_rules import (
     refuse_returned_refs,
     stage_call,
 )
+from onax._core.axes import checked_axes
 from onax._core.evaluate import eval_jaxpr
 from onax._core.facts import RULES_TAKE_REFS
 from onax._core.lists import reject
@@ -31,6 +32,7 @@ from onax._ground.typing import Arguments, Result
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
+from onax._prims.collectives import split_cotangent, sum_cotangent, witness
 from onax._prims.creation import instantiate_zeros
 from onax._prims.reductions import reduce_sum
 from onax._prims.shaping import bdim_at_front, moveaxis
@@ -281,6 +283,8 @@ def apply_fwd_rule(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
     if fixed:  # flags stay Python values, because a rule may branch on them
         residuals = [x for x in residuals if type(x) is not bool]
         bwd = _with_fixed_residuals(bwd, fixed)
+    if checked_axes():
+        bwd, residuals = _with_whole_cotangents(bwd, residuals, primals, outs)
     out_avals = [typeof(x).to_tangent_aval() for x in outs]
     given = drop_zeros(tangents)
     differentiable = [a for a in out_avals if a.dtype != float0]
@@ -298,6 +302,19 @@ def apply_fwd_rule(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
         else ()
     )
     return outs, [Zero(a) if a.dtype == float0 else next(results) for a in out_avals]
+
+
+def _with_whole_cotangents(bwd, residuals, primals, outs):
+    """A rule that gets whole cotangents under shard_map, not a device's parts; returns (rule, its residuals)."""
+    n, n_outs = len(residuals), len(outs)
+
+    def call(n_residuals, *values):
+        seen, cts = values[n:n_residuals], values[n_residuals:]
+        whole = [ct if isinstance(ct, SymbolicZero) else sum_cotangent(ct, w) for ct, w in zip(cts, seen)]
+        return list(map(split_cotangent, bwd(n, *values[:n], *whole), seen[n_outs:]))
+
+    call.__name__ = fun_name(bwd)
+    return call, [*residuals, *map(witness, outs), *map(witness, primals)]
 
 
 def _with_fixed_residuals(bwd, fixed):

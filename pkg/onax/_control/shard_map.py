@@ -29,6 +29,7 @@ from onax._core.meshes import AbstractMesh, PartitionSpec, get_mesh
 from onax._core.paths import broadcast_prefix, prefix_errors
 from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.result_checks import SPECIAL
+from onax._core.rewrite import eliminate_dead_code
 from onax._core.sharding import NamedSharding, insert_spec_entry, names_in
 from onax._core.shards import shard_array
 from onax._core.trace import Tracer, as_array, find_cur_trace, typeof, valid_jaxtype
@@ -39,7 +40,7 @@ from onax._native import context
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_leaves, tree_structure, tree_unflatten
-from onax._prims.collectives import psum_p, sum_varying_p
+from onax._prims.collectives import psum_invariant_p, psum_p
 from onax._prims.creation import full_like
 from onax._prims.elementwise import div
 from onax._prims.shaping import broadcast_bdim, expand_dims, moveaxis, reshape, shape_of, squeeze, transpose
@@ -55,7 +56,7 @@ from onax._transforms.flatten import (
 )
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
-from onax._transforms.partial_eval import partial_eval_jaxpr
+from onax._transforms.partial_eval import partial_eval_custom_rules, partial_eval_jaxpr, partial_eval_jaxpr_custom
 from onax._transforms.staging import derive_jaxpr, trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
@@ -425,22 +426,21 @@ def _transpose(cts, *operands, jaxpr, in_specs, out_specs, **params):
 def _transpose_body(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
     """The transposed body; it sums the cotangent of an operand over the axes over which the operand is not sharded.
 
-    Without check_vma, the cotangent of a result is divided among the devices over which the result is not sharded.
+    The cotangent of a result is divided among the devices over which the result is not sharded.
     """
-    key = ("transposed", region.key, tuple(linear), tuple(nonzero_cts), tuple(ct_specs), tuple(linear_specs))
+    key = ("transposed", region.key, *map(tuple, (linear, nonzero_cts, ct_specs, linear_specs)))
     if key in jaxpr.cache:
         return jaxpr.cache[key]
     with region.scope():
         derived, nonzeros_out = transpose_jaxpr(jaxpr, linear, nonzero_cts)
         n_plain = len(derived.invars) - len(ct_specs)
-        specs = select(linear_specs, nonzeros_out)
+        summed = [region.unmentioned_axes(s) for s in select(linear_specs, nonzeros_out)]
 
         def fun(*args):
             cts = args[n_plain:]
-            if not region.checked:
-                cts = [_divide_among(x, region.size(region.unmentioned_axes(s))) for x, s in zip(cts, ct_specs)]
+            cts = [_divide_among(x, region.size(region.unmentioned_axes(s))) for x, s in zip(cts, ct_specs)]
             outs = eval_jaxpr(derived, derived.consts, *args[:n_plain], *cts)
-            return [_sum_over_axes(region, x, region.unmentioned_axes(s)) for x, s in zip(outs, specs)]
+            return [_sum_over_axes(region, x, axes) for x, axes in zip(outs, summed)]
 
         result = derive_jaxpr(fun, [v.aval for v in derived.invars], jaxpr)
     jaxpr.cache[key] = result, nonzeros_out
@@ -454,9 +454,8 @@ def _divide_among(ct, count):
 def _sum_over_axes(region, ct, axes):
     if not axes:
         return ct
-    if region.checked:
-        return sum_varying_p.bind(ct, axes=axes)
-    return psum_p.bind(ct, axes=axes, axis_index_groups=None)
+    primitive = psum_invariant_p if region.checked else psum_p
+    return primitive.bind(ct, axes=axes, axis_index_groups=None)
 
 
 shard_map_p = Primitive(
@@ -477,6 +476,43 @@ shard_map_p = Primitive(
 def _programs(eqn):
     operands, results = range(len(eqn.invars)), range(len(eqn.outvars))
     return [HeldProgram(eqn.params["jaxpr"], REGION, "jaxpr", None, operands, results)]
+
+
+@partial_eval_custom_rules.rule(shard_map_p)
+def _partial_eval_custom(saveable, unknown, instantiated, eqn):
+    """A region for the known part, which returns what the policy saves, and one that recomputes the rest."""
+    params, region = eqn.params, ManualRegion.of(eqn.params)
+    in_specs, out_specs = params["in_specs"], params["out_specs"]
+    with region.scope():
+        split = partial_eval_jaxpr_custom(params["jaxpr"], unknown, saveable, instantiated=instantiated)
+        known, staged, unknown_out, instantiated_out, avals = split
+        n = unknown_out.count(False)
+        scalars = [i for i, aval in enumerate(avals) if not aval.shape]
+        known = add_unit_axes(known, [n + i for i in scalars], True)
+        staged = eliminate_dead_code(add_unit_axes(staged, scalars, False))
+        varying = _varying_axes(region, known, reject(in_specs, unknown))[n:]
+    specs = [PartitionSpec(axes) if axes else REPLICATED for axes in varying]
+    stored = [core.Var(region.unshard_aval(a, spec)) for a, spec in zip(known.out_avals[n:], specs)]
+
+    def part(jaxpr, invars, outvars, in_specs, out_specs):
+        own = {"jaxpr": jaxpr, "in_specs": tuple(in_specs), "out_specs": tuple(out_specs)}
+        return eqn.replace(invars=invars, outvars=outvars, params={**params, **own}, effects=jaxpr.effects)
+
+    first = part(
+        known,
+        reject(eqn.invars, unknown),
+        [*reject(eqn.outvars, unknown_out), *stored],
+        reject(in_specs, unknown),
+        [*reject(out_specs, unknown_out), *specs],
+    )
+    second = part(
+        staged,
+        [*stored, *select(eqn.invars, instantiated)],
+        select(eqn.outvars, instantiated_out),
+        [*specs, *select(in_specs, instantiated)],
+        select(out_specs, instantiated_out),
+    )
+    return first, second, unknown_out, instantiated_out, stored
 
 
 def stage_body(fun, avals, in_specs, region, debug_info):

@@ -10,7 +10,7 @@ own name and binds the primitive again with the remaining names.
     all_to_all ppermute pbroadcast     rearrange
     axis_index                         the index along the axis
     psum_invariant pvary               psum and its adjoint where `shard_map` checks which values vary
-    sum_varying match_varying          the sums that differentiation inserts there
+    split_cotangent sum_cotangent      parts of cotangents there
 """
 
 import math
@@ -21,16 +21,26 @@ from onax._core.axes import axis_size, checked_axes, names_of, varying_is_checke
 from onax._core.facts import LINEAR, MAKES_NAN, NAMED_AXIS
 from onax._core.rules import deflinear
 from onax._core.trace import as_array, typeof
-from onax._core.zeros import Zero
-from onax._ground.dtypes import canonicalize_dtype
+from onax._core.zeros import Zero, is_undefined_primal
+from onax._ground.dtypes import canonicalize_dtype, float0
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.creation import full_like, iota, zeros_like_aval
-from onax._prims.elementwise import add, eq, mul, select_n
+from onax._prims.elementwise import add, div, eq, mul, select_n
 from onax._prims.indexing import index_take
 from onax._prims.reductions import reduce_max, reduce_min
-from onax._prims.shaping import broadcast_bdim, broadcast_in_dim, moveaxis, reduce_sum, reshape, shape_of, transpose
+from onax._prims.shaping import (
+    broadcast_bdim,
+    broadcast_in_dim,
+    moveaxis,
+    reduce_sum,
+    reshape,
+    shape_of,
+    squeeze,
+    transpose,
+)
 from onax._prims.slicing import concatenate
+from onax._prims.slicing import slice as slice_
 from onax._prims.stacking import stack
 
 _NO_EFFECTS = frozenset()
@@ -425,9 +435,10 @@ def index_along(names):
 
 # ---- values that vary over an axis and values that do not
 #
-# Under shard_map with check_vma, a value that is not mapped over an axis is the same on all its devices.  A gradient
-# with respect to such a value is the sum of the devices' gradients.  The sum is taken where the derivative leaves the
-# part of the program in which it varies: at the operands of a sum, and at the differentiated arguments.
+# Under shard_map with check_vma, a value that is not mapped over an axis is the same on all its devices.  While a
+# program is transposed, the cotangent of such a value is a part on each device, and the parts' sum is the cotangent:
+# so it does not matter which of the operations that read the value vary.  Where differentiation begins, the given
+# cotangent is split; where it ends, and where a rule of the user's gets a cotangent, the parts are summed.
 
 
 def _split_own_name(axis_data, axes):
@@ -437,7 +448,7 @@ def _split_own_name(axis_data, axes):
 
 psum_invariant_p = deflinear(
     _reduction("psum_invariant", reduce_sum, _multiply_by, facts=frozenset({LINEAR})),
-    lambda ct, x, axes, **_: pvary_p.bind(sum_varying_p.bind(ct, axes=axes), axes=axes),
+    lambda ct, x, **params: psum_invariant_p.bind(ct, **params),
 )
 psum_invariant_p.pretty = lambda eqn, names: {"axes": eqn.params["axes"]}
 
@@ -451,67 +462,77 @@ def _pvary_batch(axis_data, operands, dims, *, axes):
 
 pvary_p = deflinear(
     _named_axis_primitive("pvary", _abstract_with_weak, _pvary_batch, facts=frozenset({LINEAR})),
-    lambda ct, x, axes: psum_invariant_p.bind(ct, axes=axes, axis_index_groups=None),
+    lambda ct, x, axes: ct,
 )
 
 
-def _sum_varying_batch(axis_data, operands, dims, *, axes):
-    (x,), (dim,) = operands, dims
-    own, rest = _split_own_name(axis_data, axes)
-    if own and dim is not None:
-        x, dim = reduce_sum(x, (dim,)), None
-    return (sum_varying_p.bind(x, axes=rest) if rest else x), dim
+def _part_rule(name, at_axis):
+    """Makes `split_cotangent` or `sum_cotangent`: x, and values that vary as its primal value and as x itself did.
+
+    `at_axis(x, dim, others, size)` returns (x, dim) for one axis, from the flags of the others.
+    """
+
+    def batch(axis_data, operands, dims, *, axes):
+        (x, *others), (dim, *other_dims) = operands, dims
+        own, rest = _split_own_name(axis_data, axes)
+        if own:
+            x, dim = at_axis(x, dim, [d is not None for d in other_dims], axis_data.size)
+        if not rest:
+            return x, dim
+        pairs = zip([x, *others], [dim, *other_dims])
+        return primitive.bind(*(o if d is None else moveaxis(o, d, 0) for o, d in pairs), axes=rest), (
+            None if dim is None else 0
+        )
+
+    def jvp(primals, tangents, *, axes):
+        out = primitive.bind(*primals, axes=axes)
+        if type(tangents[0]) is Zero:
+            return out, Zero.from_primal_value(out)
+        return out, primitive.bind(tangents[0], *primals[1:], axes=axes)
+
+    def transpose_rule(ct, x, *others, axes):
+        if any(map(is_undefined_primal, others)):
+            raise NotImplementedError(
+                f"{name}: linear_transpose of a program with a gradient inside shard_map cannot tell over which axes "
+                "cotangents vary. Differentiate it by vjp, or pass check_vma=False to shard_map."
+            )
+        return [ct if type(ct) is Zero else primitive.bind(ct, *others, axes=axes), *[None] * len(others)]
+
+    primitive = _named_axis_primitive(name, lambda x, *others, axes: x, batch, jvp=jvp, transpose=transpose_rule)
+    return primitive
 
 
-sum_varying_p = deflinear(
-    _named_axis_primitive("sum_varying", _abstract_with_weak, _sum_varying_batch, facts=frozenset({LINEAR})),
-    lambda ct, x, axes: pvary_p.bind(sum_varying_p.bind(ct, axes=axes), axes=axes),
-)
+def _split_at_axis(x, dim, varying, size):
+    return (x if any(varying) else div(x, full_like(x, size))), dim
 
 
-def _match_varying_batch(axis_data, operands, dims, *, axes):
-    """Sums x where it varies and the target does not; repeats x where the target varies and x does not."""
-    (x, target, source), (dim, target_dim, source_dim) = operands, dims
-    own, rest = _split_own_name(axis_data, axes)
-    if own and dim is not None and target_dim is None:
-        x, dim = reduce_sum(x, (dim,)), None
-    elif own and dim is None and target_dim is not None:
-        x, dim = broadcast_bdim(x, axis_data.size, 0), 0
-    if not rest:
+def _sum_at_axis(x, dim, varying, size):
+    if any(varying):
         return x, dim
-    operands = [x, target, source]
-    dims = (dim, target_dim, source_dim)
-    front = [o if d is None else moveaxis(o, d, 0) for o, d in zip(operands, dims)]
-    return match_varying_p.bind(*front, axes=rest), None if dim is None else 0
+    return (_multiply_by(x, size) if dim is None else reduce_sum(x, (dim,))), None
 
 
-def _match_varying_jvp(primals, tangents, *, axes):
-    x, target, source = primals
-    out = match_varying_p.bind(x, target, source, axes=axes)
-    if type(tangents[0]) is Zero:
-        return out, Zero.from_primal_value(out)
-    return out, match_varying_p.bind(tangents[0], target, source, axes=axes)
+split_cotangent_p = _part_rule("split_cotangent", _split_at_axis)
+sum_cotangent_p = _part_rule("sum_cotangent", _sum_at_axis)
 
 
-def _match_varying_transpose(ct, x, target, source, *, axes):
-    if type(ct) is not Zero:
-        ct = match_varying_p.bind(ct, target, source, axes=axes)
-        ct = match_varying_p.bind(ct, source, target, axes=axes)
-    return [ct, None, None]
-
-
-match_varying_p = _named_axis_primitive(
-    "match_varying",
-    lambda x, target, source, axes: x,
-    _match_varying_batch,
-    jvp=_match_varying_jvp,
-    transpose=_match_varying_transpose,
-)
-
-
-def match_varying(x, target):
-    """Makes a tangent or cotangent vary over exactly those axes over which `target` varies."""
+def split_cotangent(ct, primal):
+    """A device's part of the cotangent of a primal value; one that varies where the value does not is a part."""
     axes = checked_axes()
-    if not axes or type(x) is Zero:
-        return x
-    return match_varying_p.bind(x, target, x, axes=axes)
+    return ct if not axes or _is_zero(ct) else split_cotangent_p.bind(ct, witness(primal), witness(ct), axes=axes)
+
+
+def sum_cotangent(ct, primal):
+    """The cotangent of a primal value, from the devices' parts."""
+    axes = checked_axes()
+    return ct if not axes or _is_zero(ct) else sum_cotangent_p.bind(ct, witness(primal), axes=axes)
+
+
+def _is_zero(ct):
+    return type(ct) is Zero or typeof(ct).dtype == float0
+
+
+def witness(x):
+    """A scalar that varies over the same axes as x: derivatives keep it instead of x."""
+    shape = shape_of(x)
+    return x if not shape or 0 in shape else squeeze(slice_(x, (0,) * len(shape), (1,) * len(shape)), range(len(shape)))

@@ -20,7 +20,7 @@ from onax._ground import dtypes, source
 from onax._ground.typing import AnyFunction
 from onax._native.array import make_array
 from onax._native.tree import register_pytree_node, tree_flatten, tree_leaves, tree_structure, tree_unflatten
-from onax._prims.collectives import match_varying
+from onax._prims.collectives import split_cotangent, sum_cotangent
 from onax._prims.creation import instantiate_zeros
 from onax._transforms.abstract import abstractify
 from onax._transforms.cotangent_refs import DontWant, store_cotangent
@@ -362,10 +362,10 @@ def _apply_vjp(lin, cts):
     """Cotangents of the arguments of a linearized function, from those of its results."""
     cts = [ct for ct, nonzero in zip(cts, lin.nonzeros_out) if nonzero]
     if lin.primals is not None:
-        cts = map(match_varying, cts, [x for x, nonzero in zip(lin.outs, lin.nonzeros_out) if nonzero])
+        cts = map(split_cotangent, cts, [x for x, nonzero in zip(lin.outs, lin.nonzeros_out) if nonzero])
     cotangents = pull_back(lin.jaxpr, lin.residuals, list(cts))
     if lin.primals is not None:
-        cotangents = map(match_varying, cotangents, lin.primals)
+        cotangents = map(sum_cotangent, cotangents, lin.primals)
     return [instantiate_zeros(ct) for ct in cotangents]
 
 

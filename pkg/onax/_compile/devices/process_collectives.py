@@ -25,7 +25,6 @@ from onax._prims.collectives import (
     psum_invariant_p,
     psum_p,
     reduce_scatter_p,
-    sum_varying_p,
 )
 
 process_collectives = Slot(
@@ -220,7 +219,7 @@ def _fold(function, buffers):
     return np.asarray(first)
 
 
-@process_collectives.rule(psum_p, psum_invariant_p, sum_varying_p)
+@process_collectives.rule(psum_p, psum_invariant_p)
 def _sum(link, buffers, params):
     return _reduced(link, np.add, buffers, link.mpi.SUM) if _carried(_dtype_of(buffers)) else None
 
