@@ -178,7 +178,7 @@ def test_checks_versions_and_shardings(exported):
         (({"w": W}, X[0]), {"scale": 1.0}, ["Rank mismatch for args[1]"]),
         (({"w": W}, X), {}, ["same pytree structure", "'layer'", "kwargs"]),
         (({"v": W}, X), {"scale": 1.0}, ["same pytree structure", "args[0]"]),
-        ((W, X), {"scale": 1.0}, ["args[0]: a pytree leaf in the invocation and a dict when exported"]),
+        ((W, X), {"scale": 1.0}, ["args[0]: a pytree leaf in the invocation and a <class 'dict'> when exported"]),
     ],
 )
 def test_wrong_calls(exported, args, kwargs, parts):

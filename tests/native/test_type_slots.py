@@ -27,7 +27,8 @@ for call in (lambda: jnp.sin(), lambda: x + jnp.ones(4), lambda: x["a"], lambda:
         call()
     except (TypeError, ValueError, IndexError) as error:
         inside = [is_internal(e.filename) for e in traceback.extract_tb(error.__traceback__)]
-        print(type(error).__name__, any(inside), *str(error).split()[:4], *getattr(error, "__notes__", ()))
+        notes = [note for note in getattr(error, "__notes__", ()) if "TRACEBACK_FILTERING" not in note]
+        print(type(error).__name__, any(inside), *str(error).split()[:4], *notes)
 """
 
 
