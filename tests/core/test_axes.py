@@ -8,6 +8,7 @@ from onax._core.axes import (
     AxisData,
     axis_size,
     checked_axes,
+    manual_axes,
     named_axes,
     named_axes_in_scope,
     named_axis,
@@ -20,9 +21,11 @@ def test_scopes_nest_and_end_with_an_exception():
     with pytest.raises(KeyError), named_axis("i", 3):
         with named_axes_in_scope(("j", "i"), (4, 5), checked=True):
             assert axis_size("i") == 5 and axis_size(("i", "j")) == 20
-            assert named_axes() == (("i", 3, False), ("j", 4, True), ("i", 5, True))
-            assert checked_axes() == ("j", "i") and varying_is_checked("i")
-        assert axis_size("i") == 3 and not varying_is_checked("i")
+            assert named_axes() == (("i", 3, None), ("j", 4, True), ("i", 5, True))
+            assert manual_axes() == {"i", "j"} and checked_axes() == ("j", "i") and varying_is_checked("i")
+        assert axis_size("i") == 3 and not varying_is_checked("i") and not manual_axes()
+        with named_axes_in_scope(("j",), (4,), checked=False):
+            assert manual_axes() == {"j"} and not checked_axes()
         raise KeyError
     assert named_axes() == ()
 

@@ -99,7 +99,11 @@ cdef tuple _take_apart(Registration registration, object x):
     if registration.data_fields is not None:
         return (tuple([getattr(x, name) for name in registration.data_fields]),
                 tuple([getattr(x, name) for name in registration.meta_fields]))
-    parts = registration.flatten(x)
+    return _checked_parts(registration.flatten(x))
+
+
+cdef tuple _checked_parts(object parts):
+    """What the flatten function of a user returned, with the children as a tuple."""
     if type(parts) is not tuple or len(<tuple>parts) != 2:
         raise ValueError(f"{_BAD_FLATTEN} tuple, got {parts!r}")
     children, data = <tuple>parts
@@ -739,12 +743,13 @@ def flatten_one_level(tree: object) -> tuple:
     if kind == DICT:
         keys = sorted_keys(tree)
         return tuple([tree[key] for key in keys]), keys
-    if (<Registration>registration).data_fields is None:
-        parts = (<Registration>registration).flatten(tree)
-        if type(parts) is tuple and len(<tuple>parts) == 2 and type((<tuple>parts)[0]) is list:
-            return parts  # children stay a list, as in JAX
-    children, data = _take_apart(<Registration>registration, tree)
-    return (list(children) if (<Registration>registration).data_fields else children), data
+    if (<Registration>registration).data_fields is not None:
+        children, data = _take_apart(<Registration>registration, tree)
+        return list(children), data
+    parts = (<Registration>registration).flatten(tree)
+    if type(parts) is tuple and len(<tuple>parts) == 2 and type((<tuple>parts)[0]) is list:
+        return parts  # children stay a list, as in JAX
+    return _checked_parts(parts)
 
 
 cdef bint _is_registered(object type) except -1:

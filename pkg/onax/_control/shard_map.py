@@ -21,11 +21,11 @@ from typing import Any
 
 from onax._control.jit_call import call_params, jit_p
 from onax._core import jaxpr as core
-from onax._core.axes import AxisData, named_axes_in_scope
+from onax._core.axes import AxisData, manual_axes, named_axes_in_scope
 from onax._core.evaluate import eval_jaxpr
 from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.lists import merge_lists, reject, select
-from onax._core.meshes import AbstractMesh, PartitionSpec, get_mesh
+from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec, get_abstract_mesh, get_mesh
 from onax._core.paths import broadcast_prefix, prefix_errors
 from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.result_checks import SPECIAL
@@ -592,6 +592,7 @@ def shard_map(
         manual = frozenset(axis_names) or frozenset(resolved.axis_names)
         if not manual <= set(resolved.axis_names):
             raise ValueError(f"jax.shard_map requires axis_names={set(manual)} to be a subset of {resolved.axis_names}")
+        manual -= manual_axes()  # an enclosing shard_map maps over these already
         specs = _specs_of_arguments(f, in_specs, resolved, manual, args, leaves)
         return call_on_shards(
             FlatFunction(f, tree_structure((args, {}))),
@@ -626,7 +627,8 @@ def _mesh_for(mesh):
         raise ValueError("The context mesh cannot be empty. Use `jax.set_mesh(mesh)` to enter into a mesh context")
     if isinstance(mesh, AbstractMesh):
         concrete = get_mesh()
-        if isinstance(concrete, AbstractMesh) or concrete.empty or concrete.abstract_mesh != mesh:
+        known = isinstance(concrete, Mesh) and not concrete.empty
+        if not known or mesh not in (concrete.abstract_mesh, get_abstract_mesh()):
             raise ValueError(f"shard_map over {mesh} needs a mesh of devices in context, which there is not")
         return concrete
     return mesh

@@ -41,10 +41,10 @@ _scope = _Scope()
 
 
 @contextlib.contextmanager
-def named_axes_in_scope(names, sizes, checked=False):
+def named_axes_in_scope(names, sizes, checked=None):
     """Makes axis names known while a mapped function runs.
 
-    checked: the axes belong to a `shard_map` that checks which values vary between devices.
+    checked: for the manual axes of a `shard_map`, whether it checks which values vary between devices; None for others.
     """
     previous = _scope.axes
     _scope.axes = (*previous, *((name, size, checked) for name, size in zip(names, sizes)))
@@ -97,6 +97,11 @@ def varying_is_checked(axis_name):
 def checked_axes():
     """The names of all axes in scope over which varying values are checked, outermost first."""
     return tuple(name for name, _, checked in _scope.axes if checked)
+
+
+def manual_axes():
+    """The names of the mesh axes over which an enclosing `shard_map` or `pmap` maps."""
+    return frozenset(name for name, _, checked in _scope.axes if checked is not None)
 
 
 def named_axes():

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from onax._core.axes import manual_axes
 from onax._ground import devices as device_list
 from onax._ground import processes
 from onax._ground.source import api_class
@@ -500,7 +501,7 @@ def get_abstract_mesh() -> AbstractMesh:
     """Returns the mesh in context without its devices.
 
     Returns:
-      An AbstractMesh; an empty one if there is none.
+      An AbstractMesh; an empty one if there is none.  Inside of a `shard_map` its axes have the type `Manual`.
 
     Examples:
       >>> with onax.set_mesh(onax.make_mesh((1,), ("x",))):
@@ -508,7 +509,9 @@ def get_abstract_mesh() -> AbstractMesh:
       ('x',)
     """
     mesh = get_mesh()
-    return mesh if isinstance(mesh, AbstractMesh) else mesh.abstract_mesh
+    mesh = mesh if isinstance(mesh, AbstractMesh) else mesh.abstract_mesh
+    manual = manual_axes()
+    return mesh.update_axis_types(dict.fromkeys(manual, AxisType.Manual)) if manual else mesh
 
 
 @api_class
