@@ -7,6 +7,7 @@ shardings of the results, and caches the executable with the program.
 import functools
 import time
 import warnings
+from dataclasses import dataclass
 
 from onax._compile import pipeline, placement, sessions
 from onax._compile.call import log_step, log_time, run_on_refs, stage_call, takes_refs
@@ -137,6 +138,16 @@ def _usable_donations(donated, in_avals, out_avals):
     return used
 
 
+@dataclass(slots=True, eq=False)
+class _TypesText:
+    """Types as text, which is written only where the message that has it is."""
+
+    avals: list
+
+    def __str__(self):
+        return ", ".join(a.str_short() for a in self.avals)
+
+
 def executable_of(jaxpr, name, keep_unused=False, compiler_options=None, device=None):
     """The compiled form of a closed jaxpr for a device, the default one if None; cached with it."""
     device = current_default() if device is None else device
@@ -148,8 +159,7 @@ def executable_of(jaxpr, name, keep_unused=False, compiler_options=None, device=
     )
     executable = jaxpr.cache.get(key)
     if executable is None:
-        shapes = ", ".join(a.str_short() for a in jaxpr.in_avals)
-        log_step("Compiling jit(%s) with global shapes and types (%s).", name, shapes)
+        log_step("Compiling jit(%s) with global shapes and types (%s).", name, _TypesText(jaxpr.in_avals))
         started = time.perf_counter()
         executable = jaxpr.cache[key] = pipeline.compile_jaxpr(jaxpr, name, keep_unused, compiler_options, device)
         log_time("compilation of jit(%s) by ONNX Runtime", name, started)

@@ -72,7 +72,7 @@ def optimize(jaxpr, name, keep_unused=False):
 
 def _run_passes(passes, jaxpr, dump):
     for rewrite in passes:
-        if any(type(c) in valueless for c in jaxpr.consts):
+        if jaxpr.consts and any(type(c) in valueless for c in jaxpr.consts):
             raise TypeError("A ShapeDtypeStruct does not have a value and cannot be used as a constant in a function.")
         jaxpr = rewrite(jaxpr)
         if dump is not None:
