@@ -77,6 +77,13 @@ def test_functions_of_the_same_line(logged):
     assert ["another function defined on the same line" in m for m in messages] == [False, True]
 
 
+def test_the_same_function_again(logged):
+    f = onax.jit(lambda x: x + 1)
+    with onax.explain_cache_misses(True):
+        messages = logged(lambda: (f(ONES), onax.clear_caches(), f(ONES)))
+    assert ["another function" in m for m in messages] == [False, False]
+
+
 def test_compilations_are_logged_for_debugging(caplog):
     caplog.set_level(logging.DEBUG, "onax")
     onax.jit(lambda x: x + 1)(ONES)

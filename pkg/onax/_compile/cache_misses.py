@@ -1,10 +1,12 @@
 """jax_explain_cache_misses: explains why a call had to trace its function."""
 
+import weakref
+
 from onax._core.paths import equality_errors_pytreedef, keystr
 from onax._ground import source
 from onax._ground.config import differing_options
 
-_explained = {}  # (name, where defined) -> id of the last function that was explained as never seen
+_explained = {}  # (name, where defined) -> reference to the last function that was explained as never seen, its id
 
 
 def explain(fun, key, seen, arg_names, static_name):
@@ -18,7 +20,7 @@ def explain(fun, key, seen, arg_names, static_name):
     head = f"TRACING CACHE MISS at {where}:"
     if not seen:
         text = f"{head}\n  never seen function:\n    {defined[0]} id={id(fun)}{defined[1]}"
-        return text + _same_line(defined, id(fun))
+        return text + _same_line(defined, fun)
     closest = min(list(seen), key=lambda other: _distance(key, other))
     lines = [head, f"  for {defined[0]}{defined[1]}"]
     lines.append("  all previously seen cache keys differ. For the closest previous key:")
@@ -35,14 +37,15 @@ def _definition(fun):
     return name, f" defined at {line}" if line else ""
 
 
-def _same_line(defined, number):
-    """What to say if another function of the same definition was explained before."""
-    before = _explained.setdefault(defined, number)
-    if before == number or not defined[1]:
+def _same_line(defined, fun):
+    """What to say if another function of the same definition, which may have the memory of the first, was explained."""
+    before, number = _explained.get(defined, (None, None))
+    if before is None or before() is not fun:
+        _explained[defined] = (weakref.ref(fun) if type(fun).__weakrefoffset__ else lambda: fun, id(fun))
+    if before is None or before() is fun or not defined[1]:
         return ""
-    _explained[defined] = number
     return (
-        f"\n  but seen another function defined on the same line (id={before}).  If it is defined in a loop or at each "
+        f"\n  but seen another function defined on the same line (id={number}).  If it is defined in a loop or at each "
         "call, define it once outside, so that its programs are found again."
     )
 

@@ -289,6 +289,8 @@ def _batch(axis_data, operands, dims, *, jaxpr, in_specs, out_specs, **params):
     region, spread = ManualRegion.of(params), axis_data.spmd_name
     if spread is not None:  # the mapped axis is sharded over axes of the mesh
         axis_data = AxisData(axis_data.name, axis_data.size // region.size(names_in(spread)))
+    if axis_data.name in region.names:  # in the body the name is that of the region's own axis
+        axis_data = AxisData(None, axis_data.size, axis_data.spmd_name, axis_data.of_devices)
     with region.scope():
         derived, dims_out = batch_jaxpr(jaxpr, axis_data, dims)
     new_in = [s if d is None else insert_spec_entry(s, d, spread) for s, d in zip(in_specs, dims)]
@@ -558,7 +560,8 @@ def shard_map(
       in_specs: PartitionSpecs of the arguments: one, or a prefix tree of their tuple, with None for an argument that is
         not sharded; by default those of the arguments' types.
       mesh: a Mesh; default None, the mesh in context.
-      axis_names: the mesh axes that `f` sees; default all.
+      axis_names: the mesh axes over which `f` is mapped; default all.  Those over which an enclosing `shard_map` maps
+        are left to it, unless the specs name them.
       check_vma: True (the default): results must be the same along axes over which they are not sharded.
 
     Returns:
@@ -592,7 +595,8 @@ def shard_map(
         manual = frozenset(axis_names) or frozenset(resolved.axis_names)
         if not manual <= set(resolved.axis_names):
             raise ValueError(f"jax.shard_map requires axis_names={set(manual)} to be a subset of {resolved.axis_names}")
-        manual -= manual_axes()  # an enclosing shard_map maps over these already
+        if enclosing := manual_axes():  # an enclosing shard_map maps over these already
+            manual -= enclosing - _axes_of_specs((in_specs, out_specs))
         specs = _specs_of_arguments(f, in_specs, resolved, manual, args, leaves)
         return call_on_shards(
             FlatFunction(f, tree_structure((args, {}))),
@@ -632,6 +636,12 @@ def _mesh_for(mesh):
             raise ValueError(f"shard_map over {mesh} needs a mesh of devices in context, which there is not")
         return concrete
     return mesh
+
+
+def _axes_of_specs(specs):
+    """The mesh axes that a tree of specs names."""
+    is_spec = lambda x: isinstance(x, PartitionSpec)
+    return {a for spec in tree_leaves(specs, is_leaf=is_spec) if is_spec(spec) for part in spec for a in names_in(part)}
 
 
 def _check_spec(name, spec, manual):
