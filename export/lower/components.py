@@ -1,18 +1,35 @@
 """Values of dtypes that ONNX has no element type for: complex numbers and keys, as tuples of components.
 
-A variable of such a dtype is a tuple of Values, its *components* (real and imaginary part; the words of a key), each of
-the variable's own shape.  At the boundary of a graph one tensor holds them along trailing axes: [..., 2] for complex
-numbers, [..., *key shape] for keys.
+A variable of such a dtype is a tuple of Values, its *components* (real and imaginary part; the words of a key; the byte
+of a narrow number), each of the variable's own shape.  At the boundary of a graph one tensor holds them along trailing
+axes: [..., 2] for complex numbers, [..., *key shape] for keys, [..., 1] for narrow numbers, those of at most 8 bits for
+which the runtime has no kernels.  Only graphs of the native target hold these as bytes; exports use wider numbers.
 """
 
 import numpy as np
 
-from onax._ground.dtypes import ExtendedDType, real_dtype
+from onax._ground.dtypes import ExtendedDType, is_float, is_integer, real_dtype
 from onax._ground.errors import LoweringError
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax.export.graph import ops
 from onax.export.graph.kernels import ELEMENT_TYPES
+
+_BYTE = np.dtype(np.uint8)
+
+
+def is_narrow(dtype):
+    """Whether a dtype is one of numbers of at most 8 bits that ONNX Runtime has no kernels for."""
+    if dtype in ELEMENT_TYPES or not isinstance(dtype, np.dtype) or dtype.itemsize != 1:
+        return False
+    return is_float(dtype) or is_integer(dtype)
+
+
+def check_form(g, dtype):
+    """Raises LoweringError for a dtype that graphs of this target have no form for."""
+    if g.model.target != "native" and is_narrow(dtype):
+        raise LoweringError(f"ONNX has no element type for {dtype}")
+    trailing_axes(dtype)
 
 
 def trailing_axes(dtype):
@@ -26,6 +43,8 @@ def trailing_axes(dtype):
         return dtype.element_shape, dtype.element_dtype
     if dtype.kind == "c":
         return (2,), real_dtype(dtype)
+    if is_narrow(dtype):
+        return (1,), _BYTE
     raise LoweringError(f"ONNX has no element type for {dtype}")
 
 
@@ -69,6 +88,8 @@ def split(g, value, aval):
     if not axes:
         return value
     n, last = int(np.prod(axes)), len(aval.shape)
+    if n == 1:
+        return (ops.reshape(g, value, aval.shape),)
     flat = ops.reshape(g, value, (*aval.shape, n)) if len(axes) > 1 else value
     return tuple(g.node("Gather", flat, g.const(i, ops.INT64), out=(aval.shape, dtype), axis=last) for i in range(n))
 
@@ -79,6 +100,8 @@ def join(g, value, aval):
         return value
     axes, dtype = trailing_axes(aval.dtype)
     last = len(aval.shape)
+    if len(value) == 1:
+        return ops.reshape(g, value[0], (*aval.shape, *axes))
     whole = _split_from(value, (*aval.shape, len(value)), dtype)
     if whole is None:
         whole = ops.concat(g, [ops.unsqueeze(g, v, (last,)) for v in value], last)

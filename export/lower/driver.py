@@ -29,7 +29,16 @@ from onax.export.graph.naming import code_of, name_nodes
 from onax.export.graph.passes import break_reference_cycles, run
 from onax.export.graph.value import SMALL_BYTES, Graph, Value
 from onax.export.lower import native
-from onax.export.lower.components import component_aval, constant, join, physical_aval, split, trailing_axes
+from onax.export.lower.components import (
+    check_form,
+    component_aval,
+    constant,
+    is_narrow,
+    join,
+    physical_aval,
+    split,
+    trailing_axes,
+)
 from onax.export.lower.registry import (
     EACH_COMPONENT,
     Decomposition,
@@ -212,10 +221,12 @@ def _apply(g, eqn, values):
             has_components = True
     for v in eqn.outvars:
         if v.aval.dtype not in ELEMENT_TYPES:
-            trailing_axes(v.aval.dtype)  # raises for what has no components either
+            check_form(g, v.aval.dtype)  # raises for what has no components either
             has_components = True
     if has_components:
         rule = component_lowering.get(primitive)
+        if rule is EACH_COMPONENT and any(is_narrow(x.aval.dtype) for x in (*eqn.invars, *eqn.outvars)):
+            rule = None  # arithmetic of bytes is not that of the numbers that they hold
         if rule is EACH_COMPONENT or (rule is None and DATA_MOVEMENT in primitive.facts):
             rule = lowering.get(primitive)
             if type(rule) not in (Decomposition, Refusal, type(None)):
@@ -324,6 +335,8 @@ def lower_jaxpr(
     in_avals = [v.aval for v in jaxpr.invars]
     input_names = input_names or [f"in.{i}" for i in range(len(in_avals))]
     output_names = output_names or [f"out.{i}" for i in range(len(jaxpr.outvars))]
+    for aval in in_avals:
+        check_form(g, aval.dtype)
     # Names of results are reserved first, so that no node takes one.
     boundary = [g.input(name, physical_aval(a)) for name, a in zip(input_names, in_avals)]
     g.model.promised.update(output_names)

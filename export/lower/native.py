@@ -16,7 +16,7 @@ from onax._control.callbacks import (
     io_callback_p,
     pure_callback_p,
 )
-from onax._core.facts import CALLS_PYTHON
+from onax._core.facts import CALLS_PYTHON, DATA_MOVEMENT
 from onax._core.slots import Slot
 from onax._core.trace import as_array, set_current_trace
 from onax._ground import dims, source
@@ -53,6 +53,7 @@ from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.lower.components import (
     flat_avals,
     flat_values,
+    is_narrow,
     join_array,
     split_array,
     trailing_axes,
@@ -295,7 +296,14 @@ def lower_natively(g, eqn, values):
     """Lowers an equation to a Host node if it needs one or its kernel is preferred, else returns None."""
     if CALLS_PYTHON in eqn.primitive.facts:
         return _callback(g, eqn, values)
-    return on_host(g, eqn, values) if is_preferred(eqn) else None
+    return on_host(g, eqn, values) if is_preferred(eqn) or _computes_narrow(eqn) else None
+
+
+def _computes_narrow(eqn):
+    """Whether a kernel has to compute with narrow numbers, which a graph holds as bytes: it can only move these."""
+    if DATA_MOVEMENT in eqn.primitive.facts:
+        return False
+    return any(is_narrow(x.aval.dtype) for x in (*eqn.invars, *eqn.outvars)) and can_run_on_host(eqn)
 
 
 def fall_back_to_host(g, eqn, values):

@@ -10,6 +10,7 @@ import numpy as np
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from onax._core.rewrite import used_inputs
 from onax._native.jit_function import Executable
+from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.lower.components import trailing_axes
 
 
@@ -95,7 +96,7 @@ def _adapters(make, avals):
 
 
 def _is_plain(aval):
-    return isinstance(aval.dtype, np.dtype) and aval.dtype.kind != "c"
+    return aval.dtype in ELEMENT_TYPES
 
 
 def _to_physical(aval):

@@ -9,7 +9,7 @@ import onax.numpy as jnp
 from onax import lax
 from onax._ground.config import direct_tapes
 from onax._native.dispatch import Primitive
-from onax.export.lower import native
+from onax.export.lower import driver, native
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3)).astype(np.float32)
@@ -92,12 +92,48 @@ def test_a_primitive_with_nothing_but_a_kernel():
     assert nodes(fun, X) == ["test_native_odd"]
 
 
-def test_types_that_onnx_cannot_say_run_on_tapes_and_are_refused_in_words_in_a_session():
+def _pick(x):
+    return x[jnp.array([2, 0])], lax.select(x > 1, x, -x), jnp.pad(x, 1, constant_values=1), x[::-1].reshape(3, 1)
+
+
+def _odd(x):
     same_p = Primitive("test_native_same", kernel=lambda x: x, abstract_eval=lambda x: x)
-    check(lambda v: same_p.bind(v), jnp.ones(3, jnp.int4))
-    check(lambda v: v.astype(jnp.int4) + 1, jnp.asarray(X))
-    with direct_tapes(False), pytest.raises(jax.errors.LoweringError, match="ONNX has no element type for int4"):
-        jax.jit(lambda v: same_p.bind(v))(jnp.ones(3, jnp.int4))
+    return same_p.bind(x)
+
+
+NARROW = {  # functions of a narrow array, whose constants are narrow, too
+    "no rule": _odd,
+    "arithmetic": lambda x: (x * x + x - 1, x > 1, x.astype(jnp.float32), lax.sort(x), jnp.float32(2).astype(x.dtype)),
+    "movement": _pick,
+    "cond": lambda x: lax.cond(x[0] > 0, lambda y: y + 1, lambda y: y, x),
+    "scan": lambda x: lax.scan(lambda c, y: (c * y + 1, c), jnp.ones((), x.dtype), x),
+    "while": lambda x: lax.while_loop(lambda c: c[0] < 1, lambda c: c + 1, x),
+    "callback": lambda x: jax.pure_callback(lambda y: np.asarray(y), x, x) + x,
+    "reduce": lambda x: lax.reduce(x, jnp.ones((), x.dtype), lambda a, b: a * b + a, (0,)),
+    "reduce, max": lambda x: jax.vmap(lambda y: lax.reduce(y, jnp.zeros((), x.dtype), lax.max, (0,)))(x[None]),
+    "reduce, two": lambda x: lax.reduce(
+        (x, x), (jnp.zeros((), x.dtype),) * 2, lambda a, b: (a[0] + b[0], lax.max(a[1], b[1])), (0,)
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint4", "int2", "uint2", "float8_e4m3fn", "float4_e2m1fn"])
+@pytest.mark.parametrize("name", NARROW)
+def test_narrow_numbers_are_bytes_in_a_session(name, dtype):
+    x = jnp.array([1, 0, 1], dtype)
+    check(NARROW[name], x)
+    with direct_tapes(False):
+        check(lambda y: NARROW[name](y), x)
+
+
+def test_many_narrow_numbers_run_in_a_session():
+    check(lambda x: (x * x, x.T, x.astype(jnp.float32)), jnp.ones((1_500_000, 2), "int4"))
+
+
+def test_exports_and_other_providers_do_not_get_bytes():
+    program = jax.make_jaxpr(lambda x: x)(jnp.ones(3, jnp.int4))
+    with pytest.raises(jax.errors.LoweringError, match="ONNX has no element type for int4"):
+        driver.lower_jaxpr(program, opset=21)
 
 
 def test_every_choice_names_a_primitive_with_a_kernel():
