@@ -8,6 +8,7 @@ from hypothesis import given, settings
 import onax as jax
 import onax.numpy as jnp
 from onax import lax
+from virtual_devices import eight_devices
 
 N = 4
 
@@ -174,3 +175,81 @@ def test_all_to_all_of_what_is_not_mapped():
     same = np.arange(4, dtype=np.float32)
     out = mapped(lambda x: lax.all_to_all(jnp.asarray(same), "i", 0, 0) + 0 * x)(np.zeros(4, np.float32))
     assert np.array_equal(out, np.broadcast_to(same[:, None], (4, 4)))
+
+
+# ---- groups of examples along several axes
+
+GROUPS = {
+    "pairs": [[0, 1], [2, 3], [4, 5], [6, 7]],
+    "mixed": [[0, 4, 2, 6], [7, 3, 5, 1]],
+    "singles": [[i] for i in range(8)],
+}
+AXES = {"one": ("i",), "two": ("i", "j"), "two, reversed": ("j", "i")}
+
+
+def _swapped(xs, split, concat):
+    """For each member of a group what `all_to_all` gives it."""
+    chunks = [np.split(x, len(xs), split) for x in xs]
+    return [np.concatenate([own[k] for own in chunks], concat) for k in range(len(xs))]
+
+
+IN_GROUPS = {  # name: (collective, what it gives the members of one group)
+    "psum": (lax.psum, lambda xs: [sum(xs)] * len(xs)),
+    "pmax": (lax.pmax, lambda xs: [np.max(xs, 0)] * len(xs)),
+    "all_gather": (lambda *a, **k: lax.all_gather(*a, axis=1, **k), lambda xs: [np.stack(xs, 1)] * len(xs)),
+    "all_gather, tiled": (
+        lambda *a, **k: lax.all_gather(*a, tiled=True, **k),
+        lambda xs: [np.concatenate(xs)] * len(xs),
+    ),
+    "psum_scatter, tiled": (
+        lambda *a, **k: lax.psum_scatter(*a, scatter_dimension=1, tiled=True, **k),
+        lambda xs: np.split(sum(xs), len(xs), 1),
+    ),
+    "all_to_all, tiled": (lambda x, n, **k: lax.all_to_all(x, n, 0, 0, tiled=True, **k), lambda xs: _swapped(xs, 0, 0)),
+    "all_to_all, up": (lambda x, n, **k: lax.all_to_all(x, n, 0, 1, tiled=True, **k), lambda xs: _swapped(xs, 0, 1)),
+    "all_to_all, down": (lambda x, n, **k: lax.all_to_all(x, n, 1, 0, tiled=True, **k), lambda xs: _swapped(xs, 1, 0)),
+}
+
+
+def _over_axes(f, names, way):
+    """A function of eight stacked examples that maps f over axes of these names."""
+    sizes = {"i": 8} if names == ("i",) else {"i": 2, "j": 4}
+    if way == "vmap":
+        mapped = jax.vmap(f, axis_name="i") if len(names) == 1 else jax.vmap(jax.vmap(f, axis_name="j"), axis_name="i")
+        split = lambda xs: xs.reshape(*sizes.values(), *xs.shape[1:])
+        return lambda xs: (lambda out: out.reshape(8, *out.shape[len(sizes) :]))(mapped(split(xs)))
+    mesh, spec = jax.make_mesh(tuple(sizes.values()), tuple(sizes)), jax.sharding.PartitionSpec(tuple(sizes))
+    body = lambda x: f(x[0])[None]
+    if way == "vmap in shard_map":
+        body = lambda x: jax.vmap(f, in_axes=-1, out_axes=-1)(x[0, ..., None])[None, ..., 0]
+    mapped = jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=way != "unchecked")
+    return jax.jit(mapped) if way == "jit" else mapped
+
+
+@pytest.mark.parametrize("way", ["vmap", "shard_map", "unchecked", "jit", "vmap in shard_map", "separate"])
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("name", IN_GROUPS)
+def test_groups_along_axes(name, groups, axes, way):
+    (collective, meaning), groups, names = IN_GROUPS[name], GROUPS[groups], AXES[axes]
+    xs = np.arange(8 * 8 * 4, dtype=np.float32).reshape(8, 8, 4) ** 2
+    order = np.arange(8).reshape(2, 4).T.reshape(-1) if names == ("j", "i") else np.arange(8)
+    want = np.empty(8, object)
+    for members in groups:
+        for i, x in zip(members, meaning([xs[order[i]] for i in members])):
+            want[order[i]] = x
+    body = lambda x: collective(x, names if len(names) > 1 else "i", axis_index_groups=groups)
+    with eight_devices(way == "separate"):
+        assert np.array_equal(_over_axes(body, names, way)(xs), np.stack(list(want)))
+
+
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("name", [n for n in IN_GROUPS if n != "pmax"])
+def test_the_transpose_in_groups_is_the_adjoint(name, axes):
+    collective, names = IN_GROUPS[name][0], AXES[axes]
+    xs = np.arange(8 * 8 * 4, dtype=np.float32).reshape(8, 8, 4)
+    body = lambda x: collective(x, names if len(names) > 1 else "i", axis_index_groups=GROUPS["mixed"])
+    with eight_devices():
+        out, pull = jax.vjp(_over_axes(body, names, "unchecked"), xs)
+        ct = np.random.default_rng(0).integers(-9, 10, out.shape).astype(np.float32)
+        assert np.isclose(np.vdot(out, ct), np.vdot(xs, pull(ct)[0]), rtol=1e-5)

@@ -112,11 +112,13 @@ def _reduction(name, reduce, repeated, **fields):
         (x,), (dim,) = operands, dims
         own, rest = axis_data.name in axes, tuple(a for a in axes if a != axis_data.name)
         if own and axis_index_groups is not None:
-            return _reduce_in_groups(x, dim, axis_data.size, axis_index_groups, reduce), 0
-        if own:
-            x, dim = (repeated(x, axis_data.size), None) if dim is None else (reduce(x, (dim,)), None)
+            exchange = lambda rows: _reduce_in_groups(rows, axis_index_groups, reduce)
+            return _exchange_rows(axis_data, x, dim, axes, exchange)
+        if not own:
+            return primitive.bind(x, axes=axes, axis_index_groups=axis_index_groups), dim
+        x, dim = (repeated(x, axis_data.size), None) if dim is None else (reduce(x, (dim,)), None)
         if rest:
-            x = primitive.bind(x, axes=rest, axis_index_groups=axis_index_groups)
+            x = primitive.bind(x, axes=rest, axis_index_groups=None)
         return x, dim
 
     def kernel(x, *, axes, axis_index_groups):
@@ -128,9 +130,23 @@ def _reduction(name, reduce, repeated, **fields):
     return primitive
 
 
-def _reduce_in_groups(x, dim, size, groups, reduce):
-    """Reduces over the members of each example's group; the result is mapped at axis 0."""
-    x = _move_mapped_axis(x, dim, size)
+def _exchange_rows(axis_data, x, dim, names, exchange):
+    """Applies a function to the values of all examples along the named axes, which it takes and returns as rows."""
+    if len(names) == 1:
+        return exchange(_move_mapped_axis(x, dim, axis_data.size)), 0
+    rows, _ = _gather_names(axis_data, x, dim, names)
+    index, _ = _index_along(axis_data, names)
+    return index_take(exchange(_merge_axes(rows, 0, len(names))), (index,), (0,)), 0
+
+
+def _rows_of_members(rows, groups):
+    """Rows (group, member, ...) in the order of the examples, which groups of one size cover."""
+    group, position = _group_positions(groups)
+    return _take_rows(_merge_axes(rows, 0, 2), group * len(groups[0]) + position)
+
+
+def _reduce_in_groups(x, groups, reduce):
+    """Reduces rows over the members of each example's group."""
     if len({len(g) for g in groups}) == 1:
         per_group = reduce(_take_rows(x, groups), (1,))
         return _take_rows(per_group, _group_positions(groups)[0])
@@ -192,10 +208,8 @@ def _all_gather_batch(
         out = all_gather_p.bind(x, all_gather_dimension=_axis_beside_mapped(dim, d), axis_name=axis_name, **params)
         return out, dim + 1 if not tiled and d < dim else dim
     if axis_index_groups is not None:
-        x = _take_rows(_move_mapped_axis(x, dim, axis_data.size), axis_index_groups)  # group, member, ...
-        x, dim = _take_rows(x, _group_positions(axis_index_groups)[0]), 0
-        x = moveaxis(x, 1, all_gather_dimension + 1)
-        return (_merge_axes(x, all_gather_dimension + 1, 2) if tiled else x), dim
+        exchange = lambda rows: _gather_in_groups(rows, axis_index_groups, all_gather_dimension + 1, tiled)
+        return _exchange_rows(axis_data, x, dim, axis_name, exchange)
     x, dim = _gather_names(axis_data, x, dim, axis_name)
     x = _merge_axes(x, 0, len(axis_name)) if len(axis_name) > 1 else x
     if dim is not None:  # gathering along this trace's own axis removes the mapped dimension
@@ -203,6 +217,12 @@ def _all_gather_batch(
     x = moveaxis(x, 0, all_gather_dimension)
     x = _merge_axes(x, all_gather_dimension, 2) if tiled else x
     return _map_if_varying_checked(axis_data, x)
+
+
+def _gather_in_groups(rows, groups, axis, tiled):
+    rows = _take_rows(_take_rows(rows, groups), _group_positions(groups)[0])  # example, member of its group, ...
+    rows = moveaxis(rows, 1, axis)
+    return _merge_axes(rows, axis, 2) if tiled else rows
 
 
 def _map_if_varying_checked(axis_data, x):
@@ -239,20 +259,27 @@ def _reduce_scatter_batch(axis_data, operands, dims, *, scatter_dimension, axis_
             x, scatter_dimension=at, axis_index_groups=axis_index_groups, axis_name=axis_name, **params
         )
         return out, dim - 1 if not tiled and at < dim else dim
+    if axis_index_groups is not None:
+        exchange = lambda rows: _scatter_in_groups(rows, axis_index_groups, d + 1, tiled)
+        return _exchange_rows(axis_data, x, dim, axis_name, exchange)
     at = _axis_beside_mapped(dim, d)
     x = _split_axis(x, at, (size, shape_of(x)[at] // size)) if tiled else x
     dim = dim if dim is None or dim < at else dim + tiled
     # Each example sums the chunks that all examples hold for it: sum everything, then take the chunk at its own index.
-    total, dim = psum_p.batch(axis_data, (x,), (dim,), axes=axis_name, axis_index_groups=axis_index_groups)
+    total, dim = psum_p.batch(axis_data, (x,), (dim,), axes=axis_name, axis_index_groups=None)
     total = moveaxis(total, _axis_beside_mapped(dim, d), 1 if dim is not None else 0)
-    if axis_index_groups is not None:
-        rows = _merge_axes(total, 0, 2)
-        return _take_rows(rows, np.arange(axis_data.size) * size + _group_positions(axis_index_groups)[1]), 0
     index, index_dim = _index_along(axis_data, axis_name)
     if dim is not None:
         raise AssertionError("psum left a mapped axis")
     index = index if index_dim is not None else broadcast_bdim(index, axis_data.size, 0)
     return index_take(total, (index,), (0,)), 0
+
+
+def _scatter_in_groups(rows, groups, axis, tiled):
+    size = len(groups[0])
+    rows = _split_axis(rows, axis, (size, shape_of(rows)[axis] // size)) if tiled else rows
+    totals = reduce_sum(_take_rows(rows, groups), (1,))  # group, ..., the member to which the chunk goes, ...
+    return _rows_of_members(moveaxis(totals, axis, 1), groups)
 
 
 def _reduce_scatter_transpose(ct, x, *, scatter_dimension, **params):
@@ -305,14 +332,15 @@ def _all_to_all_batch(axis_data, operands, dims, *, axis_name, split_axis, conca
     names = names_of(axis_name)
     rank = typeof(x).ndim - (dim is not None)
     split, concat = split_axis % rank, concat_axis % rank
-    if axis_index_groups is not None:
-        raise NotImplementedError("all_to_all with axis_index_groups cannot be batched over its axis")
     if axis_data.name not in names:
         out = all_to_all_p.bind(
             x, axis_name=axis_name, split_axis=_axis_beside_mapped(dim, split),
-            concat_axis=_axis_beside_mapped(dim, concat), axis_index_groups=None, tiled=tiled,
+            concat_axis=_axis_beside_mapped(dim, concat), axis_index_groups=axis_index_groups, tiled=tiled,
         )  # fmt: skip
         return out, dim
+    if axis_index_groups is not None:
+        exchange = lambda rows: _swap_in_groups(rows, axis_index_groups, split + 1, concat + 1)
+        return _exchange_rows(axis_data, x, dim, names, exchange)
     sizes = [axis_data.size if name == axis_data.name else axis_size(name, "all_to_all") for name in names]
     x = _move_mapped_axis(x, dim, axis_data.size)
     x = _split_axis(x, split + 1, (*sizes, shape_of(x)[split + 1] // math.prod(sizes)))
@@ -331,6 +359,14 @@ def _all_to_all_batch(axis_data, operands, dims, *, axis_name, split_axis, conca
         else:
             x = moveaxis(x, split + len(names), target)
     return _merge_axes(x, concat + 1, len(names) + 1), 0
+
+
+def _swap_in_groups(rows, groups, split, concat):
+    """Swaps, within each group, the rows with the chunks along an axis, which are joined along another one."""
+    size = len(groups[0])
+    rows = _split_axis(_take_rows(rows, groups), split + 1, (size, shape_of(rows)[split] // size))
+    rows = moveaxis(rows, split + 1, 1)  # group, receiver, sender, ...
+    return _rows_of_members(_merge_axes(moveaxis(rows, 2, concat + 1), concat + 1, 2), groups)
 
 
 def _all_to_all_transpose(ct, x, *, split_axis, concat_axis, **params):
