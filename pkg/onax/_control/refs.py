@@ -1,11 +1,13 @@
-"""References in loops and branches: how a step that reads and writes them becomes a pure one (slot `discharge`).
+"""References in loops, branches and regions: how what reads and writes them becomes pure (slot `discharge`).
 
-A loop carries the values of the references that its step uses.
+A loop carries the values of the references that its step uses.  A region returns those of the references that it is
+given, sharded as these are.
 """
 
 from onax._control.cond import cond_p
 from onax._control.scan_bodies import stack_avals
 from onax._control.scan_rules import scan_p
+from onax._control.shard_map import pure_region, shard_map_p
 from onax._control.while_loop import while_p
 from onax._core.evaluate import eval_jaxpr, write_out
 from onax._core.lists import merge_lists, reject, select, split_list
@@ -86,6 +88,12 @@ def _chosen_branch(args, *, branches):
         return None
     branch = branches[int(index)]
     return eval_jaxpr(branch, branch.consts, *operands)
+
+
+@discharge.rule(shard_map_p)
+def _shard_map(values, refs, *, jaxpr, **params):
+    pure, pure_params = pure_region(jaxpr, params)
+    return split_results(shard_map_p.bind(*values, jaxpr=pure, **pure_params), len(jaxpr.outvars), refs)
 
 
 @discharge.rule(while_p)

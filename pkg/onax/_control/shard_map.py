@@ -22,12 +22,13 @@ from typing import Any
 from onax._control.jit_call import call_params, jit_p
 from onax._core import jaxpr as core
 from onax._core.axes import AxisData, manual_axes, named_axes_in_scope
-from onax._core.evaluate import eval_jaxpr
+from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.lists import merge_lists, reject, select
 from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec, get_abstract_mesh, get_mesh
 from onax._core.paths import broadcast_prefix, prefix_errors
 from onax._core.programs import REGION, HeldProgram, programs
+from onax._core.refs import AbstractRef, check_distinct
 from onax._core.result_checks import SPECIAL
 from onax._core.rewrite import eliminate_dead_code
 from onax._core.sharding import NamedSharding, insert_spec_entry, names_in
@@ -46,6 +47,7 @@ from onax._prims.elementwise import div
 from onax._prims.shaping import broadcast_bdim, expand_dims, moveaxis, reshape, shape_of, squeeze, transpose
 from onax._prims.slicing import index_in_dim
 from onax._transforms.batching import batch_flat, batch_jaxpr
+from onax._transforms.discharge import discharge_refs
 from onax._transforms.flatten import (
     FlatFunction,
     argument_names,
@@ -525,6 +527,13 @@ def stage_body(fun, avals, in_specs, region, debug_info):
     return core.ClosedJaxpr(core.convert_constvars_jaxpr(closed), ()), closed.consts
 
 
+def pure_region(jaxpr, params):
+    """The body and parameters without references: the last values of those among the arguments are further results."""
+    specs = [spec for v, spec in zip(jaxpr.invars, params["in_specs"]) if type(v.aval) is AbstractRef]
+    with ManualRegion.of(params).scope():
+        return discharge_refs(jaxpr), {**params, "out_specs": (*params["out_specs"], *specs)}
+
+
 # ---- the function
 
 
@@ -619,10 +628,11 @@ def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
     body, consts = stage_body(flat, [typeof(x) for x in leaves], specs, region, info)
     out_specs = tuple(find_out_specs(flat.out_tree, body.out_avals))
     specs = (*[REPLICATED] * len(consts), *specs)
-    global_program(
-        body, {**params, "in_specs": specs, "out_specs": out_specs}
-    )  # raises its error before the function is staged
-    return tree_unflatten(flat.out_tree, _bind(body, [*consts, *leaves], params, specs, out_specs))
+    check_distinct(info, leaves, consts)
+    params = {**params, "in_specs": specs, "out_specs": out_specs}
+    pure, pure_params = pure_region(body, params)
+    global_program(pure, pure_params)  # raises its error before the function is staged
+    return tree_unflatten(flat.out_tree, bind_with_refs(shard_map_p, [*consts, *leaves], {**params, "jaxpr": body}))
 
 
 def _mesh_for(mesh):

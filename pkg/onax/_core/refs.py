@@ -46,6 +46,7 @@ class AbstractRef(AbstractValue):
     size = property(lambda self: self.inner_aval.size)
     weak_type = property(lambda self: self.inner_aval.weak_type)
     sharding = property(lambda self: self.inner_aval.sharding)
+    stated_sharding = property(lambda self: self.inner_aval.stated_sharding)
 
     def update(self, **changes):
         """The type of a reference to an array of a changed type."""
