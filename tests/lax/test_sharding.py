@@ -19,6 +19,7 @@ def mesh():
 
 
 def test_constraints_place_results(mesh):
+    mesh = mesh.update(axis_types=(sharding.AxisType.Auto,) * 2)
     place = jax.NamedSharding(mesh, P("x"))
     doubled = jax.jit(lambda x: lax.with_sharding_constraint({"a": x * 2, "b": x}, {"a": place, "b": None}))
     with jax.set_mesh(mesh):

@@ -7,7 +7,7 @@ import onax
 import onax.numpy as jnp
 from onax import lax
 from onax._prims.placement import REUSE_INPUT, device_put_p, fit_sharding, sharding_constraint_p
-from onax.sharding import NamedSharding, PartitionSpec
+from onax.sharding import AxisType, NamedSharding, PartitionSpec
 
 DEVICE = onax.devices()[0]
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -19,7 +19,7 @@ def put(*xs):
 
 
 def mesh_sharding(*spec):
-    return NamedSharding(onax.make_mesh((1,), ("i",)), PartitionSpec(*spec))
+    return NamedSharding(onax.make_mesh((1,), ("i",), (AxisType.Auto,)), PartitionSpec(*spec))
 
 
 def test_device_put_commits_a_value_to_its_device():

@@ -5,6 +5,9 @@ import pytest
 
 import onax as jax
 import onax.numpy as jnp
+from onax.sharding import AxisType, NamedSharding
+from onax.sharding import PartitionSpec as P
+from virtual_devices import eight_devices
 
 A = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 V = np.array([1.0, -2.0, 0.5], np.float32)
@@ -157,3 +160,93 @@ def test_what_is_not_mapped_reaches_the_function_as_it_is():
     assert jax.vmap(lambda n, x: jnp.ones(n) * x, (None, 0))(2, V).shape == (3, 2)
     number, repeated = jax.vmap(lambda n, x: (n, n), (None, 0), (None, 0))(3, V)
     assert type(number) is int and repeated.tolist() == [3, 3, 3] and repeated.weak_type
+
+
+# ---- explicit axes of a mesh, as JAX 0.10.2 treats them
+
+
+@pytest.fixture
+def explicit():
+    """Makes arrays of shape (8, 4, 6) over a mesh of two explicit axes, which is in context."""
+    with eight_devices():
+        mesh = jax.make_mesh((4, 2), ("x", "y"), (AxisType.Explicit,) * 2)
+        with jax.set_mesh(mesh):
+            yield lambda *spec: jax.device_put(
+                np.arange(192, dtype=np.float32).reshape(8, 4, 6), NamedSharding(mesh, P(*spec))
+            )
+
+
+EXPLICIT = {  # (spec, options of vmap, function, types that it sees and gives, type of the result)
+    "mapped": (("x",), {}, lambda v: v * 2, ["float32[4,6]", "float32[4,6]"], "float32[8@x,4,6]"),
+    "both": (("x", "y"), {}, lambda v: v * 2, ["float32[4@y,6]", "float32[4@y,6]"], "float32[8@x,4@y,6]"),
+    "other": ((None, "y"), {}, lambda v: v.T, ["float32[4@y,6]", "float32[6,4@y]"], "float32[8,6,4@y]"),
+    "axes": (
+        ("x",), {"in_axes": 1, "out_axes": 1}, lambda v: v + 1, ["float32[8@x,6]", "float32[8@x,6]"],
+        "float32[8@x,4,6]",
+    ),
+    "out": (("x",), {"out_axes": 2}, lambda v: v + 1, ["float32[4,6]", "float32[4,6]"], "float32[4,6,8@x]"),
+    "sum": (("x", None, "y"), {}, lambda v: v.sum(0), ["float32[4,6@y]", "float32[6@y]"], "float32[8@x,6@y]"),
+    "two axes": ((("x", "y"),), {}, lambda v: v + 1, ["float32[4,6]", "float32[4,6]"], "float32[8@(x,y),4,6]"),
+    "jit": (("x", "y"), {}, jax.jit(lambda v: v * 2), ["float32[4@y,6]", "float32[4@y,6]"], "float32[8@x,4@y,6]"),
+    "the same spmd_axis_name": (
+        ("x",), {"spmd_axis_name": "x"}, lambda v: v, ["float32[4,6]", "float32[4,6]"], "float32[8@x,4,6]",
+    ),
+    "not mapped": (("x",), {}, lambda v: jnp.ones(3), ["float32[4,6]", "float32[3]"], "float32[8@x,3]"),
+    "named axis": (
+        ("x",), {"axis_name": "b"}, lambda v: jax.lax.psum(v, "b"), ["float32[4,6]", "float32[4,6]"],
+        "float32[8@x,4,6]",
+    ),
+    "reshard": (
+        ("x",), {}, lambda v: jax.sharding.reshard(v, P("y")), ["float32[4,6]", "float32[4@y,6]"], "float32[8@x,4@y,6]",
+    ),
+    "grad": (
+        ("x", "y"), {}, jax.grad(lambda v: jnp.sum(v * v)), ["float32[4@y,6]", "float32[4@y,6]"], "float32[8@x,4@y,6]",
+    ),
+    "scan": (
+        ("x", None, "y"), {}, lambda v: jax.lax.scan(lambda c, y: (c + y, c), v[0], v)[1],
+        ["float32[4,6@y]", "float32[4,6@y]"], "float32[8@x,4,6@y]",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("name", EXPLICIT)
+def test_types_over_explicit_axes(name, way, explicit):
+    spec, options, f, seen, result = EXPLICIT[name]
+    found = []
+
+    def body(v):
+        out = f(v)
+        found[:] = [str(jax.typeof(v)), str(jax.typeof(out))]
+        return out
+
+    out = way(jax.vmap(body, **options))(explicit(*spec))
+    assert found == seen and str(jax.typeof(out)) == result
+    assert np.array_equal(out, jax.vmap(f, **options)(np.asarray(explicit())))
+
+
+REFUSED = {
+    "inconsistent": (
+        lambda put: jax.vmap(jnp.add)(put("x"), put()), ValueError,
+        "should be sharded the same. Got inconsistent axis specs: x vs None",
+    ),
+    "spmd_axis_name": (
+        lambda put: jax.vmap(jnp.sin, spmd_axis_name="y")(put("x")), ValueError,
+        r"Got spmd_axis_name=\('y',\) and arrays sharded on explicit_mesh_axis=\('x',\)",
+    ),
+    "constraint": (
+        lambda put: jax.vmap(lambda v: jax.lax.with_sharding_constraint(v, P("y")))(put("x")), AssertionError,
+        r"The array sharding: P\(None, None\) did not match the sharding provided",
+    ),
+    "map in groups": (
+        lambda put: jax.lax.map(jnp.sin, put("x"), batch_size=4), ValueError,
+        r"should be replicated. Got f32\[8@x,4,6\]\(\{Explicit: \('x', 'y'\)\}\)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_over_explicit_axes(name, explicit):
+    call, kind, text = REFUSED[name]
+    with pytest.raises(kind, match=text):
+        call(explicit)

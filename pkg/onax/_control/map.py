@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from onax._control.scan import common_length, scan_adapted
+from onax._core.explicit_axes import split_by
 from onax._core.trace import typeof
 from onax._ground.typing import PyTree, Result
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
@@ -35,6 +36,13 @@ def map_(f: Callable[[Any], Result], xs: PyTree, *, batch_size: int | None = Non
         return _map_slices(f, xs, _make_scan_body)
     leaves, tree = tree_flatten(xs)
     total = common_length([typeof(x) for x in leaves], leaves, None)
+    for x in leaves:
+        if split_by(typeof(x), 0) is not None:
+            types = f"({{Explicit: {typeof(x).stated_sharding.mesh.explicit_axes}}})"
+            raise ValueError(
+                "0th dimension of leaf passed to `jax.lax.map` should be replicated. Got "
+                f"{typeof(x).str_short(short_dtypes=True)}{types}"
+            )
     rows = total // batch_size if batch_size else 0
     whole = rows * batch_size
     grouped = [reshape(_slice_rows(x, 0, whole), (rows, batch_size, *x.shape[1:])) for x in leaves]

@@ -2,31 +2,29 @@
 
 import contextlib
 import threading
+from dataclasses import dataclass, field
+from typing import Any
 
 
+@dataclass(slots=True, unsafe_hash=True, repr=False)
 class AxisData:
-    """One mapped axis: its name (or None), its size, its mesh axes, and whether its elements are devices."""
+    """One mapped axis.
 
-    __slots__ = ("explicit_mesh_axis", "name", "of_devices", "size", "spmd_name")
+    Attributes:
+      name: its name, or None.
+      size: its length.
+      spmd_name: the mesh axes over which values are sharded along it, or None.
+      of_devices: whether its elements are devices.
+      mesh: the mesh of `explicit_mesh_axis`.
+      explicit_mesh_axis: the explicit mesh axes that split the mapped dimensions, or None.
+    """
 
-    def __init__(self, name, size, spmd_name=None, of_devices=False):
-        self.name = name
-        self.size = size
-        self.spmd_name = spmd_name
-        self.of_devices = of_devices
-        self.explicit_mesh_axis = None
-
-    def __eq__(self, other):
-        return (
-            isinstance(other, AxisData)
-            and self.name == other.name
-            and self.size == other.size
-            and self.spmd_name == other.spmd_name
-            and self.of_devices == other.of_devices
-        )
-
-    def __hash__(self):
-        return hash((self.name, self.size, self.spmd_name, self.of_devices))
+    name: Any
+    size: Any
+    spmd_name: Any = None
+    of_devices: bool = False
+    mesh: Any = field(default=None, hash=False)
+    explicit_mesh_axis: Any = None
 
     def __repr__(self):
         return f"AxisData(name={self.name!r}, size={self.size!r}, spmd_name={self.spmd_name!r})"

@@ -55,6 +55,37 @@ def explicit_sharding(sharding, ndim):
     return _explicit_part(sharding.mesh, sharding.spec, ndim)
 
 
+def with_mapped_axis(aval, dim, axis_data):
+    """The type of all examples of a mapped function together, from that of one; `dim`: the mapped axis."""
+    aval, own = aval.update(shape=(*aval.shape[:dim], axis_data.size, *aval.shape[dim:])), aval.stated_sharding
+    if own is None and axis_data.explicit_mesh_axis is None:
+        return aval
+    entries = [()] * (aval.ndim - 1) if own is None else [*map(names_in, own.spec)]
+    spec = PartitionSpec(*entries[:dim], axis_data.explicit_mesh_axis, *entries[dim:])
+    return aval.update(
+        sharding=explicit_sharding(NamedSharding(axis_data.mesh if own is None else own.mesh, spec), aval.ndim)
+    )
+
+
+def without_mapped_axis(aval, dim):
+    """The type of one example of a mapped function, from that of all together."""
+    one, own = aval.update(shape=(*aval.shape[:dim], *aval.shape[dim + 1 :])), aval.stated_sharding
+    if own is None:
+        return one
+    return one.update(sharding=explicit_sharding(own.update(spec=_without_entry(own.spec, dim)), one.ndim))
+
+
+def _without_entry(spec, dim):
+    return PartitionSpec(*spec[:dim], *spec[dim + 1 :])
+
+
+def split_by(aval, dim):
+    """The explicit mesh axes that split a dimension: a name or a tuple of several; None for none."""
+    own = getattr(aval, "stated_sharding", None)
+    names = () if own is None or dim >= len(own.spec) else names_in(own.spec[dim])
+    return None if not names else names[0] if len(names) == 1 else tuple(names)
+
+
 def dimensions_text(shape, sharding):
     """The dimensions of a type, each with the explicit axes that split it: `4@x,2`."""
     texts = []

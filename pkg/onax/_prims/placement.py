@@ -94,7 +94,8 @@ def _constraint_abstract(x, **_):
 
 
 def _constraint_batch(axis_data, operands, dims, *, sharding, **params):
-    sharding = insert_spec_entry(sharding, dims[0], axis_data.spmd_name)
+    names = axis_data.explicit_mesh_axis if axis_data.spmd_name is None else axis_data.spmd_name
+    sharding = insert_spec_entry(sharding, dims[0], names)
     return sharding_constraint_p.bind(operands[0], sharding=sharding, **params), dims[0]
 
 

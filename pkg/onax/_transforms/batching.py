@@ -3,9 +3,11 @@
 from onax._core import leaks
 from onax._core.axes import names_of
 from onax._core.evaluate import eval_jaxpr
+from onax._core.explicit_axes import with_mapped_axis, without_mapped_axis
 from onax._core.facts import NAMED_AXIS
 from onax._core.jaxpr import jaxprs_in_params
 from onax._core.refs import RefWriteError
+from onax._core.sharding import NamedSharding
 from onax._core.trace import (
     Trace,
     Tracer,
@@ -15,7 +17,8 @@ from onax._core.trace import (
 )
 from onax._core.zeros import SymbolicZero
 from onax._native.source_info import user_location
-from onax._prims.shaping import bdim_at_front, broadcast_bdim, moveaxis
+from onax._prims.placement import constrain
+from onax._prims.shaping import bdim_at_front, broadcast_bdim, broadcast_typed, moveaxis
 from onax._transforms.flatten import fun_name
 from onax._transforms.staging import derive_jaxpr
 
@@ -34,9 +37,7 @@ class BatchTracer(Tracer):
     @property
     def aval(self):
         """The type of one example."""
-        aval = typeof(self.val)
-        d = self.batch_dim
-        return aval.update(shape=(*aval.shape[:d], *aval.shape[d + 1 :]))
+        return without_mapped_axis(typeof(self.val), self.batch_dim)
 
     def __repr__(self):
         return f"VmapTracer(aval={self.aval.str_short()}, batched={typeof(self.val).str_short()})"
@@ -244,6 +245,17 @@ def move_mapped_axis(val, source, target, size):
     return val if source == target else moveaxis(val, source, target)
 
 
+def give_mapped_axis(val, source, target, axis_data):
+    """`move_mapped_axis` that gives a value which is not mapped the explicit axes of the mapped ones."""
+    if source is not None or axis_data.explicit_mesh_axis is None:
+        return move_mapped_axis(val, source, target, axis_data.size)
+    aval = with_mapped_axis(typeof(val), target, axis_data)
+    if not isinstance(val, Tracer):
+        spec = aval.stated_sharding.spec
+        return constrain(broadcast_bdim(val, axis_data.size, target), NamedSharding(axis_data.mesh, spec))
+    return broadcast_typed(val, aval, tuple(i for i in range(aval.ndim) if i != target))
+
+
 def batch_jaxpr(jaxpr, axis_data, in_dims, instantiate=False):
     """The jaxpr on batched arguments (with the mapped axes `in_dims`), and the mapped axes of its results (0 or None).
 
@@ -265,12 +277,9 @@ def _make_batch_jaxpr(jaxpr, axis_data, in_dims, instantiate):
         moved = []
         for val, dim, make in zip(outs, dims, instantiate):
             keep = dim is None and not make
-            moved.append(val if keep else move_mapped_axis(val, dim, 0, axis_data.size))
+            moved.append(val if keep else give_mapped_axis(val, dim, 0, axis_data))
             dims_out.append(None if keep else 0)
         return moved
 
-    avals = [
-        v.aval if d is None else v.aval.update(shape=(*v.aval.shape[:d], axis_data.size, *v.aval.shape[d:]))
-        for v, d in zip(jaxpr.invars, in_dims)
-    ]
+    avals = [v.aval if d is None else with_mapped_axis(v.aval, d, axis_data) for v, d in zip(jaxpr.invars, in_dims)]
     return derive_jaxpr(fun, avals, jaxpr), dims_out

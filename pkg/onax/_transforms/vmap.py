@@ -4,13 +4,15 @@ import functools
 from typing import Any
 
 from onax._core.axes import AxisData, named_axis
+from onax._core.explicit_axes import seen, split_by
 from onax._core.paths import keystr, prefix_errors, tree_leaves_with_path
 from onax._core.refs import Ref, check_distinct
-from onax._core.trace import as_array, typeof, valid_jaxtype
+from onax._core.sharding import names_in
+from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._ground import source
 from onax._ground.typing import Function
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
-from onax._transforms.batching import batch_flat, move_mapped_axis
+from onax._transforms.batching import batch_flat, give_mapped_axis
 from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_name, fun_signature
 from onax._transforms.vmappable import MappedFunction, is_container, spec_types
 
@@ -79,7 +81,7 @@ def vmap(
         size = _mapped_size(fun, args, kwargs, leaves, dims, axis_size)
         specs = [d if d is None or is_container(x) else d % typeof(x).ndim for x, d in zip(leaves, dims)]
         dims = [None if is_container(x) else d for x, d in zip(leaves, specs)]
-        axis_data = AxisData(axis_name, size, spmd_axis_name)
+        axis_data = _axis_data(axis_name, size, spmd_axis_name, leaves, dims)
         flat_fun = MappedFunction(fun, tree, specs, size, lambda tree: flatten_axes("vmap out_axes", tree, out_axes))
         if axis_name is None:
             outs, out_dims = batch_flat(_with_checked_results(flat_fun), axis_data, leaves, dims)
@@ -89,7 +91,7 @@ def vmap(
         out_tree = flat_fun.out_tree
         flat_out_axes = flatten_axes("vmap out_axes", out_tree, out_axes)
         _check_unmapped(out_tree, outs, out_dims, flat_out_axes, axis_name)
-        flat_results = [_move_to_out_axis(x, d, w, size) for x, d, w in zip(outs, out_dims, flat_out_axes)]
+        flat_results = [_move_to_out_axis(x, d, w, axis_data) for x, d, w in zip(outs, out_dims, flat_out_axes)]
         return tree_unflatten(out_tree, flat_results)
 
     mapped.__doc__ = f"Vectorized version of {fun_name(fun)}: maps it over axes of its arguments."
@@ -129,14 +131,42 @@ def _check_unmapped(out_tree, outs, dims, out_axes, axis_name):
         raise ValueError(f"at vmap out_axes{path}, got axis spec None but output was batched on axis {dim}")
 
 
-def _move_to_out_axis(x, dim, out_axis, size):
+def _axis_data(name, size, spmd_axis_name, leaves, dims):
+    """The AxisData of a call: with the explicit mesh axes that split the mapped dimensions.
+
+    Raises ValueError where these differ, or are others than `spmd_axis_name` says.
+    """
+    if not seen.explicit_axes:
+        return AxisData(name, size, spmd_axis_name)
+    mapped = [(x, d) for x, d in zip(leaves, dims) if d is not None]
+    axes = [split_by(typeof(x), d) for x, d in mapped]
+    first = axes[0] if axes else None
+    for other in axes:
+        if other != first:
+            raise ValueError(
+                "Mapped away dimension of inputs passed to vmap should be sharded the same. Got inconsistent axis "
+                f"specs: {first} vs {other}"
+            )
+    if first is None:
+        return AxisData(name, size, spmd_axis_name)
+    if spmd_axis_name is not None and names_in(spmd_axis_name) != names_in(first):
+        raise ValueError(
+            "Only one of spmd_axis_name or arrays sharded on `Explicit` mesh axis type is allowed. Got "
+            f"spmd_axis_name={tuple(names_in(spmd_axis_name))} and arrays sharded on "
+            f"explicit_mesh_axis={tuple(names_in(first))}"
+        )
+    sharding = typeof(mapped[0][0]).stated_sharding if isinstance(mapped[0][0], Tracer) else mapped[0][0].sharding
+    return AxisData(name, size, mesh=sharding.mesh, explicit_mesh_axis=first)
+
+
+def _move_to_out_axis(x, dim, out_axis, axis_data):
     """Moves the mapped axis of a result to its entry of `out_axes`; containers have it there."""
     if is_container(x) or out_axis is None:
         return x
     ndim = typeof(x).ndim + (dim is None)
     if not -ndim <= out_axis < ndim:
         raise ValueError(f"axis {out_axis} is out of bounds for array of dimension {ndim}")
-    return move_mapped_axis(x, dim, out_axis % ndim, size)
+    return give_mapped_axis(x, dim, out_axis % ndim, axis_data)
 
 
 _NONE = object()

@@ -3,9 +3,9 @@
 from typing import Any
 
 from onax._core.explicit_axes import explicit_sharding
-from onax._core.meshes import PartitionSpec, get_mesh
-from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, resolve_spec
-from onax._core.trace import Tracer, as_array
+from onax._core.meshes import AxisType, PartitionSpec, get_mesh
+from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, names_in, resolve_spec
+from onax._core.trace import Tracer, as_array, typeof
 from onax._ground.typing import PyTree
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.placement import constrain
@@ -31,7 +31,8 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
     Raises:
       RuntimeError: there is a PartitionSpec, but no mesh in context.
       TypeError: a value is no sharding.
-      ValueError: a sharding does not fit its array.
+      ValueError: a sharding does not fit its array, or names axes of the mesh that are not automatic.
+      AssertionError: all axes of the mesh in context are explicit, and the array's type says another sharding.
 
     Examples:
       >>> lax.with_sharding_constraint(jnp.ones(2), onax.sharding.SingleDeviceSharding(onax.devices()[0]))
@@ -59,19 +60,35 @@ def _constrain(x, target):
     target = resolve_spec(target, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
     if not isinstance(target, Sharding):
         raise ValueError(f"reshard takes shardings and PartitionSpecs, got {target!r}")
-    if isinstance(target, NamedSharding) and target.mesh.are_all_axes_explicit and not target.mesh.empty:
-        _check_sharding(as_array(x), target)
+    if isinstance(target, NamedSharding) and not target.mesh.empty:
+        if get_mesh().are_all_axes_explicit and not get_mesh().empty:
+            _check_sharding(as_array(x), target)
+            if typeof(x).stated_sharding is not None:
+                return x  # it lies there
+        else:
+            _check_auto_axes(target)
     return constrain(as_array(x), target)
+
+
+def _check_auto_axes(target):
+    """Raises ValueError for a constraint over axes that are not automatic."""
+    kinds = dict(zip(target.mesh.axis_names, target.mesh.axis_types))
+    if any(kinds[name] is not AxisType.Auto for entry in target.spec for name in names_in(entry)):
+        raise ValueError(
+            "The spec of NamedSharding passed to with_sharding_constraint can only refer to Auto axes of the mesh. "
+            f"Got spec={target.spec} and mesh={getattr(target.mesh, 'abstract_mesh', target.mesh)}. You probably meant "
+            "to use `reshard` API?"
+        )
 
 
 def _check_sharding(x, target):
     """Raises AssertionError where the type of x says another sharding."""
-    own, wanted = explicit_sharding(getattr(x, "sharding", x.aval.sharding), x.ndim), explicit_sharding(target, x.ndim)
-    if own is not None and own != wanted:
+    own, wanted = typeof(x).stated_sharding, explicit_sharding(target, x.ndim)
+    if own != wanted:
         whole = PartitionSpec(*(None,) * x.ndim)
         raise AssertionError(
             "`with_sharding_constraint` acts as an assert when all axes of mesh are of type `Explicit`. The array "
-            f"sharding: {own.spec} did not match the sharding provided: "
+            f"sharding: {whole if own is None else own.spec} did not match the sharding provided: "
             f"{whole if wanted is None else wanted.spec}. Please use `jax.sharding.reshard` to shard your input to "
             "the sharding you want."
         )
@@ -89,7 +106,7 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
 
     Raises:
       TypeError: other kinds of values.
-      ValueError: None.
+      ValueError: None, or an axis of the mesh that is not explicit.
 
     Examples:
       >>> mesh = onax.make_mesh((1,), ("x",))
@@ -110,8 +127,21 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
                 f"Got {sharding} of type: {type(sharding)}"
             )
     shardings = [resolve_spec(p, ValueError, _NEEDS_MESH.format("reshard")) for p in shardings]
+    for sharding in shardings:
+        _check_explicit_axes(sharding)
     moved = [constrain(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, shardings)]
     return tree_unflatten(tree, moved)
+
+
+def _check_explicit_axes(target):
+    """Raises ValueError for a resharding over axes that are not explicit."""
+    kinds = dict(zip(target.mesh.axis_names, target.mesh.axis_types))
+    for name in (name for entry in target.spec for name in names_in(entry)):
+        if kinds[name] is not AxisType.Explicit:
+            raise ValueError(
+                "PartitionSpec passed to reshard cannot contain axis names that are of type Auto or Manual. Got "
+                f"PartitionSpec: {target.spec} with axis name: {name} of type: AxisType.{kinds[name].name}."
+            )
 
 
 def make_single_device_sharding(device: Any, *, memory_kind: str | None = None) -> Any:

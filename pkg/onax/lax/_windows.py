@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onax._core.trace import as_array, is_concrete, to_concrete_value
+from onax._core.trace import as_array, is_concrete, to_concrete_value, typeof
 from onax._ground import dims
 from onax._ground.typing import AnyFunction, DimSize
 from onax._native.api_boundary import unwrap
@@ -82,6 +82,12 @@ def _make_step(computation, tree):
             raise ValueError(
                 f"reduce_window output must have the same tree structure as the operands {tree} vs. {out_tree}"
             )
+        given, wanted = [typeof(x).dtype for x in out], [x.dtype for x in elements]
+        if given != wanted:
+            raise ValueError(
+                f"the computation of reduce_window must return the operands' dtypes {[*map(str, wanted)]}, got "
+                f"{[*map(str, given)]}"
+            )
         return out
 
     def on_windows(accumulated, elements):
@@ -145,6 +151,8 @@ def reduce_window(
     if kind is not None:
         out = reduce_window_bind(kind, operands[0], window_dimensions, strides, padding, base, gaps)
         return tree_unflatten(tree, [out])
+    if any(x.shape != operands[0].shape for x in operands):
+        raise ValueError(f"reduce_window needs operands of one shape, got {[x.shape for x in operands]}")
     _check_inits(operands, inits)
     sizes = tuple(window_dimensions)
     counts = check_window(operands[0].shape, sizes, strides, padding, base, gaps)
