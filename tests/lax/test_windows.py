@@ -68,6 +68,48 @@ def test_trees():
     assert found["at"].tolist() == [int(X[0, :3].argmax()), 3 + int(X[0, 3:].argmax())]
 
 
+I = np.arange(X.size, dtype=np.int32).reshape(X.shape) % 7
+START = np.float32(0), np.int32(0)
+SEVERAL = {  # computations of two operands with functions of jnp: (computation, what it gives for a window's elements)
+    "sums": (lambda a, b: (jnp.add(a[0], b[0]), a[1] + b[1]), lambda x, i: (x.sum(), i.sum())),
+    "sum and largest": (
+        lambda a, b: (jnp.add(a[0], b[0]), jnp.maximum(a[1], b[1])),
+        lambda x, i: (x.sum(), max(i.max(initial=0), 0)),
+    ),
+    "index of the largest": (
+        lambda a, b: (jnp.maximum(a[0], b[0]), jnp.where(a[0] >= b[0], a[1], b[1])),
+        lambda x, i: (max(x.max(initial=0), 0), i[x.argmax()] if x.max(initial=0) > 0 else 0),
+    ),
+}
+PLACES = {
+    "valid": {"window_dimensions": (2, 2)},
+    "strides": {"window_dimensions": (2, 3), "window_strides": (2, 1)},
+    "dilated": {"window_dimensions": (2, 2), "window_dilation": (2, 1)},
+    "cropped": {"window_dimensions": (1, 2), "padding": ((0, -1), (-1, 0))},
+}
+
+
+def _each_window(x, window_dimensions, window_strides=(1, 1), window_dilation=(1, 1), padding=((0, 0), (0, 0))):
+    x = x[tuple(slice(-low, n + high) for n, (low, high) in zip(x.shape, padding))]
+    widths = [(w - 1) * d + 1 for w, d in zip(window_dimensions, window_dilation)]
+    rows, columns = (range(0, n - w + 1, s) for n, w, s in zip(x.shape, widths, window_strides))
+    down, along = window_dilation
+    return [[x[r : r + widths[0] : down, c : c + widths[1] : along].reshape(-1) for c in columns] for r in rows]
+
+
+@pytest.mark.parametrize("way", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("window", PLACES)
+@pytest.mark.parametrize("name", SEVERAL)
+def test_several_operands(name, window, way):
+    (computation, meaning), options = SEVERAL[name], PLACES[window]
+    found = way(lambda *xs: lax.reduce_window(xs, START, computation, **options))(X, I)
+    pairs = zip(_each_window(X, **options), _each_window(I, **options))
+    want = np.array([[meaning(x, i) for x, i in zip(*rows)] for rows in pairs])
+    assert [x.dtype for x in found] == [np.float32, np.int32]
+    np.testing.assert_allclose(found[0], want[..., 0], rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(found[1], want[..., 1])
+
+
 def test_windows_without_elements():
     assert lax.reduce_window(X[:, :1], np.float32(1), lax.mul, (1, 2)).shape == (5, 0)
 
@@ -80,6 +122,8 @@ def test_windows_without_elements():
         (lambda: lax.reduce_window(X, 0, lax.mul, (1, 1)), TypeError, "inconsistent dtypes"),
         (lambda: lax.reduce_window(X, X[0], lax.mul, (1, 1)), TypeError, "to be scalars"),
         (lambda: lax.reduce_window(X, np.float32(1), lambda a, b: (a, b), (1, 1)), ValueError, "tree structure"),
+        (lambda: lax.reduce_window((X, I), START, lambda a, b: (a[0], b[0]), (1, 1)), ValueError, "operands' dtypes"),
+        (lambda: lax.reduce_window((X, I[:2]), START, lambda a, b: a, (1, 1)), ValueError, "operands of one shape"),
         (lambda: lax.reduce_window(X, np.float32(1), lax.mul, (1, 0)), (TypeError, ValueError), "window"),
     ],
 )
