@@ -420,7 +420,8 @@ def _height(a, b, infinite):
 def _asin(x, y, narrow):
     a, b, infinite = _roots_about_one(x, y, narrow)
     along = _clip_infinities(x, narrow) / (a[0] * b[0] + a[1] * b[1])
-    return atan_double(along), _copy_sign(y, _height(a, b, infinite))
+    negative = (x < 0).cast(F64).maximum((x.do("Reciprocal") < 0).cast(F64))  # -0 too, which the runtime's Where loses
+    return atan_double(along).do("Abs") * (1 - 2 * negative), _copy_sign(y, _height(a, b, infinite))
 
 
 @_function(prims.acos_p)

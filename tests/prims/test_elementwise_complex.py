@@ -82,6 +82,40 @@ def test_a_zero_on_a_cut_counts_as_positive(ufunc):
     np.testing.assert_array_equal(on_complex.drop_zero_signs(ufunc)(below), on_complex.drop_zero_signs(ufunc)(on_cut))
 
 
+PARTS = np.array([0.0, -0.0, 0.5, -0.5, 2.0, -2.0, np.inf, -np.inf])
+SIDES = {  # JAX 0.10.2: the part of the operand whose zero keeps its sign, that of the result which has it
+    "asin": ("real", "real"),
+    "asinh": ("imag", "imag"),
+}
+
+
+@pytest.mark.parametrize("times", [1, 200])  # arrays of many elements go to vector code
+@pytest.mark.parametrize("way", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("name", SIDES)
+def test_zeros_beside_a_cut_keep_their_signs(name, dtype, way, times):
+    part, of_result = SIDES[name]
+    z = np.empty(PARTS.size**2, dtype)
+    z.real, z.imag = np.repeat(PARTS, PARTS.size), np.tile(PARTS, PARTS.size)
+    z = z[getattr(z, part) == 0]
+    with jax.enable_x64(True):
+        got = np.asarray(way(getattr(elementwise, name))(jax.numpy.asarray(np.tile(z, times))))
+    np.testing.assert_array_equal(np.signbit(getattr(got, of_result)), np.signbit(np.tile(getattr(z, part), times)))
+
+
+QUOTIENTS = [(1, 0, INF), (1, -0.0, -INF), (1, INF, INF), (1, -INF, INF), (1, -INF, -INF), (1, 2, INF), (-1, INF, 1)]
+
+
+@pytest.mark.parametrize("way", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("x, c, d", QUOTIENTS)
+def test_quotients_by_infinite_numbers_are_signed_zeros(x, c, d, way):
+    """The signs are those of Annex G of the C standard, as in JAX."""
+    with jax.enable_x64(True):
+        got = complex(way(elementwise.div)(jax.numpy.array(complex(x)), jax.numpy.array(complex(c, d))))
+    c, d = (np.copysign(float(np.isinf(part)), part) for part in (c, d))
+    same(got, complex(0 * (x * c), 0 * (0 * c - x * d)))
+
+
 LIMITS = np.array([-np.inf, -2.5, -0.0, 0.0, 0.7, np.inf, np.nan])
 
 

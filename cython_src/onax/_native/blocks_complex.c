@@ -145,10 +145,10 @@ static pair logistic_of(pair x) {
 }
 static pair tan_of(pair x) { return ctan(x); }
 static pair tanh_of(pair x) { return ctanh(x); }
-static pair asin_of(pair x) { return casin(plain(x)); }
+static pair asin_of(pair x) { return casin(CMPLX(creal(x), cimag(x) + 0.0)); }
 static pair acos_of(pair x) { return cacos(plain(x)); }
 static pair atan_of(pair x) { return catan(x); }
-static pair asinh_of(pair x) { return casinh(plain(x)); }
+static pair asinh_of(pair x) { return casinh(CMPLX(creal(x) + 0.0, cimag(x))); }
 static pair acosh_of(pair x) { return cacosh(plain(x)); }
 static pair atanh_of(pair x) { return catanh(x); }
 
@@ -172,7 +172,11 @@ static pair quotient(pair x, pair y) {
     const pair out = finite_quotient(x, y);
     double a = creal(x), b = cimag(x), c = creal(y), d = cimag(y), p, q, large, re = creal(out), im = cimag(out);
     if (is_finite(out)) return out;
-    if (fabs(c) == HUGE_VAL || fabs(d) == HUGE_VAL) return CMPLX(a * 0 + b * 0, a * 0 + b * 0);
+    if (fabs(c) == HUGE_VAL || fabs(d) == HUGE_VAL) {
+        c = copysign(fabs(c) == HUGE_VAL, c);
+        d = copysign(fabs(d) == HUGE_VAL, d);
+        return CMPLX(0 * (a * c + b * d), 0 * (b * c - a * d));
+    }
     if (c == 0 && d == 0) return CMPLX(a / c, b / c);
     if (!(fabs(a) == HUGE_VAL || fabs(b) == HUGE_VAL)) return out;
     p = unit(1, a);

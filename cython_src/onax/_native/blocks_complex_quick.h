@@ -139,7 +139,7 @@ ONAX_QUICK(atanh, p = onax_half_atanh(a, b); q = 0.5 * onax_atan2(2.0 * b, -onax
            ONAX_HAS_ROOTS(a, b))
 /* From the roots of 1 - z and 1 + z, or of z - 1 and z + 1, whose products do not cancel (Kahan, "Branch cuts for complex
    elementary functions", 1987). */
-ONAX_QUICK(asin, const double x0 = a + 0.0; const double y0 = b + 0.0; const double under = -y0;
+ONAX_QUICK(asin, const double x0 = a; const double y0 = b + 0.0; const double under = -y0;
            ONAX_ROOT((1.0 - x0), under, r, s) ONAX_ROOT((1.0 + x0), y0, u, v)
            p = onax_atan2(x0, r * u - s * v); q = onax_quick_asinh(r * v - s * u);, ONAX_HAS_ROOTS(a, b))
 ONAX_QUICK(acos, const double x0 = a + 0.0; const double y0 = b + 0.0; const double under = -y0;
@@ -149,7 +149,7 @@ ONAX_QUICK(acosh, const double x0 = a + 0.0; const double y0 = b + 0.0;
            ONAX_ROOT((x0 - 1.0), y0, r, s) ONAX_ROOT((x0 + 1.0), y0, u, v)
            p = onax_quick_asinh(r * u + s * v); q = 2.0 * onax_atan2(s, u);, ONAX_HAS_ROOTS(a, b))
 /* asin(iz) / i with iz = -b + ia */
-ONAX_QUICK(asinh, const double x0 = -(b + 0.0); const double y0 = a + 0.0; const double under = -y0;
+ONAX_QUICK(asinh, const double x0 = -b; const double y0 = a + 0.0; const double under = -y0;
            ONAX_ROOT((1.0 - x0), under, r, s) ONAX_ROOT((1.0 + x0), y0, u, v)
            p = onax_quick_asinh(r * v - s * u); q = -onax_atan2(x0, r * u - s * v);, ONAX_HAS_ROOTS(b, a))
 ONAX_QUICK(logistic, const double size = onax_exp(-onax_size(a)); const double angle = a < 0.0 ? b : -b;

@@ -62,7 +62,7 @@ tan, tan_p = unary(
     doc="Returns the tangent of x, in radians. | 0.5 -> 0.5463",
 )  # fmt: skip
 asin, asin_p = unary(
-    "asin", by_kind(floating=np.arcsin, complexfloating=on_complex.drop_zero_signs(np.arcsin)),
+    "asin", by_kind(floating=np.arcsin, complexfloating=on_complex.drop_zero_sign(np.arcsin, "imag")),
     lambda g, y, x: mul(g, rsqrt(sub(const(x, 1), square(x)))),
     doc="Returns the angle in [-pi/2, pi/2] radians whose sine is x; NaN outside [-1, 1]. | 0.5 -> 0.5236",
 )  # fmt: skip
@@ -90,7 +90,7 @@ tanh, tanh_p = unary(
     doc="Returns the hyperbolic tangent of x. | 0.5 -> 0.4621",
 )  # fmt: skip
 asinh, asinh_p = unary(
-    "asinh", by_kind(floating=np.arcsinh, complexfloating=on_complex.drop_zero_signs(np.arcsinh)),
+    "asinh", by_kind(floating=np.arcsinh, complexfloating=on_complex.drop_zero_sign(np.arcsinh, "real")),
     lambda g, y, x: mul(g, rsqrt(add(square(x), const(x, 1)))),
     doc="Returns the number whose hyperbolic sine is x. | 0.5 -> 0.4812",
 )  # fmt: skip

@@ -1,8 +1,9 @@
 """Kernels for complex numbers where NumPy's functions differ from XLA's or are less accurate.
 
 Branch cuts: on a cut of sqrt and of the inverse functions a zero of the other part counts as positive, whatever its
-sign.  Division treats infinities and zeros as Annex G of the C standard does.  max and min compare real parts, then
-imaginary parts, and do not propagate NaN.
+sign; a zero beside the cuts keeps it (in the real part of asin, in the imaginary part of asinh).  Division treats
+infinities and zeros as Annex G of the C standard does.  max and min compare real parts, then imaginary parts, and do
+not propagate NaN.
 """
 
 import numpy as np
@@ -13,6 +14,18 @@ def drop_zero_signs(ufunc):
 
     def kernel(x):
         return ufunc(x + x.dtype.type(0))
+
+    return kernel
+
+
+def drop_zero_sign(ufunc, part):
+    """Makes the kernel that replaces -0 by 0 in the "real" or "imag" part of its operand."""
+
+    def kernel(x):
+        x = np.array(x)
+        one = getattr(x, part)
+        np.add(one, 0, out=one)
+        return ufunc(x)
 
     return kernel
 
@@ -108,9 +121,10 @@ def _repair_division(out, x, y):
     c, d = c / large, d / large
     over = [np.where(zero, a / y.real, np.where(infinite, np.inf * (p * c + q * d), out.real)),
             np.where(zero, b / y.real, np.where(infinite, np.inf * (q * c - p * d), out.imag))]  # fmt: skip
-    nothing = a * 0 + b * 0
     beyond = np.isinf(y.real) | np.isinf(y.imag)
-    return _make_complex(*(np.where(beyond, nothing, part) for part in over), out.dtype)
+    c, d = (np.copysign(np.isinf(part), part) for part in (y.real, y.imag))
+    nothing = 0 * (a * c + b * d), 0 * (b * c - a * d)
+    return _make_complex(*(np.where(beyond, zero, part) for zero, part in zip(nothing, over)), out.dtype)
 
 
 def maximum(x, y):

@@ -126,3 +126,13 @@ def test_infinite_and_nan_parts(name, dtype):
     got = lowered(primitive.bind, z)
     for part in ("real", "imag"):
         np.testing.assert_allclose(getattr(got, part), getattr(want, part), rtol=8 * np.finfo(dtype).eps, atol=1e-7)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("name, part", [("asin", "real"), ("asinh", "imag")])
+def test_zeros_beside_a_cut_keep_their_signs(name, part, dtype):
+    parts = np.array([0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0, np.inf, -np.inf])
+    z = np.empty(parts.size**2, dtype)
+    z.real, z.imag = np.repeat(parts, parts.size), np.tile(parts, parts.size)
+    got = lowered(getattr(elementwise, name), z)
+    np.testing.assert_array_equal(np.signbit(getattr(got, part)), np.signbit(getattr(z, part)))
