@@ -282,8 +282,11 @@ def test_meshes_in_context():
 def test_moving_between_shardings():
     grid = mesh(x=2, y=2)
     with set_mesh(grid):
-        x = jax.reshard(X, P("x"))
-        assert x.sharding == jax.jit(lambda x: jax.reshard(x, P("x")))(X).sharding == NamedSharding(grid, P("x"))
+        x = jax.device_put(X, P("x"))
+        placed = jax.jit(lambda x: lax.with_sharding_constraint(x, P("x")))(X)
+        assert x.sharding == placed.sharding == NamedSharding(grid, P("x"))
+        with pytest.raises(ValueError, match="reshard cannot contain axis names that are of type Auto or Manual"):
+            jax.reshard(X, P("x"))
         assert auto_axes(lambda x: x * 2, out_sharding=P("y"))(x).sharding.spec == P("x")  # all axes are automatic
         assert explicit_axes(lambda x: x, in_sharding=P("y"))(x).sharding.spec == P("y")
     with pytest.raises(ValueError, match="reshard requires a non-empty mesh"):

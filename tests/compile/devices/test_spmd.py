@@ -169,6 +169,6 @@ def test_another_mesh_is_refused():
 def test_a_mesh_of_other_axis_types_is_the_same_mesh():
     with eight_devices():
         other = jax.make_mesh((4, 2), ("x", "y"), (AxisType.Explicit,) * 2)
-        jaxpr = jax.make_jaxpr(lambda a: lax.with_sharding_constraint(a, NamedSharding(other, P("x"))))(Z)
+        jaxpr = jax.make_jaxpr(lambda a: jax.reshard(a, NamedSharding(other, P("x"))))(Z)
         _, specs = partition(jaxpr, GRID, [P()])
     assert specs == [P("x")]
