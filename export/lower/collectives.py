@@ -7,6 +7,7 @@ lowered as one batched program of all devices.
 from onax._control.custom_vmap import custom_vmap_p
 from onax._control.shard_map import global_program, shard_map_p
 from onax._prims import collectives
+from onax._prims.varying import pvary_p
 from onax.export.lower.driver import inline
 from onax.export.lower.registry import lowers, unsupported
 
@@ -16,15 +17,14 @@ unsupported(
     collectives.pmax_p,
     collectives.pmin_p,
     collectives.all_gather_p,
+    collectives.all_gather_invariant_p,
     collectives.reduce_scatter_p,
     collectives.all_to_all_p,
     collectives.ppermute_p,
     collectives.pbroadcast_p,
     collectives.axis_index_p,
     collectives.psum_invariant_p,
-    collectives.pvary_p,
-    collectives.split_cotangent_p,
-    collectives.sum_cotangent_p,
+    pvary_p,
 )
 
 

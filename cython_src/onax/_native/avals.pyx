@@ -121,6 +121,7 @@ cdef class AbstractValue:
 
 
 _KEEP = object()
+cdef frozenset NOWHERE = frozenset()
 
 
 cdef class ShapedArray(AbstractValue):
@@ -130,13 +131,16 @@ cdef class ShapedArray(AbstractValue):
     PRNG keys.  Equality is by value.  Raises TypeError when an entry of `shape` cannot be a dimension.
     """
 
-    def __cinit__(self, shape, dtype, weak_type=False, *, sharding=None, memory_space=None, vma=frozenset()):
-        # vma (mesh axes over which a value varies) is accepted as in JAX; nothing here reads it.
+    def __cinit__(
+        self, shape, dtype, weak_type=False, *, sharding=None, memory_space=None, manual_axis_type=None,
+        varying=NOWHERE,
+    ):
         self.shape = _checked_shape(shape)
         self.dtype = dtype_of(dtype)
         self.weak_type = weak_type
         self._sharding = sharding
         self._memory_space = memory_space
+        self.varying = frozenset(varying if manual_axis_type is None else manual_axis_type.varying)
 
     @property
     def sharding(self):
@@ -153,6 +157,16 @@ cdef class ShapedArray(AbstractValue):
     @property
     def memory_space(self):
         return self._memory_space
+
+    @property
+    def manual_axis_type(self):
+        """How the value relates to the mesh axes that `shard_map` maps over, as a ManualAxisType."""
+        return hooks.manual_axis_type(self.varying)
+
+    @property
+    def mat(self):
+        """The same as `manual_axis_type`."""
+        return self.manual_axis_type
 
     @property
     def ndim(self):
@@ -174,7 +188,10 @@ cdef class ShapedArray(AbstractValue):
     def nbytes(self):
         return self.size * self.dtype.itemsize
 
-    def update(self, *, shape=_KEEP, dtype=_KEEP, weak_type=_KEEP, sharding=_KEEP, memory_space=_KEEP):
+    def update(
+        self, *, shape=_KEEP, dtype=_KEEP, weak_type=_KEEP, sharding=_KEEP, memory_space=_KEEP,
+        manual_axis_type=_KEEP, varying=_KEEP,
+    ):
         """A copy in which the given fields differ.  A changed rank drops a stated sharding."""
         new_shape = self.shape if shape is _KEEP else _checked_shape(shape)
         new_dtype = self.dtype if dtype is _KEEP else dtype_of(dtype)
@@ -184,9 +201,18 @@ cdef class ShapedArray(AbstractValue):
             new_sharding = self._sharding if len(<tuple>new_shape) == len(self.shape) else None
         else:
             new_sharding = sharding
-        if new_sharding is None and new_space is None:
+        new_varying = self.varying if varying is _KEEP else varying
+        if manual_axis_type is not _KEEP:
+            new_varying = manual_axis_type.varying
+        if new_sharding is None and new_space is None and not new_varying:
             return make_aval(new_shape, new_dtype, new_weak)
-        return ShapedArray(new_shape, new_dtype, new_weak, sharding=new_sharding, memory_space=new_space)
+        return ShapedArray(
+            new_shape, new_dtype, new_weak, sharding=new_sharding, memory_space=new_space, varying=new_varying
+        )
+
+    def update_manual_axis_type(self, manual_axis_type):
+        """The same aval that varies over other mesh axes."""
+        return self.update(manual_axis_type=manual_axis_type)
 
     def strip_weak_type(self):
         """The same aval with a strong dtype."""
@@ -203,11 +229,16 @@ cdef class ShapedArray(AbstractValue):
         return self.update(dtype=float0)
 
     def str_short(self, short_dtypes=False, mesh_axis_types=False):
-        """`float32[3,4]`, or `f32[3,4]`; `f32[4@x,2]` where the mesh axis x splits the first dimension."""
+        """`float32[3,4]`, or `f32[3,4]`; `f32[4@x,2]` where the mesh axis x splits the first dimension.
+
+        `f32[2]{V:x}` is a value that varies over the mesh axis x.
+        """
         name = _short_name(self.dtype) if short_dtypes else _name(self.dtype)
         if self._sharding is not None and hooks.dimensions_text is not None:
-            return f"{name}[{hooks.dimensions_text(self.shape, self._sharding)}]"
-        return f"{name}[{','.join([str(d) for d in self.shape])}]"
+            dimensions = hooks.dimensions_text(self.shape, self._sharding)
+        else:
+            dimensions = ",".join([str(d) for d in self.shape])
+        return f"{name}[{dimensions}]{hooks.manual_axis_type(self.varying).text() if self.varying else ''}"
 
     def _len(self, ignored_tracer=None):
         """The length of the leading axis.  Raises TypeError when there is none."""
@@ -227,7 +258,9 @@ cdef class ShapedArray(AbstractValue):
 
     def __hash__(self):
         if self._hash == 0:
-            self._hash = hash((self.shape, self.dtype, self.weak_type, self._sharding, self._memory_space)) or 1
+            self._hash = hash(
+                (self.shape, self.dtype, self.weak_type, self._sharding, self._memory_space, self.varying)
+            ) or 1
         return self._hash
 
     def __eq__(self, other):
@@ -238,7 +271,7 @@ cdef class ShapedArray(AbstractValue):
         return _same(self, <ShapedArray>other)
 
     def __reduce__(self):
-        return (_rebuild, (self.shape, self.dtype, self.weak_type, self._sharding, self._memory_space))
+        return (_rebuild, (self.shape, self.dtype, self.weak_type, self._sharding, self._memory_space, self.varying))
 
 
 cdef bint _same(ShapedArray a, ShapedArray b) except -1:
@@ -253,12 +286,13 @@ cdef bint _same(ShapedArray a, ShapedArray b) except -1:
     return (
         (a._sharding is b._sharding or a._sharding == b._sharding)
         and (a._memory_space is b._memory_space or a._memory_space == b._memory_space)
+        and (a.varying is b.varying or a.varying == b.varying)
         and type(a) is type(b)
     )
 
 
-def _rebuild(shape, dtype, weak_type, sharding, memory_space):
-    return ShapedArray(shape, dtype, weak_type, sharding=sharding, memory_space=memory_space)
+def _rebuild(shape, dtype, weak_type, sharding, memory_space, varying):
+    return ShapedArray(shape, dtype, weak_type, sharding=sharding, memory_space=memory_space, varying=varying)
 
 
 cdef bint _is_ml_float(object dtype) except -1:

@@ -14,6 +14,7 @@ cdef extern from *:
         uint64_t mask;              /* which bits of the option word this thread overrides */
         uint64_t value;             /* what it overrides them with */
         int quiet;                  /* a kernel is running: NumPy's floating-point warnings are off already */
+        int typed_axes;             /* inside a `shard_map` whose types say which values vary over its axes */
     } OnaxCtx;
     #endif
     """
@@ -23,6 +24,7 @@ cdef extern from *:
         uint64_t mask
         uint64_t value
         int quiet
+        int typed_axes
 
 cdef enum:
     X64 = 1                         # bit 0 of the option word: 64-bit dtypes are on

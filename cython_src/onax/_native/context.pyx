@@ -64,6 +64,11 @@ cpdef object swap_trace(trace):
     return previous
 
 
+def set_typed_axes(bint present):
+    """Says whether this thread is inside a `shard_map` whose types say which values vary over its axes."""
+    onax_ctx.typed_axes = present
+
+
 cdef class set_current_trace:
     """Context in which the given trace interprets every operation."""
 

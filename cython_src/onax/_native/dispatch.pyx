@@ -124,6 +124,8 @@ cdef class Primitive:
         cdef PyObject *trace = ctx().trace
         if trace == NULL:
             return evaluate_n(self, PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args), params)
+        if ctx().typed_axes:
+            args = hooks.vary_operands(self, args, params)
         return (<object>trace).process_primitive(self, args, params)
 
     def bind_with_trace(self, trace, args, avals, params=None):
@@ -723,6 +725,8 @@ cdef object bind_n(Primitive p, PyObject **args, Py_ssize_t n, dict params):
     if trace == NULL:
         return evaluate_n(p, args, n, params)
     operands = tuple([<object>args[i] for i in range(n)])
+    if ctx().typed_axes:
+        operands = hooks.vary_operands(p, operands, params if params is not None else {})
     return (<object>trace).process_primitive(p, operands, params if params is not None else {})
 
 

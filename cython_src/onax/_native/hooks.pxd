@@ -35,6 +35,8 @@ cdef class Hooks:
     cdef public object device_memory            # (device) -> the DeviceMemory of a device that is not the host
     cdef public object array_sharding           # (array) -> its sharding, where none was stated
     cdef public object aval_sharding            # (aval) -> its sharding, where none was stated
+    cdef public object manual_axis_type         # (varying mesh axes) -> ManualAxisType
+    cdef public object vary_operands            # (primitive, operands, params) -> operands, which vary over the same mesh axes
     cdef public object dimensions_text          # (shape, sharding over explicit axes) -> the text of its dimensions
     cdef public object place_sharded_result     # (primitive, operands, params, result) -> the result, placed
     cdef public object evaluate_spanning        # (primitive, operands, params) -> result, of arrays in several processes

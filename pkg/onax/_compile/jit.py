@@ -74,10 +74,7 @@ class PjitFunction(JitFunction):
         stated = [None] * staged.out_tree.num_leaves
         if self._options.out_shardings is not None:
             stated = multi_device().call_shardings.shardings_of_leaves(self._options.out_shardings, staged.out_tree)
-        structs = [
-            ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type, sharding=sharding)
-            for a, sharding in zip(staged.jaxpr.out_avals, stated)
-        ]
+        structs = [ShapeDtypeStruct.of_aval(a, sharding) for a, sharding in zip(staged.jaxpr.out_avals, stated)]
         return tree_unflatten(staged.out_tree, structs)
 
     def _make_jaxpr(self, args, kwargs):

@@ -11,6 +11,7 @@ from onax._core.trace import Tracer, as_array, typeof
 from onax._ground import dtypes
 from onax._native import context
 from onax._native.array import make_array
+from onax._native.avals import ShapedArray
 from onax._native.tree import tree_unflatten
 from onax._prims.convert import cast, convert
 from onax._transforms.abstract import CheckedFlatFunction
@@ -102,7 +103,10 @@ def check_carry(what, name, init_tree, out_tree, in_avals, out_avals):
         raise TypeError(
             f"{what} carry input and carry output must have equal types, but they differ:\n\n"
             f"{_join_mismatches(mismatches)}\n\n"
-            "Revise the function so that all output types match the corresponding input types."
+            + _pcast_advice(
+                lambda i: f"the initial value of the input carry {_component(name(), paths[i])}", in_avals, out_avals
+            )
+            + "Revise the function so that all output types match the corresponding input types."
         )
 
 
@@ -124,7 +128,20 @@ def _type_mismatch(a, b):
         )
     if a.shape != b.shape:
         return "the shapes do not match"
-    return "" if a.stated_sharding == b.stated_sharding else "the shardings do not match"
+    if a.stated_sharding != b.stated_sharding:
+        return "the shardings do not match"
+    return "" if a.varying == b.varying else "the manual axis types do not match"
+
+
+def _pcast_advice(what, avals, others):
+    """What to do where types vary over different axes; `what` is the function that names a value, by its position."""
+    lines = []
+    for i, (a, b) in enumerate(zip(avals, others)):
+        if isinstance(a, ShapedArray) and isinstance(b, ShapedArray) and a.varying != b.varying:
+            axes = tuple(sorted(b.varying - a.varying, key=str))
+            if axes:
+                lines.append(f"`jax.lax.pcast(..., {axes}, to='varying')` applied to {what(i)} might mend this.")
+    return "".join(f"{line}\n\n" for line in lines)
 
 
 def carry_name(fun):
@@ -164,7 +181,9 @@ def check_branches(what, names, functions, out_trees, out_avals):
             raise TypeError(
                 f"{what} branches must have equal output types but they differ.\n\n{where}\n\n"
                 f"{_join_mismatches(mismatches)}\n\n"
-                f"Revise {first} and/or {other} so that all output types match."
+                + _pcast_advice(f"the output of {first}".format, out_avals[0], out_avals[i])
+                + _pcast_advice(f"the output of {other}".format, out_avals[i], out_avals[0])
+                + f"Revise {first} and/or {other} so that all output types match."
             )
 
 

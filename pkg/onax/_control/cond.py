@@ -34,6 +34,7 @@ from onax._prims.creation import empty_like_aval
 from onax._prims.elementwise import eq, ne, select_n, stop_gradient
 from onax._prims.elementwise_clamp import clamp
 from onax._prims.shaping import bdim_at_front, broadcast_in_dim
+from onax._prims.varying import vary_over
 from onax._transforms.batching import batch_jaxpr
 from onax._transforms.flatten import debug_info
 from onax._transforms.jvp import jvp_jaxpr
@@ -47,6 +48,7 @@ from onax._transforms.partial_eval import (
 )
 from onax._transforms.staging import derive_jaxpr, instantiate_results
 from onax._transforms.transpose import transpose_jaxpr
+from onax._transforms.varying_types import CHOSEN_BY_FIRST, vary_like, varying_axes, varying_type, with_varying_results
 
 _MISSING = object()
 _Others = ParamSpec("_Others")  # of the other branch, whose parameters may have other names
@@ -183,12 +185,14 @@ _DISABLE_JIT = 4  # the option word's bit; see _ground/config.py
 def _bind(index, names, functions, operands):
     leaves, _ = tree_flatten(operands)
     in_tree = tree_structure((operands, {}))
-    values, avals = arrays_and_avals(leaves)
+    axes = sorted(varying_axes(typeof(index)), key=str)  # over which devices choose branches each for itself
+    values, avals = arrays_and_avals([vary_over(x, axes) for x in leaves] if axes else leaves)
     traced_order = [1, 0] if names[0] == "false_fun" else list(range(len(functions)))  # the true branch is traced first
     what = "cond" if names[0] == "false_fun" else "switch"
     if any(type(x) is Ref for x in values):
         check_distinct(debug_info(what, functions[traced_order[0]], operands), values)
-    staged = {i: stage_body(functions[i], in_tree, avals, what) for i in traced_order}
+    bodies = [with_varying_results(f, axes) for f in functions] if axes else functions
+    staged = {i: stage_body(bodies[i], in_tree, avals, what) for i in traced_order}
     jaxprs, consts, out_trees = ([staged[i][part] for i in range(len(functions))] for part in range(3))
     for i in traced_order:
         check_distinct(jaxprs[i].debug_info, values, consts[i])
@@ -246,7 +250,7 @@ def _impl(index, *operands, branches):
 
 
 def _abstract_eval(index, *avals, branches):
-    return list(branches[0].out_avals)
+    return list(map(vary_like, *(branch.out_avals for branch in branches)))
 
 
 def _derive_branches(branches, derive):
@@ -409,6 +413,13 @@ def _transpose(cts, index, *operands, branches):
     linear = [is_undefined_primal(x) for x in operands]
     derived = [_transpose_branch(b, linear, nonzero_flags(cts)) for b in branches]
     plain = reject(operands, linear)
+    for x in select(operands, linear):
+        if missing := sorted(varying_axes(typeof(index)) - varying_axes(x.aval), key=str):
+            raise NotImplementedError(
+                f"cond: along {', '.join(map(str, missing))} each device chooses a branch for itself, and the branches "
+                f"read a differentiated value of type {x.aval.str_short()} of the function around them. Pass it to "
+                f"cond as an operand, or let it vary: jax.lax.pcast(..., {tuple(missing)}, to='varying')"
+            )
     cotangents = cond_p.bind(index, *plain, *drop_zeros(cts), branches=tuple(derived))
     return [None, *merge_lists(linear, [None] * len(plain), cotangents)]
 
@@ -492,6 +503,7 @@ cond_p = Primitive(
     dce=_dce,
     weak=NEVER,
 )
+varying_type.set(cond_p, CHOSEN_BY_FIRST)
 
 
 key_lineage.set(cond_p, analyze_cond)

@@ -123,7 +123,7 @@ def _flatten_rule_results(call, pair):
     call.check_rule_result(custom.jvp, out_tree, outs)
     for x, t in zip(outs, tangents):
         expected, got = typeof(x).to_tangent_aval(), t.aval if isinstance(t, SymbolicZero) else typeof(t)
-        if (expected.shape, expected.dtype) != (got.shape, got.dtype):
+        if (expected.shape, expected.dtype, expected.varying) != (got.shape, got.dtype, got.varying):
             raise TypeError(
                 "Custom JVP rule must produce primal and tangent outputs with corresponding shapes and dtypes. "
                 f"Expected {expected.str_short()} (tangent type of {typeof(x).str_short()}) but got "

@@ -16,7 +16,6 @@ from onax._control.custom_rules import (
     refuse_returned_refs,
     stage_call,
 )
-from onax._core.axes import checked_axes
 from onax._core.evaluate import eval_jaxpr
 from onax._core.facts import RULES_TAKE_REFS
 from onax._core.lists import reject
@@ -32,13 +31,13 @@ from onax._ground.typing import Arguments, Result
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
-from onax._prims.collectives import split_cotangent, sum_cotangent, witness
 from onax._prims.creation import instantiate_zeros
 from onax._prims.reductions import reduce_sum
 from onax._prims.shaping import bdim_at_front, moveaxis
 from onax._transforms.batching import batch_flat, batch_jaxpr, bring_to_front, unbatch_symbolic_zero
 from onax._transforms.discharge import discharge_refs, split_results
 from onax._transforms.flatten import fun_name
+from onax._transforms.varying_types import OWN_TYPES, varying_type
 
 
 @source.api_class
@@ -261,11 +260,12 @@ def _check_cotangent(ct, aval, path, i):
             )
         return Zero(tangent)
     got = typeof(ct)
-    if got.shape != tangent.shape and not config.jax_disable_bwd_checks:
+    differ = got.shape != tangent.shape
+    if (differ or got.varying != tangent.varying) and not config.jax_disable_bwd_checks:
         raise ValueError(
             "Custom VJP bwd rule must produce an output with the same type as the args tuple of the primal function, "
             f"but at output{path(i)} the bwd rule produced an output of type {got.str_short()} corresponding to an "
-            f"input of type {aval.str_short()}, so the shapes do not match"
+            f"input of type {aval.str_short()}, so the {'shapes' if differ else 'manual axis types'} do not match"
         )
     return ct
 
@@ -283,8 +283,6 @@ def apply_fwd_rule(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
     if fixed:  # flags stay Python values, because a rule may branch on them
         residuals = [x for x in residuals if type(x) is not bool]
         bwd = _with_fixed_residuals(bwd, fixed)
-    if checked_axes():
-        bwd, residuals = _with_whole_cotangents(bwd, residuals, primals, outs)
     out_avals = [typeof(x).to_tangent_aval() for x in outs]
     given = drop_zeros(tangents)
     differentiable = [a for a in out_avals if a.dtype != float0]
@@ -302,19 +300,6 @@ def apply_fwd_rule(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
         else ()
     )
     return outs, [Zero(a) if a.dtype == float0 else next(results) for a in out_avals]
-
-
-def _with_whole_cotangents(bwd, residuals, primals, outs):
-    """A rule that gets whole cotangents under shard_map, not a device's parts; returns (rule, its residuals)."""
-    n, n_outs = len(residuals), len(outs)
-
-    def call(n_residuals, *values):
-        seen, cts = values[n:n_residuals], values[n_residuals:]
-        whole = [ct if isinstance(ct, SymbolicZero) else sum_cotangent(ct, w) for ct, w in zip(cts, seen)]
-        return list(map(split_cotangent, bwd(n, *values[:n], *whole), seen[n_outs:]))
-
-    call.__name__ = fun_name(bwd)
-    return call, [*residuals, *map(witness, outs), *map(witness, primals)]
 
 
 def _with_fixed_residuals(bwd, fixed):
@@ -407,6 +392,7 @@ custom_lin_p = Primitive(
     pretty=_lin_pretty,
     weak=NEVER,
 )
+varying_type.set(custom_lin_p, OWN_TYPES)
 
 
 @discharge.rule(custom_lin_p)

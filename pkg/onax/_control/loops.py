@@ -2,7 +2,7 @@
 
 from onax._core import jaxpr as core
 from onax._core.lists import split_list
-from onax._core.rewrite import close
+from onax._core.rewrite import close, eliminate_dead_code
 from onax._transforms.partial_eval import residual_order, split_equations
 
 
@@ -58,4 +58,4 @@ def _hoist(body, forwarded, num_consts, num_carry):
     results = [*body.outvars[:n_out], *stacked]
     passed = [v for v in residual_order(late, [*carry, *xs], results) if v not in body.constvars]
     before = close(body, consts, [*passed, *invariant], early)
-    return before, close(body, [*passed, *carry, *xs], results, late), sources
+    return before, eliminate_dead_code(close(body, [*passed, *carry, *xs], results, late)), sources

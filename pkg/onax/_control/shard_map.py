@@ -9,8 +9,8 @@ are placed on their devices.  Separate devices (`has_separate_devices`) each run
     in_specs, out_specs    a PartitionSpec for each argument and result: the mesh axes that shard its dimensions
     manual axes            the mesh axes that the body sees; no value is sharded over the others
 
-With check_vma, a result that is not sharded over an axis must be replicated along it, and derivatives with respect to
-replicated values are summed over the devices.  Without it the value of the first device is taken, as in JAX.
+With check_vma, types in the body say over which axes values vary (`_transforms/varying_types.py`), and a result that is
+not sharded over an axis must not vary over it.  Without it the value of the first device is taken, as in JAX.
 """
 
 import contextlib
@@ -20,20 +20,27 @@ from collections.abc import Callable
 from typing import Any
 
 from onax._control.jit_call import call_params, jit_p
+from onax._control.shard_map_specs import (
+    REPLICATED,
+    Infer,
+    axes_of_specs,
+    mesh_for,
+    specs_of_arguments,
+    specs_of_results,
+)
 from onax._core import jaxpr as core
 from onax._core.axes import AxisData, manual_axes, named_axes_in_scope
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.lists import merge_lists, reject, select
-from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec, get_abstract_mesh, get_mesh
-from onax._core.paths import broadcast_prefix, prefix_errors
+from onax._core.meshes import PartitionSpec
 from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.refs import AbstractRef, check_distinct
 from onax._core.result_checks import SPECIAL
 from onax._core.rewrite import eliminate_dead_code
 from onax._core.sharding import NamedSharding, insert_spec_entry, names_in
 from onax._core.shards import shard_array
-from onax._core.trace import Tracer, as_array, find_cur_trace, typeof, valid_jaxtype
+from onax._core.trace import as_array, find_cur_trace, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground.config import DISABLE_JIT, config
 from onax._ground.typing import AnyFunction
@@ -41,28 +48,25 @@ from onax._native import context
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_leaves, tree_structure, tree_unflatten
-from onax._prims.collectives import psum_invariant_p, psum_p
+from onax._prims.collectives import psum_p
 from onax._prims.creation import full_like
 from onax._prims.elementwise import div
 from onax._prims.shaping import broadcast_bdim, expand_dims, moveaxis, reshape, shape_of, squeeze, transpose
 from onax._prims.slicing import index_in_dim
+from onax._prims.varying import vary_over
 from onax._transforms.batching import batch_flat, batch_jaxpr
 from onax._transforms.discharge import discharge_refs
 from onax._transforms.flatten import (
     FlatFunction,
-    argument_names,
     check_callable,
     debug_info,
-    fun_name,
-    fun_signature,
 )
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
 from onax._transforms.partial_eval import partial_eval_custom_rules, partial_eval_jaxpr, partial_eval_jaxpr_custom
 from onax._transforms.staging import derive_jaxpr, trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
-
-REPLICATED = PartitionSpec()
+from onax._transforms.varying_types import varying_axes
 
 
 class ManualRegion:
@@ -91,14 +95,22 @@ class ManualRegion:
         return self.names, self.sizes, self.checked
 
     @contextlib.contextmanager
-    def scope(self):
-        """Context manager that binds the axis names and sets the mesh in context."""
-        with self.mesh, named_axes_in_scope(self.names, self.sizes, self.checked):
+    def scope(self, typed=True):
+        """Context manager that binds the axis names and sets the mesh in context.
+
+        typed: whether types say over which axes values vary, if that is checked; not where one program has all devices.
+        """
+        with self.mesh, named_axes_in_scope(self.names, self.sizes, self.checked and typed):
             yield
 
     def size(self, names):
         """The number of devices along some axes."""
         return math.prod(self.sizes[self.names.index(a)] for a in names)
+
+    def mentioned_axes(self, spec):
+        """The axes over which a value with this spec is sharded."""
+        named = {a for entry in spec for a in names_in(entry)}
+        return tuple(a for a in self.names if a in named)
 
     def unmentioned_axes(self, spec):
         """The axes over which a value with this spec is not sharded."""
@@ -110,18 +122,29 @@ class ManualRegion:
         shape = list(aval.shape)
         for i, entry in enumerate(spec):
             shape[i] //= self.size(names_in(entry))
+        aval = self.varying_aval(aval, spec)
         stated = getattr(aval, "stated_sharding", None)
         if stated is None:
             return aval.update(shape=tuple(shape))
         rest = PartitionSpec(*(tuple(a for a in names_in(entry) if a not in self.names) for entry in stated.spec))
         return aval.update(shape=tuple(shape), sharding=explicit_sharding(stated.update(spec=rest), len(shape)))
 
+    def varying_aval(self, aval, spec):
+        """The type of a shard, which says that it varies over the axes in the spec."""
+        if type(aval) is AbstractRef:
+            return AbstractRef(self.varying_aval(aval.inner_aval, spec))
+        if not self.checked or type(aval) is not ShapedArray:
+            return aval
+        return aval.update(varying=aval.varying.difference(self.names).union(self.mentioned_axes(spec)))
+
     def unshard_aval(self, aval, spec):
         """The type of the global value whose shards have this type."""
         shape = list(aval.shape)
         for i, entry in enumerate(spec):
             shape[i] *= self.size(names_in(entry))
-        return aval.update(shape=tuple(shape))
+        if type(aval) is not ShapedArray or not aval.varying:
+            return aval.update(shape=tuple(shape))
+        return aval.update(shape=tuple(shape), varying=aval.varying.difference(self.names))
 
     def typed_result(self, aval, spec):
         """`unshard_aval`, with the sharding over explicit axes that the spec and the type of the shards state."""
@@ -203,14 +226,13 @@ def global_program(jaxpr, params):
         for i, (x, spec) in enumerate(zip(outs, out_specs)):
             own = tuple(a for a, flags in zip(region.names, mapped) if flags[i])
             if region.checked and set(own) & set(region.unmentioned_axes(spec)):
-                raise _not_replicated(
-                    jaxpr, params["mesh"], spec, sorted(set(own) & set(region.unmentioned_axes(spec)))
-                )
+                axes = sorted(set(own) & set(region.unmentioned_axes(spec)))
+                raise _not_replicated(jaxpr.debug_info.func_name, params["mesh"], [(spec, axes)])
             joined.append(_join_shards(region, x, own, spec))
         return joined
 
     avals = [region.unshard_aval(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)]
-    with region.scope():
+    with region.scope(typed=False):
         result = jaxpr.cache[key] = derive_jaxpr(fun, avals, jaxpr)
     return result
 
@@ -232,7 +254,8 @@ def stacked_program(region, jaxpr, varying):
     avals = [
         v.aval.update(shape=(*(region.size((a,)) for a in axes), *v.aval.shape)) for v, axes in zip(jaxpr.invars, order)
     ]
-    program = derive_jaxpr(lambda *args: _run_batched(region, 0, jaxpr, args, order, mapped), avals, jaxpr)
+    with region.scope(typed=False):
+        program = derive_jaxpr(lambda *args: _run_batched(region, 0, jaxpr, args, order, mapped), avals, jaxpr)
     return program, _mapped_axes(region, mapped, len(jaxpr.outvars))
 
 
@@ -241,14 +264,18 @@ def _mapped_axes(region, mapped, count):
     return [tuple(a for a, flags in zip(region.names, mapped) if flags[i]) for i in range(count)]
 
 
-def _not_replicated(jaxpr, mesh, spec, axes):
-    name = jaxpr.debug_info.func_src_info.split(" at ")[0]
+def _not_replicated(name, mesh, wrong):
+    """The error for results that may vary over axes over which they are not sharded: pairs (spec, these axes)."""
+    bullet = "* " if len(wrong) > 1 else ""
+    listed = "\n\n".join(
+        f"{bullet}out_specs is {spec}, but the output value may vary over {{{', '.join(axes)}}}."
+        for spec, axes in wrong
+    )
     return ValueError(
         f"shard_map applied to the function '{name}' was given out_specs which require replication which can't be "
         f"statically inferred given the mesh:\n\nThe mesh given has shape {tuple(mesh.axis_sizes)} with corresponding "
-        f"axis names {tuple(mesh.axis_names)}.\n\nout_specs is {spec}, but the output value may vary over "
-        f"{{{', '.join(axes)}}}.\n\nName these axes in out_specs, reduce over them (psum, pmax, ...), or pass "
-        "check_vma=False to take the value of the first device."
+        f"axis names {tuple(mesh.axis_names)}.\n\n{listed}\n\nName these axes in out_specs, reduce over them (psum, "
+        "pmax, ...), or pass check_vma=False to take the value of the first device."
     )
 
 
@@ -297,7 +324,22 @@ def _batch(axis_data, operands, dims, *, jaxpr, in_specs, out_specs, **params):
         derived, dims_out = batch_jaxpr(jaxpr, axis_data, dims)
     new_in = [s if d is None else insert_spec_entry(s, d, spread) for s, d in zip(in_specs, dims)]
     new_out = [s if d is None else insert_spec_entry(s, d, spread) for s, d in zip(out_specs, dims_out)]
+    if spread is not None:
+        derived = _with_varying_types(derived, region, new_in, new_out)
     return _bind(derived, operands, params, new_in, new_out), dims_out
+
+
+def _with_varying_types(jaxpr, region, in_specs, out_specs):
+    """The body, whose types say that arguments and results vary over the axes in these specs."""
+    if not region.checked:
+        return jaxpr
+
+    def fun(*args):
+        outs = eval_jaxpr(jaxpr, jaxpr.consts, *args)
+        return [vary_over(x, region.mentioned_axes(spec)) for x, spec in zip(outs, out_specs)]
+
+    with region.scope():
+        return derive_jaxpr(fun, [region.varying_aval(v.aval, s) for v, s in zip(jaxpr.invars, in_specs)], jaxpr)
 
 
 def _jvp(primals, tangents, *, jaxpr, in_specs, out_specs, **params):
@@ -346,6 +388,8 @@ def add_unit_axes(jaxpr, positions, results):
 
 def _varying_axes(region, jaxpr, in_specs):
     """The axes over which each result of a body may vary."""
+    if region.checked:
+        return [tuple(a for a in region.names if a in aval.varying) for aval in jaxpr.out_avals]
     key = ("varying", region.key, tuple(in_specs))
     if key not in jaxpr.cache:
         mapped = [None] * len(region.names)
@@ -430,13 +474,17 @@ def _transpose(cts, *operands, jaxpr, in_specs, out_specs, **params):
 def _transpose_body(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
     """The transposed body; it sums the cotangent of an operand over the axes over which the operand is not sharded.
 
-    The cotangent of a result is divided among the devices over which the result is not sharded.
+    The cotangent of a result is divided among the devices over which the result is not sharded.  Where types say which
+    values vary, they take care of that.
     """
     key = ("transposed", region.key, *map(tuple, (linear, nonzero_cts, ct_specs, linear_specs)))
     if key in jaxpr.cache:
         return jaxpr.cache[key]
     with region.scope():
         derived, nonzeros_out = transpose_jaxpr(jaxpr, linear, nonzero_cts)
+        if region.checked:  # the types of the body sum what varies where an operand does not
+            jaxpr.cache[key] = derived, nonzeros_out
+            return derived, nonzeros_out
         n_plain = len(derived.invars) - len(ct_specs)
         summed = [region.unmentioned_axes(s) for s in select(linear_specs, nonzeros_out)]
 
@@ -444,7 +492,7 @@ def _transpose_body(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
             cts = args[n_plain:]
             cts = [_divide_among(x, region.size(region.unmentioned_axes(s))) for x, s in zip(cts, ct_specs)]
             outs = eval_jaxpr(derived, derived.consts, *args[:n_plain], *cts)
-            return [_sum_over_axes(region, x, axes) for x, axes in zip(outs, summed)]
+            return [_sum_over_axes(x, axes) for x, axes in zip(outs, summed)]
 
         result = derive_jaxpr(fun, [v.aval for v in derived.invars], jaxpr)
     jaxpr.cache[key] = result, nonzeros_out
@@ -455,11 +503,8 @@ def _divide_among(ct, count):
     return ct if count == 1 else div(ct, full_like(ct, count))
 
 
-def _sum_over_axes(region, ct, axes):
-    if not axes:
-        return ct
-    primitive = psum_invariant_p if region.checked else psum_p
-    return primitive.bind(ct, axes=axes, axis_index_groups=None)
+def _sum_over_axes(ct, axes):
+    return psum_p.bind(ct, axes=axes, axis_index_groups=None) if axes else ct
 
 
 shard_map_p = Primitive(
@@ -537,18 +582,6 @@ def pure_region(jaxpr, params):
 # ---- the function
 
 
-class _Infer:
-    """Stands for in_specs that are inferred from the shardings of the arguments."""
-
-    __slots__ = ()
-
-    def __repr__(self):
-        return "Infer"
-
-
-Infer = _Infer()
-
-
 def shard_map(
     f: AnyFunction = None,
     /,
@@ -566,8 +599,8 @@ def shard_map(
     Args:
       f: a function of shards, which may use collectives over the mesh's axes.
       out_specs: PartitionSpecs of the results: one, or a prefix tree.
-      in_specs: PartitionSpecs of the arguments: one, or a prefix tree of their tuple, with None for an argument that is
-        not sharded; by default those of the arguments' types.
+      in_specs: PartitionSpecs of the arguments: one, or a prefix tree of their tuple, with None for an argument that
+        `f` gets as it is, of any type; by default those of the arguments' types.
       mesh: a Mesh; default None, the mesh in context.
       axis_names: the mesh axes over which `f` is mapped; default all.  Those over which an enclosing `shard_map` maps
         are left to it, unless the specs name them.
@@ -591,28 +624,25 @@ def shard_map(
     }  # fmt: skip
     if f is None:
         return functools.partial(shard_map, **given)
+    if not callable(f):
+        raise TypeError(f"shard_map requires a callable for its first argument, but got {f} of type {type(f)}.")
     check_callable(f)
 
     @functools.wraps(f)
     def mapped(*args):
-        leaves = tree_leaves(args)
-        for leaf in leaves:
-            if not valid_jaxtype(leaf):
-                raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type")
-        leaves = [as_array(x) for x in leaves]
-        resolved = _mesh_for(mesh)
+        resolved = mesh_for(mesh, tree_leaves(args))
         manual = frozenset(axis_names) or frozenset(resolved.axis_names)
         if not manual <= set(resolved.axis_names):
             raise ValueError(f"jax.shard_map requires axis_names={set(manual)} to be a subset of {resolved.axis_names}")
         if enclosing := manual_axes():  # an enclosing shard_map maps over these already
-            manual -= enclosing - _axes_of_specs((in_specs, out_specs))
-        specs = _specs_of_arguments(f, in_specs, resolved, manual, args, leaves)
+            manual -= enclosing - axes_of_specs((in_specs, out_specs))
+        specs, leaves = specs_of_arguments(f, in_specs, resolved, manual, args)
         return call_on_shards(
             FlatFunction(f, tree_structure((args, {}))),
             leaves,
             specs,
             {"mesh": resolved, "newly_manual_axes": manual, "check_vma": bool(check_vma)},
-            lambda tree, avals: _specs_of_results(f, out_specs, manual, tree, avals),
+            lambda tree, avals: specs_of_results(f, out_specs, manual, tree, avals),
             debug_info("shard_map", f, args),
         )
 
@@ -622,116 +652,36 @@ def shard_map(
 def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
     """Applies a FlatFunction to shards of flat values; returns the result as a tree.
 
-    `params` are those of the region; `find_out_specs(tree, avals)` returns specs from the types of the results' shards.
+    A value whose spec is None is handed to the function as it is.  `params` are those of the region;
+    `find_out_specs(tree, avals)` returns specs from the types of the results' shards.
     """
-    region = ManualRegion.of(params)
-    body, consts = stage_body(flat, [typeof(x) for x in leaves], specs, region, info)
-    out_specs = tuple(find_out_specs(flat.out_tree, body.out_avals))
+    region, out_specs, whole = ManualRegion.of(params), [], [spec is None for spec in specs]
+
+    def fun(*shards):
+        outs = flat(*merge_lists(whole, shards, select(leaves, whole)))
+        out_specs[:] = find_out_specs(flat.out_tree, [typeof(x) for x in outs])
+        if not region.checked:
+            return outs
+        _check_replicated(region, outs, out_specs, info)
+        return [vary_over(as_array(x), region.mentioned_axes(spec)) for x, spec in zip(outs, out_specs)]
+
+    sharded, specs = reject(leaves, whole), reject(specs, whole)
+    body, consts = stage_body(fun, [typeof(x) for x in sharded], specs, region, info)
+    out_specs = tuple(out_specs)
     specs = (*[REPLICATED] * len(consts), *specs)
-    check_distinct(info, leaves, consts)
+    check_distinct(info, sharded, consts)
     params = {**params, "in_specs": specs, "out_specs": out_specs}
     pure, pure_params = pure_region(body, params)
     global_program(pure, pure_params)  # raises its error before the function is staged
-    return tree_unflatten(flat.out_tree, bind_with_refs(shard_map_p, [*consts, *leaves], {**params, "jaxpr": body}))
+    return tree_unflatten(flat.out_tree, bind_with_refs(shard_map_p, [*consts, *sharded], {**params, "jaxpr": body}))
 
 
-def _mesh_for(mesh):
-    mesh = get_mesh() if mesh is None else mesh
-    if mesh.empty:
-        raise ValueError("The context mesh cannot be empty. Use `jax.set_mesh(mesh)` to enter into a mesh context")
-    if isinstance(mesh, AbstractMesh):
-        concrete = get_mesh()
-        known = isinstance(concrete, Mesh) and not concrete.empty
-        if not known or mesh not in (concrete.abstract_mesh, get_abstract_mesh()):
-            raise ValueError(f"shard_map over {mesh} needs a mesh of devices in context, which there is not")
-        return concrete
-    return mesh
-
-
-def _axes_of_specs(specs):
-    """The mesh axes that a tree of specs names."""
-    is_spec = lambda x: isinstance(x, PartitionSpec)
-    return {a for spec in tree_leaves(specs, is_leaf=is_spec) if is_spec(spec) for part in spec for a in names_in(part)}
-
-
-def _check_spec(name, spec, manual):
-    if not isinstance(spec, PartitionSpec):
-        raise TypeError(f"shard_map {name} must be PartitionSpecs or trees of them, got {spec!r}")
-    for entry in spec:
-        for axis in names_in(entry):
-            if axis not in manual:
-                raise ValueError(
-                    f"shard_map {name} argument must refer to an axis marked as manual ({manual}), but:\n\n"
-                    f"  {name} refers to {axis!r}\n\nCheck the {name} values passed to shard_map."
-                )
-
-
-def _broadcast_specs(name, specs, full):
-    """One spec for each leaf of `full`."""
-    return [REPLICATED if s is None else s for s in broadcast_prefix_as(f"shard_map {name}", specs, full)]
-
-
-def broadcast_prefix_as(name, specs, full):
-    """For each leaf of `full` the spec at its prefix; raises ValueError, which names `name`, if there is none."""
-    is_leaf = lambda x: x is None or isinstance(x, PartitionSpec)
-    for error in prefix_errors(specs, full, is_leaf):
-        raise error(name)
-    return broadcast_prefix(specs, full, is_leaf)
-
-
-def _specs_of_arguments(f, in_specs, mesh, manual, args, leaves):
-    if in_specs is Infer:
-        return [_stated_spec(x, mesh) for x in leaves]
-    specs = _broadcast_specs("in_specs", in_specs, args)
-    for spec in specs:
-        _check_spec("in_specs", spec, manual)
-    names = argument_names(fun_signature(f), args, {})
-    for i, (x, spec) in enumerate(zip(leaves, specs)):
-        _check_argument(f, names[i] if i < len(names) else f"args[{i}]", x, spec, mesh)
-    return specs
-
-
-def _stated_spec(x, mesh):
-    """The spec over the mesh that an array has, or the type of a traced value states."""
-    sharding = typeof(x).stated_sharding if isinstance(x, Tracer) else x.sharding
-    if not isinstance(sharding, NamedSharding):
-        return REPLICATED
-    own, other = (m if isinstance(m, AbstractMesh) else m.abstract_mesh for m in (sharding.mesh, mesh))
-    same = sharding.mesh == mesh or (isinstance(sharding.mesh, AbstractMesh) and own == other)
-    return sharding.spec if same else REPLICATED
-
-
-def _check_argument(f, name, x, spec, mesh):
-    aval = typeof(x)
-    if len(spec) > aval.ndim:
-        raise ValueError(
-            f"shard_map applied to the function '{fun_name(f)}' was given an in_specs entry which is too long to be "
-            f"compatible with the corresponding input value from the function:\n\nin_specs is {spec} which has length "
-            f"{len(spec)}, but the argument {name} has shape {aval.str_short()}, which has rank {aval.ndim} (and "
-            f"{aval.ndim} < {len(spec)})"
-        )
-    for i, entry in enumerate(spec):
-        count = math.prod(mesh.shape[a] for a in names_in(entry))
-        if aval.shape[i] % count:
-            axes = " and ".join(f"{a!r} (of size {mesh.shape[a]})" for a in names_in(entry))
-            raise ValueError(
-                f"shard_map applied to the function '{fun_name(f)}' was given argument arrays with axis sizes that are "
-                "not evenly divisible by the corresponding mesh axis sizes:\n\nThe mesh given has shape "
-                f"{tuple(mesh.axis_sizes)} with corresponding axis names {tuple(mesh.axis_names)}.\n\nThe argument "
-                f"{name} of shape {aval.str_short()} has in_specs {spec}, which maps array axis {i} (of size "
-                f"{aval.shape[i]}) to mesh axis {axes}, but {count} does not evenly divide {aval.shape[i]}"
-            )
-
-
-def _specs_of_results(f, out_specs, manual, tree, avals):
-    specs = _broadcast_specs("out_specs", out_specs, tree_unflatten(tree, [0] * tree.num_leaves))
-    for spec, aval in zip(specs, avals):
-        _check_spec("out_specs", spec, manual)
-        if len(spec) > aval.ndim:
-            raise ValueError(
-                f"shard_map applied to the function '{fun_name(f)}' was given an out_specs entry which is too long to "
-                f"be compatible with the corresponding output value from the function:\n\nout_specs is {spec} which "
-                f"has length {len(spec)}, but the output has shape {aval.str_short()}, which has rank {aval.ndim} (and "
-                f"{aval.ndim} < {len(spec)})"
-            )
-    return specs
+def _check_replicated(region, outs, out_specs, info):
+    """Raises ValueError for a result that varies over an axis over which it is not sharded."""
+    wrong = []
+    for x, spec in zip(outs, out_specs):
+        varying = set(varying_axes(typeof(x))).intersection(region.unmentioned_axes(spec))
+        if varying:
+            wrong.append((spec, sorted(varying)))
+    if wrong:
+        raise _not_replicated(info.func_name, region.mesh, wrong)

@@ -4,7 +4,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from onax._control.shard_map import Infer, shard_map
+from onax._control.shard_map import shard_map
+from onax._control.shard_map_specs import Infer
 from onax._core.meshes import PartitionSpec
 from onax._ground.source import api_boundary
 from onax._ground.typing import AnyFunction

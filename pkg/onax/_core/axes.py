@@ -1,9 +1,12 @@
 """Mapped axes: the record that a batching rule receives, and the named axes in scope."""
 
 import contextlib
+import functools
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from onax._native import context
 
 
 @dataclass(slots=True, unsafe_hash=True, repr=False)
@@ -30,6 +33,57 @@ class AxisData:
         return f"AxisData(name={self.name!r}, size={self.size!r}, spmd_name={self.spmd_name!r})"
 
 
+@dataclass(slots=True, frozen=True, kw_only=True)
+class ManualAxisType:
+    """How a value inside `shard_map` relates to the mesh axes over which it maps.
+
+    Args:
+      varying: the axes over which the value varies from device to device.
+      unreduced: always empty here: axes over which the value is a part of a sum.
+      reduced: always empty here: axes over which cotangents are parts of a sum.
+
+    Examples:
+      >>> onax.typeof(jnp.ones(3)).manual_axis_type.varying
+      frozenset()
+    """
+
+    varying: frozenset = frozenset()
+    unreduced: frozenset = frozenset()
+    reduced: frozenset = frozenset()
+
+    def __post_init__(self):
+        for name in self.__slots__:
+            object.__setattr__(self, name, frozenset(getattr(self, name)))
+
+    empty = property(lambda self: not self.vur)
+    vur = property(lambda self: self.varying | self.unreduced | self.reduced)
+
+    def update(self, **changes):
+        """A copy in which the given fields differ."""
+        return replace(self, **changes)
+
+    def to_ct_mat(self):
+        """That of cotangents."""
+        return replace(self, unreduced=self.reduced, reduced=self.unreduced)
+
+    def text(self):
+        """As in types: `{V:x}`."""
+        parts = zip("VUR", (self.varying, self.unreduced, self.reduced))
+        shown = [f"{letter}:{_names_text(names)}" for letter, names in parts if names]
+        return f"{{{', '.join(shown)}}}" if shown else ""
+
+
+def _names_text(names):
+    names = sorted(names, key=str)
+    return str(names[0]) if len(names) == 1 else f"({','.join(map(str, names))})"
+
+
+@functools.lru_cache(maxsize=256)
+def type_of_varying(varying):
+    """The ManualAxisType of a value that varies over these axes."""
+    return ManualAxisType(varying=varying)
+
+
 class _Scope(threading.local):
     def __init__(self):
         self.axes = ()
@@ -38,18 +92,33 @@ class _Scope(threading.local):
 _scope = _Scope()
 
 
+class _Seen:
+    """Whether a type has ever said that a value varies; until then nobody looks."""
+
+    __slots__ = ("varying",)
+
+    def __init__(self):
+        self.varying = False
+
+
+seen = _Seen()
+
+
 @contextlib.contextmanager
 def named_axes_in_scope(names, sizes, checked=None):
     """Makes axis names known while a mapped function runs.
 
-    checked: for the manual axes of a `shard_map`, whether it checks which values vary between devices; None for others.
+    checked: for the manual axes of a `shard_map`, whether types say which values vary between devices; None for others.
     """
     previous = _scope.axes
     _scope.axes = (*previous, *((name, size, checked) for name, size in zip(names, sizes)))
+    seen.varying = seen.varying or bool(checked)
+    context.set_typed_axes(bool(checked_axes()))
     try:
         yield
     finally:
         _scope.axes = previous
+        context.set_typed_axes(bool(checked_axes()))
 
 
 def named_axis(name, size):
@@ -88,13 +157,18 @@ def axis_size(axis_name, operation=None):
 
 
 def varying_is_checked(axis_name):
-    """Whether one of these axes belongs to a `shard_map` that checks which values vary between devices."""
+    """Whether one of these axes belongs to a `shard_map` in which types say which values vary between devices."""
     return any(frame is not None and frame[2] for frame in map(_find, names_of(axis_name)))
 
 
 def checked_axes():
-    """The names of all axes in scope over which varying values are checked, outermost first."""
-    return tuple(name for name, _, checked in _scope.axes if checked)
+    """The names of all axes in scope of which types say which values vary over them, outermost first."""
+    seen_names, axes = set(), []
+    for name, _, checked in reversed(_scope.axes):  # the innermost of a name counts
+        if name not in seen_names and checked:
+            axes.append(name)
+        seen_names.add(name)
+    return tuple(reversed(axes))
 
 
 def manual_axes():

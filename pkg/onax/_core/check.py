@@ -3,6 +3,7 @@ rules."""
 
 from onax._core.jaxpr import DropVar, Jaxpr, Literal, effects_of, jaxprs_in_params
 from onax._ground.errors import JaxprTypeError
+from onax._native.avals import ShapedArray
 
 
 def check_jaxpr(jaxpr: Jaxpr) -> None:
@@ -59,10 +60,16 @@ def _check_eqn(eqn):
             f"{eqn.primitive.name} has {len(out_avals)} results, its equation binds {len(eqn.outvars)}"
         )
     for aval, var in zip(out_avals, eqn.outvars):
-        if aval.strip_weak_type() != var.aval.strip_weak_type():
+        if _shape_and_dtype(aval) != _shape_and_dtype(var.aval):
             raise JaxprTypeError(
                 f"{eqn.primitive.name} gives {aval.str_short()}, its equation binds {var.aval.str_short()}"
             )
+
+
+def _shape_and_dtype(aval):
+    """The type without what follows from the context: weak type, and the mesh axes over which values vary."""
+    aval = aval.strip_weak_type()
+    return aval.update(varying=frozenset()) if isinstance(aval, ShapedArray) else aval
 
 
 def abstract_results(primitive, avals, params):

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from onax._core import axes
 from onax._core.facts import RULES_TAKE_REFS
 from onax._core.jaxpr import ClosedJaxpr, DropVar, Literal, jaxprs_in_params
 from onax._core.programs import Call, programs
@@ -11,6 +12,7 @@ from onax._core.slots import Slot
 from onax._core.trace import eval_trace, find_cur_trace
 from onax._ground.source import here
 from onax._native import context
+from onax._native.hooks import hooks
 from onax._native.interpreter import JaxprInterpreter
 
 write_out = Slot(
@@ -66,6 +68,8 @@ def _eval_by_binding(jaxpr, consts, args):
             if eqn.effects and uses_refs(eqn.effects) and creates_or_takes_ref(eqn.primitive, operands):
                 out = _apply_with_refs(trace, eqn.primitive, operands, eqn.params)
             else:
+                if axes.seen.varying and axes.checked_axes():
+                    operands = hooks.vary_operands(eqn.primitive, operands, eqn.params)
                 out = trace.process_primitive(eqn.primitive, operands, eqn.params)
             if eqn.primitive.multiple_results:
                 env.update(zip(eqn.outvars, out))

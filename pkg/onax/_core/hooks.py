@@ -1,6 +1,6 @@
 """What compiled code calls of floors 1 and 2: most fields of `onax._native.hooks`."""
 
-from onax._core import api_functions, explicit_axes, result_checks, shards, structure_messages, trace
+from onax._core import api_functions, axes, explicit_axes, result_checks, shards, structure_messages, trace
 from onax._ground import source
 from onax._native.hooks import hooks
 
@@ -24,3 +24,4 @@ hooks.first_device = shards.first_device
 hooks.array_sharding = shards.array_sharding
 hooks.aval_sharding = shards.aval_sharding
 hooks.dimensions_text = explicit_axes.dimensions_text
+hooks.manual_axis_type = axes.type_of_varying

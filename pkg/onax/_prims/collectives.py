@@ -9,24 +9,23 @@ own name and binds the primitive again with the remaining names.
     all_gather reduce_scatter          adjoints of each other
     all_to_all ppermute pbroadcast     rearrange
     axis_index                         the index along the axis
-    psum_invariant pvary               psum and its adjoint where `shard_map` checks which values vary
-    split_cotangent sum_cotangent      parts of cotangents there
+    all_gather_invariant               all_gather whose result does not vary
+    psum_invariant pvary               psum and its adjoint where types say which values vary
 """
 
 import math
 
 import numpy as np
 
-from onax._core.axes import axis_size, checked_axes, names_of, varying_is_checked
+from onax._core.axes import axis_size, names_of
 from onax._core.facts import LINEAR, MAKES_NAN, NAMED_AXIS
 from onax._core.rules import deflinear
 from onax._core.trace import as_array, typeof
-from onax._core.zeros import Zero, is_undefined_primal
-from onax._ground.dtypes import canonicalize_dtype, float0
+from onax._ground.dtypes import canonicalize_dtype
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.creation import full_like, iota, zeros_like_aval
-from onax._prims.elementwise import add, div, eq, mul, select_n
+from onax._prims.elementwise import add, eq, mul, select_n
 from onax._prims.indexing import index_take
 from onax._prims.reductions import reduce_max, reduce_min
 from onax._prims.shaping import (
@@ -39,9 +38,9 @@ from onax._prims.shaping import (
     squeeze,
     transpose,
 )
-from onax._prims.slicing import concatenate
-from onax._prims.slicing import slice as slice_
+from onax._prims.slicing import concatenate, dynamic_slice_p
 from onax._prims.stacking import stack
+from onax._prims.varying import pvary_p, vary_over
 
 _NO_EFFECTS = frozenset()
 
@@ -216,19 +215,13 @@ def _all_gather_batch(
         raise AssertionError("all_gather left a mapped axis")
     x = moveaxis(x, 0, all_gather_dimension)
     x = _merge_axes(x, all_gather_dimension, 2) if tiled else x
-    return _map_if_varying_checked(axis_data, x)
+    return x, None
 
 
 def _gather_in_groups(rows, groups, axis, tiled):
     rows = _take_rows(_take_rows(rows, groups), _group_positions(groups)[0])  # example, member of its group, ...
     rows = moveaxis(rows, 1, axis)
     return _merge_axes(rows, axis, 2) if tiled else rows
-
-
-def _map_if_varying_checked(axis_data, x):
-    """Repeats an invariant value along the axis where varying values are checked: as in JAX, it then counts as
-    varying."""
-    return (broadcast_bdim(x, axis_data.size, 0), 0) if varying_is_checked(axis_data.name) else (x, None)
 
 
 def _all_gather_transpose(ct, x, *, all_gather_dimension, **params):
@@ -238,6 +231,40 @@ def _all_gather_transpose(ct, x, *, all_gather_dimension, **params):
 all_gather_p = deflinear(
     _named_axis_primitive("all_gather", _all_gather_abstract, _all_gather_batch, facts=frozenset({LINEAR})),
     _all_gather_transpose,
+)
+
+
+def _all_gather_invariant_abstract(x, **params):
+    return _all_gather_abstract(x, axis_index_groups=None, **params)
+
+
+def _all_gather_invariant_batch(axis_data, operands, dims, *, all_gather_dimension, axis_name, **params):
+    (x,), (dim,), d = operands, dims, all_gather_dimension
+    if axis_data.name in axis_name:
+        return _all_gather_batch(
+            axis_data, operands, dims, all_gather_dimension=d, axis_index_groups=None, axis_name=axis_name, **params
+        )
+    d = _axis_beside_mapped(dim, d)
+    out = all_gather_invariant_p.bind(x, all_gather_dimension=d, axis_name=axis_name, **params)
+    return out, dim + 1 if not params["tiled"] and all_gather_dimension < dim else dim
+
+
+def _all_gather_invariant_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
+    """A device's part of the cotangent, which is the same on all devices."""
+    shape, d = list(x.aval.shape), all_gather_dimension
+    if not tiled:
+        shape.insert(d, 1)
+    index = index_along(axis_name)
+    starts = [mul(index, full_like(index, shape[d])) if i == d else full_like(index, 0) for i in range(len(shape))]
+    part = dynamic_slice_p.bind(ct, *starts, slice_sizes=tuple(shape))
+    return part if tiled else squeeze(part, (d,))
+
+
+all_gather_invariant_p = deflinear(
+    _named_axis_primitive(
+        "all_gather_invariant", _all_gather_invariant_abstract, _all_gather_invariant_batch, facts=frozenset({LINEAR})
+    ),
+    _all_gather_invariant_transpose,
 )
 
 
@@ -427,7 +454,7 @@ def _pbroadcast_batch(axis_data, operands, dims, *, axis_name, source):
         return pbroadcast_p.bind(x, axis_name=axis_name, source=source), dim
     rows, _ = _gather_names(axis_data, x, dim, names)
     rows = _merge_axes(rows, 0, len(names)) if len(names) > 1 else rows
-    return _map_if_varying_checked(axis_data, reshape(_take_rows(rows, [source]), shape_of(rows)[1:]))
+    return reshape(_take_rows(rows, [source]), shape_of(rows)[1:]), None
 
 
 def _pbroadcast_transpose(ct, x, *, axis_name, source):
@@ -471,10 +498,7 @@ def index_along(names):
 
 # ---- values that vary over an axis and values that do not
 #
-# Under shard_map with check_vma, a value that is not mapped over an axis is the same on all its devices.  While a
-# program is transposed, the cotangent of such a value is a part on each device, and the parts' sum is the cotangent:
-# so it does not matter which of the operations that read the value vary.  Where differentiation begins, the given
-# cotangent is split; where it ends, and where a rule of the user's gets a cotangent, the parts are summed.
+# Inside shard_map with check_vma types say over which axes values vary (`_transforms/varying_types.py`).
 
 
 def _split_own_name(axis_data, axes):
@@ -484,91 +508,16 @@ def _split_own_name(axis_data, axes):
 
 psum_invariant_p = deflinear(
     _reduction("psum_invariant", reduce_sum, _multiply_by, facts=frozenset({LINEAR})),
-    lambda ct, x, **params: psum_invariant_p.bind(ct, **params),
+    lambda ct, x, *, axes, axis_index_groups: vary_over(ct, axes),
 )
 psum_invariant_p.pretty = lambda eqn, names: {"axes": eqn.params["axes"]}
 
 
 def _pvary_batch(axis_data, operands, dims, *, axes):
     (x,), (dim,) = operands, dims
-    own, rest = _split_own_name(axis_data, axes)
-    x, dim = (_move_mapped_axis(x, dim, axis_data.size, dim or 0), dim or 0) if own else (x, dim)
+    rest = _split_own_name(axis_data, axes)[1]
     return (pvary_p.bind(x, axes=rest) if rest else x), dim
 
 
-pvary_p = deflinear(
-    _named_axis_primitive("pvary", _abstract_with_weak, _pvary_batch, facts=frozenset({LINEAR})),
-    lambda ct, x, axes: ct,
-)
-
-
-def _part_rule(name, at_axis):
-    """Makes `split_cotangent` or `sum_cotangent`: x, and values that vary as its primal value and as x itself did.
-
-    `at_axis(x, dim, others, size)` returns (x, dim) for one axis, from the flags of the others.
-    """
-
-    def batch(axis_data, operands, dims, *, axes):
-        (x, *others), (dim, *other_dims) = operands, dims
-        own, rest = _split_own_name(axis_data, axes)
-        if own:
-            x, dim = at_axis(x, dim, [d is not None for d in other_dims], axis_data.size)
-        if not rest:
-            return x, dim
-        pairs = zip([x, *others], [dim, *other_dims])
-        return primitive.bind(*(o if d is None else moveaxis(o, d, 0) for o, d in pairs), axes=rest), (
-            None if dim is None else 0
-        )
-
-    def jvp(primals, tangents, *, axes):
-        out = primitive.bind(*primals, axes=axes)
-        if type(tangents[0]) is Zero:
-            return out, Zero.from_primal_value(out)
-        return out, primitive.bind(tangents[0], *primals[1:], axes=axes)
-
-    def transpose_rule(ct, x, *others, axes):
-        if any(map(is_undefined_primal, others)):
-            raise NotImplementedError(
-                f"{name}: linear_transpose of a program with a gradient inside shard_map cannot tell over which axes "
-                "cotangents vary. Differentiate it by vjp, or pass check_vma=False to shard_map."
-            )
-        return [ct if type(ct) is Zero else primitive.bind(ct, *others, axes=axes), *[None] * len(others)]
-
-    primitive = _named_axis_primitive(name, lambda x, *others, axes: x, batch, jvp=jvp, transpose=transpose_rule)
-    return primitive
-
-
-def _split_at_axis(x, dim, varying, size):
-    return (x if any(varying) else div(x, full_like(x, size))), dim
-
-
-def _sum_at_axis(x, dim, varying, size):
-    if any(varying):
-        return x, dim
-    return (_multiply_by(x, size) if dim is None else reduce_sum(x, (dim,))), None
-
-
-split_cotangent_p = _part_rule("split_cotangent", _split_at_axis)
-sum_cotangent_p = _part_rule("sum_cotangent", _sum_at_axis)
-
-
-def split_cotangent(ct, primal):
-    """A device's part of the cotangent of a primal value; one that varies where the value does not is a part."""
-    axes = checked_axes()
-    return ct if not axes or _is_zero(ct) else split_cotangent_p.bind(ct, witness(primal), witness(ct), axes=axes)
-
-
-def sum_cotangent(ct, primal):
-    """The cotangent of a primal value, from the devices' parts."""
-    axes = checked_axes()
-    return ct if not axes or _is_zero(ct) else sum_cotangent_p.bind(ct, witness(primal), axes=axes)
-
-
-def _is_zero(ct):
-    return type(ct) is Zero or typeof(ct).dtype == float0
-
-
-def witness(x):
-    """A scalar that varies over the same axes as x: derivatives keep it instead of x."""
-    shape = shape_of(x)
-    return x if not shape or 0 in shape else squeeze(slice_(x, (0,) * len(shape), (1,) * len(shape)), range(len(shape)))
+pvary_p.batch = _pvary_batch
+deflinear(pvary_p, lambda ct, x, axes: psum_invariant_p.bind(ct, axes=axes, axis_index_groups=None))

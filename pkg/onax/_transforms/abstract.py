@@ -39,7 +39,6 @@ class ShapeDtypeStruct:
       weak_type: whether a Python number stands for it; default False.
       manual_axis_type: types of mesh axes inside `shard_map`; default None.
       is_ref: whether it is the type of a reference; default False.
-      vma: the mesh axes over which it varies inside `shard_map`; default None.
 
     Examples:
       >>> onax.ShapeDtypeStruct((2, 3), jnp.float32)
@@ -48,7 +47,7 @@ class ShapeDtypeStruct:
 
     __slots__ = ("dtype", "is_ref", "manual_axis_type", "shape", "sharding", "weak_type")
 
-    def __init__(self, shape, dtype, *, sharding=None, weak_type=False, manual_axis_type=None, is_ref=False, vma=None):
+    def __init__(self, shape, dtype, *, sharding=None, weak_type=False, manual_axis_type=None, is_ref=False):
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must be specified.")
         self.shape = tuple(shape)
@@ -70,7 +69,13 @@ class ShapeDtypeStruct:
         aval = abstractify(x)
         known = not isinstance(x, Tracer) and getattr(x, "committed", True)  # where traced values will lie is not
         given = getattr(x, "sharding", None) if known else None
-        return cls(aval.shape, aval.dtype, sharding=given, weak_type=aval.weak_type)
+        return cls.of_aval(aval, given)
+
+    @classmethod
+    def of_aval(cls, aval, sharding=None):
+        """The type of an abstract array."""
+        varies = aval.manual_axis_type if getattr(aval, "varying", None) else None
+        return cls(aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type, manual_axis_type=varies)
 
     @property
     def format(self):
@@ -98,6 +103,7 @@ class ShapeDtypeStruct:
     def __repr__(self):
         extra = f", sharding={self.sharding}" if self.sharding is not None else ""
         extra += ", weak_type=True" if self.weak_type else ""
+        extra += f", manual_axis_type={self.manual_axis_type}" if self.manual_axis_type is not None else ""
         extra += ", is_ref=True" if self.is_ref else ""
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{extra})"
 
@@ -113,7 +119,8 @@ class ShapeDtypeStruct:
 def abstractify(x):
     """The aval of a value or of anything with a shape and a dtype; raises TypeError for other objects."""
     if isinstance(x, (ShapeDtypeStruct, ShapedArray)):
-        aval = ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True), x.weak_type)
+        dtype = dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)
+        aval = ShapedArray(x.shape, dtype, x.weak_type, manual_axis_type=x.manual_axis_type)
         return AbstractRef(aval) if getattr(x, "is_ref", False) else aval
     try:
         return typeof(x)
@@ -241,7 +248,8 @@ def stage(fun, args, kwargs, static_argnums=(), static_argnames=(), traced_for="
 
 def _result_structs(jaxpr, out_tree):
     return tree_unflatten(
-        out_tree, [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in jaxpr.out_avals]
+        out_tree,
+        list(map(ShapeDtypeStruct.of_aval, jaxpr.out_avals)),
     )
 
 

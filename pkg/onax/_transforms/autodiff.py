@@ -9,7 +9,6 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 import numpy as np
 
 from onax._core import jaxpr as core
-from onax._core.axes import checked_axes
 from onax._core.evaluate import eval_jaxpr
 from onax._core.paths import equality_errors_pytreedef, keystr
 from onax._core.rewrite import eliminate_dead_code
@@ -20,8 +19,8 @@ from onax._ground import dtypes, source
 from onax._ground.typing import AnyFunction
 from onax._native.array import make_array
 from onax._native.tree import register_pytree_node, tree_flatten, tree_leaves, tree_structure, tree_unflatten
-from onax._prims.collectives import split_cotangent, sum_cotangent
 from onax._prims.creation import instantiate_zeros
+from onax._prims.varying import vary_over
 from onax._transforms.abstract import abstractify
 from onax._transforms.cotangent_refs import DontWant, store_cotangent
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name
@@ -231,14 +230,12 @@ class VJP:
     It is a pytree of them, so transformed functions may take and return it.
     """
 
-    __slots__ = ("__weakref__", "_outs", "_primals", "_static", "args_res", "opaque_residuals")
+    __slots__ = ("__weakref__", "_static", "args_res", "opaque_residuals")
 
-    def __init__(self, static, args_res, opaque_residuals, primals=None, outs=None):
+    def __init__(self, static, args_res, opaque_residuals):
         self._static = static
         self.args_res = args_res
         self.opaque_residuals = opaque_residuals
-        self._primals = primals  # with the results, where cotangents must vary over the same axes of a mesh
-        self._outs = outs
 
     jaxpr = property(lambda self: self._static.jaxpr)
     _info = property(lambda self: self._static.info)
@@ -292,16 +289,14 @@ class VJP:
         arguments = tree_flatten(self.args_res, _is_not_needed)[0]
         sources = (arguments, self.opaque_residuals)
         residuals = [sources[opaque][index] for opaque, index in self._static.residual_sources]
-        lin = Linearized(self._outs, jaxpr, residuals, self._static.nonzeros_out)
-        lin.primals = self._primals
-        return lin
+        return Linearized(None, jaxpr, residuals, self._static.nonzeros_out)
 
     def _check(self, ct, primal, expected):
         aval = typeof(ct)
         if aval.shape == expected.shape:
             if expected.dtype == dtypes.float0:
                 return Zero(expected)  # whatever the dtype is, as in JAX
-            if aval.dtype == expected.dtype:
+            if aval.dtype == expected.dtype and aval.varying == expected.varying:
                 return ct
         raise ValueError(
             "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got "
@@ -347,13 +342,12 @@ def _make_vjp(info, lin, flat_primals, in_tree, out_tree):
             read.add(at)
     kept = [x if k in read else NotNeeded() for k, x in enumerate(flat_primals)]
     static = _VJPStatics(info, lin, in_tree, out_tree, sources)
-    varying = (None, None) if lin.primals is None else (lin.primals, lin.outs)
-    return VJP(static, list(tree_unflatten(in_tree, kept)), opaque, *varying)
+    return VJP(static, list(tree_unflatten(in_tree, kept)), opaque)
 
 
 register_pytree_node(
     VJP,
-    lambda pull: ((pull.args_res, pull.opaque_residuals, pull._primals, pull._outs), pull._static),
+    lambda pull: ((pull.args_res, pull.opaque_residuals), pull._static),
     lambda static, children: VJP(static, *children),
 )
 
@@ -361,12 +355,7 @@ register_pytree_node(
 def _apply_vjp(lin, cts):
     """Cotangents of the arguments of a linearized function, from those of its results."""
     cts = [ct for ct, nonzero in zip(cts, lin.nonzeros_out) if nonzero]
-    if lin.primals is not None:
-        cts = map(split_cotangent, cts, [x for x, nonzero in zip(lin.outs, lin.nonzeros_out) if nonzero])
-    cotangents = pull_back(lin.jaxpr, lin.residuals, list(cts))
-    if lin.primals is not None:
-        cotangents = map(sum_cotangent, cotangents, lin.primals)
-    return [instantiate_zeros(ct) for ct in cotangents]
+    return [instantiate_zeros(ct) for ct in pull_back(lin.jaxpr, lin.residuals, cts)]
 
 
 @source.api_boundary
@@ -406,7 +395,6 @@ def vjp(fun: AnyFunction, *primals: Any, has_aux: bool = False, reduce_axes: Seq
     info = debug_info("vjp", fun, primals)
     checked_fun = _with_checked_results(flat_fun)
     lin = linearize_flat(checked_fun, flat_primals, None, info, flat_fun.strip_aux)
-    lin.primals = flat_primals if checked_axes() else None
     in_tree = tree_structure(tuple(primals))
     pull = _make_vjp(info, lin, flat_primals, in_tree, flat_fun.out_tree)
     out = tree_unflatten(flat_fun.out_tree, lin.outs)
@@ -507,7 +495,6 @@ def _value_and_gradient(fun, argnums, has_aux, holomorphic, allow_int, args, kwa
     checked = _with_checked_results(flat_fun)
     flat_primals = [as_array(x) for x in leaves]
     lin = linearize_flat(checked, flat_primals, None, info, flat_fun.strip_aux)
-    lin.primals = flat_primals if checked_axes() else None
     value = tree_unflatten(flat_fun.out_tree, lin.outs)
     _check_scalar(value)
     check_grad_output("grad", typeof(value), holomorphic)
@@ -522,7 +509,8 @@ def describe_derivative(what, fun, argnums):
 
 
 def _one_like(aval):
-    return make_array(np.ones((), aval.dtype), aval.dtype, aval.weak_type)
+    one = make_array(np.ones((), aval.dtype), aval.dtype, aval.weak_type)
+    return vary_over(one, sorted(aval.varying, key=str)) if aval.varying else one
 
 
 def index_or_tuple(argnums):

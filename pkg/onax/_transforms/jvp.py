@@ -116,6 +116,12 @@ class JVPTrace(Trace):
     def write_ref(self, ref, value):
         ref, ref_tangent = self.unpack(ref)
         value, tangent = self.unpack(value)
+        if type(tangent) is not Zero and not typeof(value).varying <= typeof(ref).inner_aval.varying:
+            raise ValueError(
+                f"a reference of type {typeof(ref).str_short()} cannot take a differentiated value of type "
+                f"{typeof(value).str_short()}: make it of an array that varies over these mesh axes "
+                "(jax.lax.pcast(..., to='varying'))"
+            )
         if type(ref_tangent) is not Zero:
             with set_current_trace(self.rule_trace()):
                 tangent = instantiate_zeros(tangent)

@@ -201,7 +201,7 @@ def slice_aval(aval):
         if names_in(sharding.spec[0]):
             raise ValueError(f"0th dimension of all xs should be replicated. Got {sharding.spec}")
         sharding = NamedSharding(sharding.mesh, PartitionSpec(*sharding.spec[1:]))  # the other dimensions are split
-    return ShapedArray(aval.shape[1:], aval.dtype, aval.weak_type, sharding=sharding)
+    return ShapedArray(aval.shape[1:], aval.dtype, aval.weak_type, sharding=sharding, varying=aval.varying)
 
 
 # ---- shapes

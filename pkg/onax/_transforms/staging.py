@@ -4,6 +4,7 @@ import numpy as np
 
 from onax._core import jaxpr as core
 from onax._core import leaks
+from onax._core.axes import seen as seen_axes
 from onax._core.evaluate import eval_jaxpr
 from onax._core.explicit_axes import seen
 from onax._core.refs import REF_EFFECTS, AbstractRef, Ref
@@ -17,6 +18,7 @@ from onax._prims.convert import convert_element_type_p
 from onax._prims.creation import instantiate_zeros
 from onax._prims.refs import get_p, new_ref_p, swap_p
 from onax._transforms.sharding_types import typed_results
+from onax._transforms.varying_types import varying_in_scope, varying_results
 
 # Types of objects that stand for arrays without values -> function that gives their avals.  While a program is only
 # staged they can be constants, as in JAX.
@@ -75,6 +77,8 @@ class DynamicJaxprTrace(Trace):
 
     def new_arg(self, aval):
         """A tracer for one more argument."""
+        if seen_axes.varying:
+            aval = varying_in_scope(aval)
         var = core.Var(aval)
         self.invars.append(var)
         return DynamicJaxprTracer(self, aval, var, None)
@@ -140,6 +144,8 @@ class DynamicJaxprTrace(Trace):
         avals, effects = primitive.abstract(*in_avals, **params)
         if seen.explicit_axes:
             avals = typed_results(primitive, in_avals, avals, params)
+        if seen_axes.varying:
+            avals = varying_results(primitive, in_avals, avals, params)
         if AbstractRef in map(type, in_avals):
             effects = _check_takes_ref(primitive, effects)
         location = source.user_locations() if self.locates else None  # the program runs at once and is not shown

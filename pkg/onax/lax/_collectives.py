@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from onax._core.axes import axis_size as size_of_axis
-from onax._core.axes import names_of, varying_is_checked
+from onax._core.axes import manual_axes, names_of, varying_is_checked
 from onax._core.trace import Tracer, as_array, typeof
 from onax._ground.config import no_collectives
 from onax._ground.errors import ForbiddenCollectiveError
@@ -18,6 +18,7 @@ from onax._ground.typing import PyTree
 from onax._native.array import Array
 from onax._native.tree import tree_flatten, tree_map
 from onax._prims.collectives import (
+    all_gather_invariant_p,
     all_gather_p,
     all_to_all_p,
     axis_index_p,
@@ -27,13 +28,13 @@ from onax._prims.collectives import (
     ppermute_p,
     psum_invariant_p,
     psum_p,
-    pvary_p,
     reduce_scatter_p,
 )
 from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import add, mul
 from onax._prims.reductions import reduce_max, reduce_min
 from onax._prims.shaping import expand_dims, reduce_sum, squeeze
+from onax._prims.varying import pvary_p
 
 
 def _check_allowed(operation, axis_name):
@@ -122,8 +123,21 @@ def _psum(x, axis_name, groups):
     size = _group_size(names, None, "psum" if isinstance(x, (Tracer, Array)) else None)
     if not traced and groups is None:
         return _multiply_by_integer(x, size)
-    primitive = psum_invariant_p if varying_is_checked(names) else psum_p
-    return primitive.bind(as_array(x), axes=names, axis_index_groups=groups)
+    if groups is not None or not varying_is_checked(names):
+        return psum_p.bind(as_array(x), axes=names, axis_index_groups=groups)
+    _check_same_state("psum", typeof(x), names)
+    return psum_invariant_p.bind(as_array(x), axes=names, axis_index_groups=None)
+
+
+def _check_same_state(operation, aval, names):
+    """Raises ValueError if a value varies over some of these axes of a `shard_map` and not over the others."""
+    varying = [name in aval.varying for name in names]
+    if any(varying) and not all(varying):
+        raise ValueError(
+            f"jax.lax.{operation} can only accept axis_name which corresponds to one of varying, unreduced, reduced or "
+            f"invarying state of the input. Got input type: {aval.str_short()}, axes: {names} and input state: "
+            "{'varying', 'invarying'}"
+        )
 
 
 def _multiply_by_integer(x, n):
@@ -244,26 +258,30 @@ def all_gather(
       axis_index_groups: lists of indices along the axis: each group gathers its own values.
       axis: int, the position of the new axis, or the axis along which values are joined if `tiled`.
       tiled: whether values are joined along an existing axis.
-      to: must be "varying".
+      to: "varying", or "invarying": inside `shard_map`, the type of the result says that it is the same on all devices.
 
     Returns:
       Tree of the structure of `x`.
 
     Raises:
       NameError: the name is not in scope.
-      NotImplementedError: `to` is not "varying".
+      NotImplementedError: `to` is something else, or "invarying" with groups or without check_vma.
 
     Examples:
       >>> onax.vmap(lambda x: lax.all_gather(x, "i"), axis_name="i")(jnp.array([1, 3]))
       Array([[1, 3],
              [1, 3]], dtype=int32)
     """
-    if to != "varying":
-        raise NotImplementedError("all_gather gives varying values; to='reduced' is not supported")
+    if to not in ("varying", "invarying"):
+        raise NotImplementedError(f"all_gather: to={to!r} is not supported, only 'varying' and 'invarying'")
     _check_allowed("all_gather", axis_name)
     groups = _check_equal_groups(axis_index_groups, axis_name)
     names = names_of(axis_name)
     size = _group_size(names, groups)
+    if to == "invarying":
+        if groups is not None or not varying_is_checked(names):
+            raise NotImplementedError("all_gather(to='invarying') takes no groups, and needs shard_map with check_vma")
+        return tree_map(lambda leaf: _all_gather_invariant(as_array(leaf), axis, names, size, tiled), x)
 
     def one(leaf):
         leaf = as_array(leaf)
@@ -277,6 +295,13 @@ def all_gather(
         )
 
     return tree_map(one, x)
+
+
+def _all_gather_invariant(x, axis, names, size, tiled):
+    dimension = _canonical_axis(axis, x.ndim + (not tiled))
+    return all_gather_invariant_p.bind(
+        x, all_gather_dimension=dimension, axis_name=names, axis_size=size, tiled=bool(tiled)
+    )
 
 
 def _canonical_axis(axis, ndim):
@@ -587,13 +612,24 @@ def pcast(x: PyTree, axis_name: Any, *, to: str) -> Any:
       >>> onax.shard_map(f, mesh=mesh, in_specs=spec, out_specs=spec)(jnp.ones(2))
       Array([2., 2.], dtype=float32)
     """
-    if to != "varying":
+    if to in ("reduced", "unreduced"):
         raise NotImplementedError(f"pcast: to={to!r} is not supported, only to='varying'")
+    if to != "varying":
+        raise ValueError("Got unexpected `to` value. Allowed `to` values are: {'reduced', 'unreduced', 'varying'}")
     names = names_of(axis_name)
     if not varying_is_checked(names):
-        size_of_axis(names, "pvary")
+        if manual_axes().issuperset(names):
+            return x
         raise ValueError("pvary should be called under jax.shard_map.")
-    return tree_map(lambda leaf: pvary_p.bind(as_array(leaf), axes=names), x)
+    return tree_map(lambda leaf: _to_varying(as_array(leaf), names), x)
+
+
+def _to_varying(x, names):
+    aval = typeof(x)
+    _check_same_state("pcast", aval, names)
+    if aval.varying.issuperset(names):
+        raise ValueError("Unsupported pcast from=varying, to='varying'")
+    return pvary_p.bind(x, axes=names)
 
 
 def axis_index(axis_name: Any) -> Array:

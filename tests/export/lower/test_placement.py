@@ -6,10 +6,10 @@ import pytest
 import onax
 from onax import lax
 from onax.export import export
-from onax.sharding import NamedSharding, PartitionSpec
+from onax.sharding import AxisType, NamedSharding, PartitionSpec
 
 X = np.arange(4, dtype=np.float32)
-SHARDING = NamedSharding(onax.make_mesh((1,), ("i",)), PartitionSpec("i"))
+SHARDING = NamedSharding(onax.make_mesh((1,), ("i",), (AxisType.Auto,)), PartitionSpec("i"))
 
 
 @pytest.mark.parametrize(

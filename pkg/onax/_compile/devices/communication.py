@@ -9,7 +9,7 @@ from onax._core.axes import names_of
 from onax._core.facts import NAMED_AXIS
 from onax._core.jaxpr import jaxprs_in_params
 from onax._ground.source import summarize
-from onax._prims.collectives import pvary_p
+from onax._prims.varying import pvary_p
 
 _GATHERED = "the operation has no rule for split operands, so every device gathers them and computes the whole result"
 _REMEDY = (

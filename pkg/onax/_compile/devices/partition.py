@@ -48,7 +48,7 @@ from onax._control.while_loop import while_p, with_scalar_condition
 from onax._core.axes import AxisData, names_of
 from onax._core.evaluate import interpreter_of
 from onax._core.facts import CALLS_PYTHON, NAMED_AXIS
-from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxprs_in_params
+from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, jaxprs_in_params
 from onax._core.programs import called_program
 from onax._core.rewrite import eliminate_dead_code
 from onax._core.sharding import NamedSharding
@@ -58,10 +58,8 @@ from onax._ground.devices import current_default, get_backend
 from onax._ground.errors import LoweringError
 from onax._native.array import make_array
 from onax._native.jit_function import Executable
-from onax._prims.collectives import axis_index_p, psum_invariant_p, pvary_p, split_cotangent_p, sum_cotangent_p
-from onax._prims.creation import full_like
-from onax._prims.elementwise import div
-from onax._transforms.staging import trace_to_jaxpr
+from onax._prims.collectives import axis_index_p
+from onax._prims.varying import pvary_p
 from onax.export.graph.transfers import loops_that_bounce
 
 _NO_AXES = frozenset()
@@ -238,10 +236,6 @@ class _RegionPartitioner(_Partitioner):
             return builder.add_thunk(AxisIndexThunk(eqn.outvars[0], axes, [self.region.size((a,)) for a in axes]))
         if primitive is pvary_p:
             return [builder.alias(eqn.invars[0], varying[0] | set(eqn.params["axes"]))]
-        if primitive is split_cotangent_p:
-            return self._split_cotangent(builder, eqn, varying)
-        if primitive is sum_cotangent_p:
-            return self._sum_cotangent(builder, eqn, varying)
         if not self.is_boundary(eqn) and not any(jaxprs_in_params(eqn.params)):
             builder.varying.update(zip(eqn.outvars, self.varying_results(eqn, varying)))
             return self.add_host_thunk(builder, eqn)
@@ -256,23 +250,6 @@ class _RegionPartitioner(_Partitioner):
             return builder.inline(global_program(eqn.params["jaxpr"], params), eqn.invars)
         outs = builder.inline(nested_program(eqn.params["jaxpr"], params), eqn.invars)
         return [builder.alias(x, builder.axes_of(x) - names) for x in outs]
-
-    def _split_cotangent(self, builder, eqn, varying):
-        """Divides a cotangent among the devices along which neither it nor its primal value varies."""
-        count = self.region.size(set(eqn.params["axes"]) - varying[1] - varying[2])
-        if count == 1:
-            return eqn.invars[:1]
-        x = eqn.invars[0]
-        return builder.inline(trace_to_jaxpr(lambda ct: [div(ct, full_like(ct, count))], [x.aval]), [x])
-
-    def _sum_cotangent(self, builder, eqn, varying):
-        """Sums the parts of a cotangent along the axes along which its primal value does not vary."""
-        axes = tuple(a for a in self.region.names if a in set(eqn.params["axes"]) - varying[1])
-        if not axes:
-            return eqn.invars[:1]
-        params = {"axes": axes, "axis_index_groups": None}
-        new = JaxprEqn(eqn.invars[:1], eqn.outvars, psum_invariant_p, params, source_info=eqn.source_info)
-        return self._add_collective(builder, new, axes)
 
     def _add_collective(self, builder, eqn, axes):
         """Adds a CollectiveThunk along some axes, unless its operands are the same along them."""

@@ -17,6 +17,7 @@ from onax._core.slots import Slot
 from onax._ground import processes
 from onax._native.array import make_array
 from onax._prims.collectives import (
+    all_gather_invariant_p,
     all_gather_p,
     all_to_all_p,
     pmax_p,
@@ -284,7 +285,7 @@ def _joined(chunks, d):
 # ---- rearrangements
 
 
-@process_collectives.rule(all_gather_p)
+@process_collectives.rule(all_gather_p, all_gather_invariant_p)
 def _all_gather(link, buffers, params):
     return _gathered(link, buffers, params) if link.is_even else None
 

@@ -7,14 +7,10 @@ from onax._control.jit_call import jit_p
 from onax._control.optimization_barrier import optimization_barrier_p
 from onax._control.reducers import reduce_p
 from onax._control.shard_map import ManualRegion, shard_map_p
-from onax._core.axes import names_of
 from onax._core.evaluate import eval_jaxpr
-from onax._core.jaxpr import JaxprEqn, Var, jaxprs_in_params
 from onax._core.meshes import UNCONSTRAINED
-from onax._core.programs import replace_programs
-from onax._core.rewrite import map_equations
 from onax._core.sharding import NamedSharding
-from onax._prims.collectives import all_gather_p, pbroadcast_p, pmax_p, pmin_p, pvary_p
+from onax._prims.collectives import all_gather_p, pbroadcast_p, pmax_p, pmin_p
 from onax._prims.creation import copy_p
 from onax._prims.placement import device_put_p, fit_sharding, sharding_constraint_p
 from onax._prims.reductions import (
@@ -225,8 +221,8 @@ def _shard_map(p, operands, eqn):
     p.check_mesh(params["mesh"], eqn)
     region = ManualRegion.of(params)
     blocks = [p.block_of(x, axes_of_spec(spec, x.aval.ndim)) for x, spec in zip(operands, params["in_specs"])]
-    body = with_varying_gathers(params["jaxpr"]) if region.checked else params["jaxpr"]
-    with region.scope():
+    body = params["jaxpr"]
+    with region.scope(typed=False):
         outs = eval_jaxpr(body, body.consts, *blocks)
     results = []
     for x, spec, v in zip(outs, params["out_specs"], eqn.outvars):
@@ -235,23 +231,3 @@ def _shard_map(p, operands, eqn):
             x = pbroadcast_p.bind(x, axis_name=unmentioned, source=0)
         results.append(ShardedValue(x, v.aval, axes_of_spec(spec, v.aval.ndim)))
     return results
-
-
-def with_varying_gathers(jaxpr):
-    """The body of a region that checks which values vary, for one that does not: there, gathered values count as
-    varying."""
-    if "varying gathers" not in jaxpr.cache:
-        jaxpr.cache["varying gathers"] = map_equations(jaxpr, _with_varying_result)
-    return jaxpr.cache["varying gathers"]
-
-
-def _with_varying_result(eqn):
-    eqn = replace_programs(eqn, with_varying_gathers) if any(jaxprs_in_params(eqn.params)) else eqn
-    if eqn.primitive is not all_gather_p and eqn.primitive is not pbroadcast_p:
-        return [eqn]
-    gathered = Var(eqn.outvars[0].aval)
-    axes = names_of(eqn.params["axis_name"])
-    return [
-        eqn.replace(outvars=[gathered]),
-        JaxprEqn([gathered], eqn.outvars, pvary_p, {"axes": axes}, source_info=eqn.source_info),
-    ]

@@ -1,0 +1,150 @@
+"""The arguments of `shard_map`: the mesh, and the specs of its function's arguments and results."""
+
+import math
+
+from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec, get_abstract_mesh, get_mesh
+from onax._core.paths import broadcast_prefix, prefix_errors
+from onax._core.sharding import NamedSharding, names_in
+from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
+from onax._native.array import ArrayImpl
+from onax._native.tree import tree_leaves, tree_unflatten
+from onax._transforms.flatten import argument_names, fun_name, fun_signature
+
+REPLICATED = PartitionSpec()
+
+
+class _Infer:
+    """Stands for in_specs that are inferred from the shardings of the arguments."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return "Infer"
+
+
+Infer = _Infer()
+
+
+def mesh_for(mesh, leaves):
+    """The Mesh of a call, given its argument `mesh`: that in context, or of the arguments, for an AbstractMesh."""
+    mesh = get_mesh() if mesh is None else mesh
+    if mesh.empty:
+        raise ValueError("The context mesh cannot be empty. Use `jax.set_mesh(mesh)` to enter into a mesh context")
+    if not isinstance(mesh, AbstractMesh):
+        return mesh
+    concrete = get_mesh()
+    if isinstance(concrete, Mesh) and not concrete.empty and mesh in (concrete.abstract_mesh, get_abstract_mesh()):
+        return concrete
+    shardings = [x.sharding for x in leaves if isinstance(x, ArrayImpl)]
+    for sharding in shardings:
+        if isinstance(sharding, NamedSharding) and sharding.mesh.abstract_mesh == mesh:
+            return sharding.mesh
+    raise ValueError(
+        "Please pass `jax.Array`s with a `NamedSharding` as input to `shard_map` when passing `AbstractMesh` to the "
+        f"mesh argument, or set a mesh of devices: there is none here for {mesh}"
+    )
+
+
+def axes_of_specs(specs):
+    """The mesh axes that a tree of specs names."""
+    is_spec = lambda x: isinstance(x, PartitionSpec)
+    return {a for spec in tree_leaves(specs, is_leaf=is_spec) if is_spec(spec) for part in spec for a in names_in(part)}
+
+
+def _check_spec(name, spec, manual):
+    if not isinstance(spec, PartitionSpec):
+        raise TypeError(
+            f"shard_map {name} argument must be a pytree of `jax.sharding.PartitionSpec` instances, but:\n\n"
+            f"  a leaf of {name} is {spec!r} of type {type(spec).__name__}"
+        )
+    for entry in spec:
+        for axis in names_in(entry):
+            if axis not in manual:
+                raise ValueError(
+                    f"shard_map {name} argument must refer to an axis marked as manual ({manual}), but:\n\n"
+                    f"  {name} refers to {axis!r}\n\nCheck the {name} values passed to shard_map."
+                )
+
+
+def _broadcast_specs(name, specs, full):
+    """One spec for each leaf of `full`, or None."""
+    return broadcast_prefix_as(f"shard_map {name}", specs, full)
+
+
+def broadcast_prefix_as(name, specs, full):
+    """For each leaf of `full` the spec at its prefix; raises ValueError, which names `name`, if there is none."""
+    is_leaf = lambda x: x is None or isinstance(x, PartitionSpec)
+    for error in prefix_errors(specs, full, is_leaf):
+        raise error(name)
+    return broadcast_prefix(specs, full, is_leaf)
+
+
+def specs_of_arguments(f, in_specs, mesh, manual, args):
+    """(specs, leaves of the arguments): with None for a leaf that the function gets as it is, of any type."""
+    leaves = tree_leaves(args)
+    if in_specs is Infer:
+        return [_stated_spec(x, mesh) for x in map(_checked, leaves)], list(map(as_array, leaves))
+    specs = _broadcast_specs("in_specs", in_specs, args)
+    leaves = [x if spec is None else as_array(_checked(x)) for x, spec in zip(leaves, specs)]
+    for spec in specs:
+        if spec is not None:
+            _check_spec("in_specs", spec, manual)
+    names = argument_names(fun_signature(f), args, {})
+    for i, (x, spec) in enumerate(zip(leaves, specs)):
+        if spec is not None:
+            _check_argument(f, names[i] if i < len(names) else f"args[{i}]", x, spec, mesh)
+    return specs, leaves
+
+
+def _checked(x):
+    if not valid_jaxtype(x):
+        raise TypeError(f"Argument '{x}' of type {type(x)} is not a valid JAX type")
+    return x
+
+
+def _stated_spec(x, mesh):
+    """The spec over the mesh that an array has, or the type of a traced value states."""
+    sharding = typeof(x).stated_sharding if isinstance(x, Tracer) else x.sharding
+    if not isinstance(sharding, NamedSharding):
+        return REPLICATED
+    own, other = (m if isinstance(m, AbstractMesh) else m.abstract_mesh for m in (sharding.mesh, mesh))
+    same = sharding.mesh == mesh or (isinstance(sharding.mesh, AbstractMesh) and own == other)
+    return sharding.spec if same else REPLICATED
+
+
+def _check_argument(f, name, x, spec, mesh):
+    aval = typeof(x)
+    if len(spec) > aval.ndim:
+        raise ValueError(
+            f"shard_map applied to the function '{fun_name(f)}' was given an in_specs entry which is too long to be "
+            f"compatible with the corresponding input value from the function:\n\nin_specs is {spec} which has length "
+            f"{len(spec)}, but the argument {name} has shape {aval.str_short()}, which has rank {aval.ndim} (and "
+            f"{aval.ndim} < {len(spec)})"
+        )
+    for i, entry in enumerate(spec):
+        count = math.prod(mesh.shape[a] for a in names_in(entry))
+        if aval.shape[i] % count:
+            axes = " and ".join(f"{a!r} (of size {mesh.shape[a]})" for a in names_in(entry))
+            raise ValueError(
+                f"shard_map applied to the function '{fun_name(f)}' was given argument arrays with axis sizes that are "
+                "not evenly divisible by the corresponding mesh axis sizes:\n\nThe mesh given has shape "
+                f"{tuple(mesh.axis_sizes)} with corresponding axis names {tuple(mesh.axis_names)}.\n\nThe argument "
+                f"{name} of shape {aval.str_short()} has in_specs {spec}, which maps array axis {i} (of size "
+                f"{aval.shape[i]}) to mesh axis {axes}, but {count} does not evenly divide {aval.shape[i]}"
+            )
+
+
+def specs_of_results(f, out_specs, manual, tree, avals):
+    """The specs of a function's results, whose shards have these types."""
+    specs = _broadcast_specs("out_specs", out_specs, tree_unflatten(tree, [0] * tree.num_leaves))
+    specs = [REPLICATED if spec is None else spec for spec in specs]
+    for spec, aval in zip(specs, avals):
+        _check_spec("out_specs", spec, manual)
+        if len(spec) > aval.ndim:
+            raise ValueError(
+                f"shard_map applied to the function '{fun_name(f)}' was given an out_specs entry which is too long to "
+                f"be compatible with the corresponding output value from the function:\n\nout_specs is {spec} which "
+                f"has length {len(spec)}, but the output has shape {aval.str_short()}, which has rank {aval.ndim} (and "
+                f"{aval.ndim} < {len(spec)})"
+            )
+    return specs

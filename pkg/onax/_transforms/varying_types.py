@@ -1,0 +1,135 @@
+"""Varying values in types: which results inside `shard_map` vary over which axes of the mesh.
+
+With check_vma, types in the body of a `shard_map` say over which of its axes a value may differ from device to device:
+`f32[2]{V:x}`.  Operands of one operation vary over the same axes: `pvary` turns a value that is the same on all devices
+into one that varies, and its transpose, `psum_invariant`, sums cotangents over the devices.  So derivatives with
+respect to values that do not vary are sums over all devices.
+
+A rule of the slot `varying_type` gets the axes over which the operands vary and gives those of the results.  Operations
+that hold programs have results of the types that their programs have, and those with `OWN_TYPES` the types they state.
+"""
+
+import functools
+
+from onax._core.axes import checked_axes, names_of
+from onax._core.facts import NAMED_AXIS
+from onax._core.jaxpr import jaxprs_in_params
+from onax._core.programs import programs
+from onax._core.refs import AbstractRef
+from onax._core.slots import Slot
+from onax._core.trace import as_array, typeof
+from onax._native.avals import ShapedArray
+from onax._native.hooks import hooks
+from onax._native.tree import tree_map
+from onax._prims.collectives import all_gather_invariant_p, axis_index_p, pmax_p, pmin_p, psum_invariant_p
+from onax._prims.varying import pvary_p, vary_over
+
+varying_type = Slot(
+    "varying_type",
+    "rule(axes over which any operand varies, params) -> axes over which the results vary",
+    "Results vary over the axes over which an operand does.",
+    "onax",
+)
+
+
+OWN_TYPES = "own types"  # the rule of operations that hold functions: types are those that they state
+CHOSEN_BY_FIRST = "chosen by the first operand"  # that of operations whose first operand says which program runs
+
+
+def _names(params):
+    """The axes that a collective names."""
+    return names_of(params["axes"] if "axes" in params else params["axis_name"])
+
+
+@varying_type.rule(psum_invariant_p, pmax_p, pmin_p, all_gather_invariant_p)
+def _reduced(varying, params):
+    """Sums in groups differ from group to group."""
+    return varying if params.get("axis_index_groups") else varying.difference(_names(params))
+
+
+varying_type.set(pvary_p, lambda varying, params: varying.union(params["axes"]))
+varying_type.set(axis_index_p, lambda varying, params: frozenset(_names(params)))
+
+NO_VARYING = frozenset()
+
+
+def varying_axes(aval):
+    """The mesh axes over which values of a type vary, or those that a reference holds."""
+    if isinstance(aval, AbstractRef):
+        aval = aval.inner_aval
+    return aval.varying if isinstance(aval, ShapedArray) else NO_VARYING
+
+
+def vary_like(aval, *others):
+    """The type, which varies over the axes of the others too."""
+    varying = NO_VARYING.union(*map(varying_axes, others))
+    return aval if varying <= varying_axes(aval) else aval.update(varying=aval.varying | varying)
+
+
+def varying_in_scope(aval):
+    """The type without axes that are none of the present `shard_map`'s."""
+    varying = varying_axes(aval)
+    if not varying:
+        return aval
+    kept = varying.intersection(checked_axes())
+    return aval if len(kept) == len(varying) else aval.update(varying=kept)
+
+
+def with_varying_results(fun, axes):
+    """The function, whose results vary over these mesh axes."""
+
+    @functools.wraps(fun)
+    def varying(*args, **kwargs):
+        return tree_map(lambda x: vary_over(as_array(x), axes), fun(*args, **kwargs))
+
+    return varying
+
+
+def varying_results(primitive, in_avals, out_avals, params):
+    """The types of results, which say over which axes they vary.
+
+    `out_avals` is the type of the one result, or a list.
+    """
+    several = primitive.multiple_results
+    outs = list(out_avals) if several else [out_avals]
+    axes = checked_axes()
+    if axes and not _has_own_types(primitive, params):
+        varying = NO_VARYING.union(*map(varying_axes, in_avals))
+        rule = varying_type.get(primitive)
+        if rule is not None:
+            varying = rule(varying, params)
+        varying = varying.intersection(axes)
+        outs = [_update(a, varying) for a in outs]
+    else:
+        outs = list(map(varying_in_scope, outs))
+        if axes and varying_type.get(primitive) is CHOSEN_BY_FIRST:
+            outs = [_update(a, varying_axes(a) | varying_axes(in_avals[0])) for a in outs]
+    return outs if several else outs[0]
+
+
+def _update(aval, varying):
+    return aval.update(varying=varying) if isinstance(aval, ShapedArray) and aval.varying != varying else aval
+
+
+def _has_own_types(primitive, params):
+    """Whether the types of an operation's results, and those of its operands, are those that it holds."""
+    return varying_type.get(primitive) is OWN_TYPES or primitive in programs or any(jaxprs_in_params(params))
+
+
+def vary_operands(primitive, operands, params):
+    """The operands of an operation, all of which then vary over the same axes.
+
+    Those of a collective vary over its axes too; operations that hold programs take operands as they are.
+    """
+    if (len(operands) < 2 and NAMED_AXIS not in primitive.facts) or _has_own_types(primitive, params):
+        return operands
+    axes, varying = checked_axes(), [varying_axes(typeof(x)) for x in operands]
+    needed = NO_VARYING.union(*varying)
+    if NAMED_AXIS in primitive.facts and primitive not in (pvary_p, axis_index_p):
+        needed = needed.union(_names(params)).intersection(axes)
+    if all(own == needed for own in varying):
+        return operands
+    return tuple(vary_over(x, [a for a in axes if a in needed]) for x in operands)
+
+
+hooks.vary_operands = vary_operands

@@ -1,0 +1,52 @@
+"""The arguments of shard_map: specs that are None, meshes without devices, errors."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+from onax.sharding import PartitionSpec as P
+from virtual_devices import MODES, eight_devices, mesh
+
+X = np.arange(8, dtype=np.float32)
+
+
+@pytest.fixture(autouse=True, params=MODES)
+def devices(request):
+    with eight_devices(MODES[request.param]):
+        yield
+
+
+def mapped(f, i, o, **options):
+    return jax.shard_map(f, mesh=mesh(x=4, y=2), in_specs=i, out_specs=o, **options)
+
+
+def test_arguments_without_specs():
+    """The function gets them as they are: objects of any type, Python numbers for shapes, traced values too."""
+    seen = []
+
+    def body(kind, n, v, scale):
+        seen.append((kind, n))
+        return v.reshape(n, -1) * scale
+
+    f = mapped(body, (None, None, P("x"), None), P("x"))
+    for call in (f, jax.jit(f, static_argnums=(0, 1))):
+        assert np.array_equal(call("text", 1, X, 2.0), 2 * X.reshape(4, 2)) and seen[-1] == ("text", 1)
+    slope = jax.grad(lambda scale: f(object, 1, X, scale).sum())(3.0)
+    assert slope == X.sum() and seen[-1] == (object, 1)
+    with pytest.raises(TypeError, match="not a valid JAX type"):
+        mapped(body, (P(), None, P("x"), None), P("x"))("text", 1, X, 2.0)
+
+
+def test_abstract_mesh_of_the_arguments():
+    whole = mesh(x=4, y=2)
+    f = jax.shard_map(lambda v: v * 2, mesh=whole.abstract_mesh, in_specs=P("x"), out_specs=P("x"))
+    assert np.array_equal(f(jax.device_put(X, jax.NamedSharding(whole, P("x")))), 2 * X)
+    with pytest.raises(ValueError, match="as input to `shard_map` when passing"):
+        f(X)
+
+
+def test_refusals():
+    with pytest.raises(TypeError, match="shard_map requires a callable for its first argument, but got 3"):
+        mapped(3, P("x"), P("x"))
+    with pytest.raises(TypeError, match="shard_map in_specs argument must be a pytree of"):
+        mapped(lambda v: v, (3,), P("x"))(X)
