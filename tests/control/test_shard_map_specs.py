@@ -50,3 +50,22 @@ def test_refusals():
         mapped(3, P("x"), P("x"))
     with pytest.raises(TypeError, match="shard_map in_specs argument must be a pytree of"):
         mapped(lambda v: v, (3,), P("x"))(X)
+
+
+def test_types_over_some_axes():
+    """Inside, the mesh of explicit types says which axes are mapped over, as the mesh in context does."""
+    seen = []
+
+    def body(v):
+        here = jax.sharding.get_abstract_mesh()
+        assert jax.typeof(v).sharding == jax.NamedSharding(here, P(None, "y")) and "memory_kind" not in repr(seen)
+        seen.append(jax.typeof(v).sharding)
+        return 2 * v
+
+    explicit = jax.make_mesh((4, 2), ("x", "y"))
+    x = jax.device_put(np.arange(16, dtype=np.float32).reshape(8, 2), jax.NamedSharding(explicit, P("x", "y")))
+    f = jax.shard_map(body, mesh=explicit, in_specs=P("x"), out_specs=P("x"), axis_names={"x"})
+    for call in (f, jax.jit(f)):
+        out = call(x)
+        assert np.array_equal(out, 2 * x) and str(jax.typeof(out)) == "float32[8@x,2@y]"
+    assert "axis_types=(Manual, Explicit)" in repr(seen[0])

@@ -33,7 +33,7 @@ from onax._core.axes import AxisData, manual_axes, named_axes_in_scope
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.lists import merge_lists, reject, select
-from onax._core.meshes import PartitionSpec
+from onax._core.meshes import AxisType, PartitionSpec
 from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.refs import AbstractRef, check_distinct
 from onax._core.result_checks import SPECIAL
@@ -127,7 +127,10 @@ class ManualRegion:
         if stated is None:
             return aval.update(shape=tuple(shape))
         rest = PartitionSpec(*(tuple(a for a in names_in(entry) if a not in self.names) for entry in stated.spec))
-        return aval.update(shape=tuple(shape), sharding=explicit_sharding(stated.update(spec=rest), len(shape)))
+        mesh = stated.mesh.update_axis_types(dict.fromkeys(self.names, AxisType.Manual))
+        return aval.update(
+            shape=tuple(shape), sharding=explicit_sharding(stated.update(mesh=mesh, spec=rest), len(shape))
+        )
 
     def varying_aval(self, aval, spec):
         """The type of a shard, which says that it varies over the axes in the spec."""
@@ -151,11 +154,16 @@ class ManualRegion:
         whole = self.unshard_aval(aval, spec)
         if self.mesh.size == 1 or not self.mesh.explicit_axes or type(aval) is not ShapedArray:
             return whole
-        stated = aval.stated_sharding
-        inside = [names_in(entry) for entry in stated.spec] if stated is not None else [()] * whole.ndim
-        outside = [names_in(entry) for entry in spec] + [()] * (whole.ndim - len(spec))
-        names = PartitionSpec(*((*o, *i) for o, i in zip(outside, inside, strict=True)))
-        return whole.update(sharding=explicit_sharding(NamedSharding(self.mesh, names), whole.ndim))
+        sharding = NamedSharding(self.mesh, self.result_spec(aval, spec))
+        return whole.update(sharding=explicit_sharding(sharding, whole.ndim))
+
+    def result_spec(self, aval, spec):
+        """The spec of the global value whose shards have this type: the axes in the type beside those in `spec`."""
+        stated = getattr(aval, "stated_sharding", None)
+        if stated is None:
+            return spec
+        outside = [names_in(entry) for entry in spec] + [()] * (aval.ndim - len(spec))
+        return PartitionSpec(*((*o, *names_in(i)) for o, i in zip(outside, stated.spec, strict=True)))
 
 
 # ---- one program of all devices
@@ -289,7 +297,8 @@ def _impl(*args, jaxpr, **params):
     program = global_program(jaxpr, params)
     with automatic_axes():  # operations on the parts of all devices give whole values, not values with those types
         outs = eval_jaxpr(program, program.consts, *args)
-    return [shard_array(x, NamedSharding(params["mesh"], s)) for x, s in zip(outs, params["out_specs"])]
+    specs = map(ManualRegion.of(params).result_spec, jaxpr.out_avals, params["out_specs"])
+    return [shard_array(x, NamedSharding(params["mesh"], spec)) for x, spec in zip(outs, specs)]
 
 
 def _program_of_equation(jaxpr, params):

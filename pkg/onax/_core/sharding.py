@@ -325,7 +325,9 @@ class NamedSharding(Sharding):
         return hash((self.mesh, self.spec, self.memory_kind))
 
     def __repr__(self):
-        return f"NamedSharding(mesh={self.mesh!s}, spec={self.spec!r}, memory_kind={self.memory_kind})"
+        abstract = self._memory_kind is None and isinstance(self.mesh, AbstractMesh)
+        memory = "" if abstract else f", memory_kind={self.memory_kind}"
+        return f"NamedSharding(mesh={self.mesh!s}, spec={self.spec!r}{memory})"
 
     def __reduce__(self):
         return _make_named, (self.mesh, self.spec, self._memory_kind)

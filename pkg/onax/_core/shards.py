@@ -4,8 +4,9 @@ import functools
 import itertools
 from dataclasses import dataclass
 
+from onax._core.axes import manual_axes
 from onax._core.explicit_axes import sharded_array, spanning_array
-from onax._core.meshes import AbstractMesh, PartitionSpec
+from onax._core.meshes import AbstractMesh, PartitionSpec, get_abstract_mesh
 from onax._core.redistribution import is_spanning, redistribute
 from onax._core.sharding import NamedSharding, SingleDeviceSharding, replica_ids
 from onax._ground import devices
@@ -109,8 +110,8 @@ _NO_MESH = AbstractMesh((), ())
 
 
 def aval_sharding(aval):
-    """The sharding of an aval without one: over a mesh without axes."""
-    return NamedSharding(_NO_MESH, PartitionSpec(*(None,) * aval.ndim))
+    """The sharding of an aval without one: over a mesh without axes, or inside `shard_map` over that in context."""
+    return NamedSharding(get_abstract_mesh() if manual_axes() else _NO_MESH, PartitionSpec(*(None,) * aval.ndim))
 
 
 def array_sharding(x):
