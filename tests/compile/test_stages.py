@@ -160,3 +160,33 @@ def test_references_that_a_compiled_function_is_given_or_closes_over():
     two = jit(lambda a, b: a[...] + b[...]).lower(given, inside).compile()
     with pytest.raises(ValueError, match="only one reference to a mutable array may be passed"):
         two(given, given)
+
+
+@pytest.mark.parametrize("size", [3, 30000])
+def test_compiled_functions_donate(size):
+    compiled = jit(lambda x, y: x + y, donate_argnums=0).lower(jnp.ones(size), jnp.ones(size)).compile()
+    x, y = jnp.ones(size), jnp.ones(size)
+    result = compiled(x, y)
+    assert (x.is_deleted(), y.is_deleted(), float(result[0])) == (True, False, 2.0)
+    assert float(compiled(result, y)[0]) == 3.0 and result.is_deleted()
+    with pytest.raises(JaxRuntimeError, match="previously donated in the same call"):
+        compiled(y, y)
+    kept = np.ones(size, np.float32)
+    compiled(kept, kept)
+    assert kept[0] == 1.0
+
+
+def test_donations_that_no_result_can_use_warn_when_a_function_is_lowered():
+    with pytest.warns(UserWarning, match=r"Some donated buffers were not usable: float32\[3\]"):
+        compiled = jit(lambda x: x.sum(), donate_argnums=0).lower(jnp.ones(3)).compile()
+    x = jnp.ones(3)
+    compiled(x)
+    assert not x.is_deleted()
+
+
+@pytest.mark.parametrize("method", ["as_text", "compiler_ir"])
+def test_unknown_dialects_are_refused(method):
+    lowered = jit(jnp.sin).lower(1.0)
+    with pytest.raises(ValueError, match="unknown dialect: foo"):
+        getattr(lowered, method)("foo")
+    assert all(getattr(lowered, method)(dialect) is not None for dialect in (None, "hlo", "stablehlo"))

@@ -6,20 +6,25 @@ shardings of the results, and caches the executable with the program.
 
 import functools
 import time
-import warnings
 from dataclasses import dataclass
 
 from onax._compile import pipeline, placement, sessions
 from onax._compile.call import log_step, log_time, run_on_refs, stage_call, takes_refs
 from onax._compile.debug_nans import check_special
+from onax._compile.donation import (
+    delete_moved,
+    moved_donations,
+    refuse_double_donation,
+    usable_donations,
+    warn_of_unused,
+)
 from onax._compile.jit_options import hashable
 from onax._compile.lazy_import import multi_device
 from onax._compile.stages import Traced
 from onax._core.result_checks import SPECIAL
-from onax._ground import source, spans
+from onax._ground import spans
 from onax._ground.config import KEY_REUSE, config
 from onax._ground.devices import current_default
-from onax._ground.errors import JaxRuntimeError
 from onax._native import context
 from onax._native.array import ArrayImpl
 from onax._native.jit_function import CacheEntry
@@ -37,7 +42,7 @@ def run_first_call(call, programs):
     options, moved = call.options, []
     if options.in_shardings is not None:
         given, call.leaves = call.leaves, multi_device().call_shardings.put_arguments(call)
-        moved = _moved_donations(call, given)
+        moved = moved_donations(call.donated_flags(), given, call.leaves)
     staged = stage_call(call, programs)
     if config.jax_no_execution:
         raise RuntimeError(f"JAX tried to execute function jit({call.name}), but the no_execution config option is set")
@@ -58,9 +63,7 @@ def run_first_call(call, programs):
     else:
         with spans.span(f"jit_{call.name}"):
             result = entry.run(call.leaves)
-    for array, copy in moved:
-        if copy.is_deleted():
-            array.delete()
+    delete_moved(moved)
     if watched & SPECIAL:
         check_special(call, result)
     if options.out_shardings is not None:
@@ -70,17 +73,6 @@ def run_first_call(call, programs):
     if watched or shardings is not None or options.in_shardings is not None or options.out_shardings is not None:
         return result, None  # every call needs Python code to check or move arguments or results
     return result, entry
-
-
-def _moved_donations(call, given):
-    """Pairs of a donated array and what stands for it on the devices of `in_shardings`, where both can share memory."""
-    pairs = []
-    for array, copy, donated in zip(given, call.leaves, call.donated_flags()):
-        if donated and array is not copy and type(array) is ArrayImpl and type(copy) is ArrayImpl:
-            target = copy.sharding
-            if target.is_fully_replicated or array.sharding.is_equivalent_to(target, array.ndim):
-                pairs.append((array, copy))
-    return pairs
 
 
 def _run_in_processes(call, staged, out_shardings):
@@ -106,36 +98,16 @@ def _compile_call(call, staged, shardings):
     donated = ()
     if (options.donate_argnums or options.donate_argnames) and not context.option_word() & SPECIAL:  # may run twice
         flags = call.donated_flags()
-        donated = _usable_donations(flags, call.avals, jaxpr.out_avals)
-        unused = [a.str_short() for i, (a, flag) in enumerate(zip(call.avals, flags)) if flag and i not in donated]
-        if unused:
-            warnings.warn(f"Some donated buffers were not usable: {', '.join(unused)}.", stacklevel=source.stacklevel())
+        donated = usable_donations(flags, call.avals, jaxpr.out_avals)
+        warn_of_unused(flags, donated, call.avals)
     return CacheEntry(
         executable,
         staged.out_tree,
         device=device,
         committed=committed,
         donated=donated,
-        refuse_donation=_refuse_double_donation,
+        refuse_donation=refuse_double_donation,
     )
-
-
-def _refuse_double_donation(position, other):
-    raise JaxRuntimeError(
-        "INVALID_ARGUMENT: Attempt to use a buffer that was previously donated in the same call: the flattened "
-        f"argument {position}, which is donated, is the flattened argument {other} too"
-    )
-
-
-def _usable_donations(donated, in_avals, out_avals):
-    """Positions of donated arguments that can be reused for a result, one of equal shape and dtype for each."""
-    result_types = [(a.shape, a.dtype) for a in out_avals]
-    used = []
-    for i, (flag, aval) in enumerate(zip(donated, in_avals)):
-        if flag and (aval.shape, aval.dtype) in result_types:
-            result_types.remove((aval.shape, aval.dtype))
-            used.append(i)
-    return used
 
 
 @dataclass(slots=True, eq=False)

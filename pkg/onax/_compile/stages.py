@@ -5,6 +5,13 @@ from dataclasses import dataclass
 from onax._compile import memory, pipeline, placement
 from onax._compile.call import run_on_refs, takes_refs
 from onax._compile.cost import analyze, size_in_bytes
+from onax._compile.donation import (
+    delete_moved,
+    moved_donations,
+    refuse_double_donation,
+    usable_donations,
+    warn_of_unused,
+)
 from onax._compile.graph_text import graph_text, host_nodes, model_proto
 from onax._compile.lazy_import import measurement, multi_device
 from onax._core.layout import Format, Layout
@@ -76,6 +83,10 @@ class CallSignature:
             return self.jaxpr
         return placement.partitioned(self.jaxpr, self.shardings.arguments, self.shardings.results)
 
+    def donations(self):
+        """Positions of the donated leaves that results reuse."""
+        return usable_donations(self.donated, self.in_avals_flat, self.out_avals_flat)
+
     def arg_names(self):
         """A path for each argument leaf."""
         return self.jaxpr.debug_info.arg_names
@@ -146,6 +157,8 @@ class Traced(Stage):
         """The ONNX graph.  Raises LoweringError for an operation without an ONNX form."""
         s = self._signature
         computation = pipeline.optimize(s.program(), s.fun_name, s.options.keep_unused)
+        if any(s.donated):
+            warn_of_unused(s.donated, s.donations(), s.in_avals_flat)
         return Lowered(s, computation, pipeline.lower_native(computation))
 
 
@@ -176,7 +189,12 @@ class Lowered(Stage):
         return self._graph
 
     def as_text(self, dialect=None, *, debug_info=False):
-        """The graph as text."""
+        """The graph as text.
+
+        Raises:
+          ValueError: `dialect` is none of JAX's ("stablehlo", "hlo"), which all give the graph.
+        """
+        _check_dialect(dialect)
         return graph_text(self._graph)
 
     @property
@@ -185,7 +203,8 @@ class Lowered(Stage):
         return host_nodes(self._graph)
 
     def compiler_ir(self, dialect=None):
-        """The graph as an onnx.ModelProto; None if there is nothing to compute."""
+        """The graph as an onnx.ModelProto, whatever the dialect; None if there is nothing to compute."""
+        _check_dialect(dialect)
         return model_proto(self._graph)
 
     def cost_analysis(self):
@@ -349,6 +368,11 @@ class Compiled(Stage):
         return tree_map(add, super().out_info, self.output_shardings)
 
 
+def _check_dialect(dialect):
+    if dialect not in (None, "stablehlo", "hlo"):
+        raise ValueError(f"unknown dialect: {dialect}")
+
+
 def _format_of(aval, sharding):
     return None if sharding is None else Format(Layout(range(len(aval.shape)), ()), sharding)
 
@@ -361,6 +385,7 @@ class _CheckedFunction(JitFunction):
         self._device = device
         self._signature = signature
         self._executable = executable
+        self._donated = signature.donations()
 
     def _miss(self, args, kwargs, leaves, in_tree, statics):
         s = self._signature
@@ -379,25 +404,32 @@ class _CheckedFunction(JitFunction):
         if s.shardings is not None:
             return self._run_on_mesh(leaves), None
         in_shardings, out_shardings = s.options.in_shardings, s.options.out_shardings
+        given = leaves
         if in_shardings is not None:
             leaves = multi_device().call_shardings.move_arguments(in_tree.unflatten(leaves), in_shardings)
         elif s.options.device is None:
             here = [SingleDeviceSharding(self._device)] * len(leaves)
             placement.check_shardings(leaves, here, s.arg_names)
         device, committed = _device_of(leaves, s.device)
-        entry = CacheEntry(self._executable, s.out_tree, device=device, committed=committed)
+        entry = self._entry(device, committed)
         result = entry.run(leaves)
+        delete_moved(moved_donations(s.donated, given, leaves))
         if out_shardings is not None:
             result = multi_device().call_shardings.put_results(result, out_shardings, None)
         return result, entry if in_shardings is None and out_shardings is None else None
 
+    def _entry(self, device, committed):
+        donations = dict(donated=self._donated, refuse_donation=refuse_double_donation)
+        return CacheEntry(self._executable, self._signature.out_tree, device=device, committed=committed, **donations)
+
     def _run_on_mesh(self, leaves):
         s = self._signature
-        leaves = s.shardings.place_arguments(leaves, s.arg_names)
+        given, leaves = leaves, s.shardings.place_arguments(leaves, s.arg_names)
         if placement.spans_processes(s.jaxpr, leaves, s.shardings.results):
             run = multi_device().multi_process.run_program
             return tree_unflatten(s.out_tree, run(s.jaxpr, leaves, s.fun_name, (), s.shardings.results))
-        result = CacheEntry(self._executable, s.out_tree, device=self._device, committed=False).run(leaves)
+        result = self._entry(self._device, False).run(leaves)
+        delete_moved(moved_donations(s.donated, given, leaves))
         return multi_device().sharding_propagation.place_tree(result, s.shardings.results)
 
     def _traced(self, args, kwargs):
