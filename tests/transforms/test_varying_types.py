@@ -83,6 +83,11 @@ BODIES = {
     "like": (
         lambda v, w: lax.full_like(v, 3), (P("x"), P()), P("x"), ["broadcast_in_dim f32[2]", "pvary f32[2]{V:x}"],
     ),
+    "scatter": (lambda v, w: v.at[0].add(w[0]), (P("x"), P()), P("x"), None),
+    "reduction by a function": (
+        lambda v, w: lax.reduce(v, w[0], lambda a, b: a * b + a, (0,)) + v, (P("x"), P()), P("x"), None,
+    ),
+    "sort": (lambda v, w: lax.sort((v, w * 1), num_keys=1)[1], (P("x"), P()), P("x"), None),
     "jit": (jax.jit(lambda v, w: v * w), (P("x"), P()), P("x"), ["jit f32[2]{V:x}"]),
     "checkpoint": (jax.checkpoint(lambda v, w: v * w), (P("x"), P()), P("x"), ["remat2 f32[2]{V:x}"]),
     "slices of a scan": (
@@ -214,6 +219,25 @@ def test_vmap_over_a_mesh_axis():
     body = jax.make_jaxpr(f)(np.stack([X, X]), W).eqns[-1].params["jaxpr"]
     assert [v.aval.varying for v in body.invars] == [{"x", "y"}, set()] and body.out_avals[0].varying == {"x", "y"}
     assert np.array_equal(f(np.stack([X, 2 * X]), W), np.stack([X, 2 * X]) * np.tile(W, 4))
+
+
+MOVES = {
+    "scatter": lambda w, v: v.at[0].add(w[0]) * w,
+    "sort": lambda w, v: jnp.sort(v * w),
+    "take": lambda w, v: w[jnp.argsort(v)] * v,
+    "update": lambda w, v: lax.dynamic_update_slice(v, w[:1] * 2, (1,)),
+}
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_derivatives_of_movements(name):
+    loss = lambda w, v: lax.psum((MOVES[name](w, v) ** 2).sum(), "x") + (w**3).sum()
+    plain = lambda w, x: sum((MOVES[name](w, v) ** 2).sum() for v in x.reshape(4, 2)) + (w**3).sum()
+    second = lambda f: jax.grad(lambda w, x: (jax.grad(f)(w, x) ** 2).sum())
+    for derive in (jax.grad, second):
+        want = derive(plain)(W, jnp.asarray(X / 4))
+        assert np.allclose(mapped(derive(loss), (P(), P("x")), P())(W, X / 4), want, rtol=1e-5)
+        assert np.allclose(jax.jit(mapped(derive(loss), (P(), P("x")), P()))(W, X / 4), want, rtol=1e-5)
 
 
 def test_derivatives_where_devices_choose():

@@ -47,6 +47,7 @@ from onax._transforms.batching import batch_flat, batch_jaxpr, move_mapped_axis
 from onax._transforms.flatten import debug_info
 from onax._transforms.jvp import jvp_flat
 from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.varying_types import of_operands, varying_type
 
 
 def _is_number(dtype):
@@ -258,6 +259,7 @@ reduce_p = Primitive(
     batch=_batch,
     weak=_weak_types,
 )
+varying_type.set(reduce_p, of_operands)
 programs.set(reduce_p, functions)
 
 

@@ -22,6 +22,7 @@ from onax._native.avals import ShapedArray
 from onax._native.hooks import hooks
 from onax._native.tree import tree_map
 from onax._prims.collectives import all_gather_invariant_p, axis_index_p, pmax_p, pmin_p, psum_invariant_p
+from onax._prims.indexing import scatter_add_p, scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p, scatter_sub_p
 from onax._prims.varying import pvary_p, vary_over
 
 varying_type = Slot(
@@ -45,6 +46,12 @@ def _names(params):
 def _reduced(varying, params):
     """Sums in groups differ from group to group."""
     return varying if params.get("axis_index_groups") else varying.difference(_names(params))
+
+
+@varying_type.rule(scatter_p, scatter_add_p, scatter_sub_p, scatter_mul_p, scatter_min_p, scatter_max_p)
+def of_operands(varying, params):
+    """The program that these hold combines elements."""
+    return varying
 
 
 varying_type.set(pvary_p, lambda varying, params: varying.union(params["axes"]))
@@ -113,7 +120,10 @@ def _update(aval, varying):
 
 def _has_own_types(primitive, params):
     """Whether the types of an operation's results, and those of its operands, are those that it holds."""
-    return varying_type.get(primitive) is OWN_TYPES or primitive in programs or any(jaxprs_in_params(params))
+    rule = varying_type.get(primitive)
+    if rule is not None:
+        return rule is OWN_TYPES or rule is CHOSEN_BY_FIRST
+    return primitive in programs or any(jaxprs_in_params(params))
 
 
 def vary_operands(primitive, operands, params):
