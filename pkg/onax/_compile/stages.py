@@ -419,7 +419,7 @@ class _CheckedFunction(JitFunction):
         return result, entry if in_shardings is None and out_shardings is None else None
 
     def _entry(self, device, committed):
-        donations = dict(donated=self._donated, refuse_donation=refuse_double_donation)
+        donations = {"donated": self._donated, "refuse_donation": refuse_double_donation}
         return CacheEntry(self._executable, self._signature.out_tree, device=device, committed=committed, **donations)
 
     def _run_on_mesh(self, leaves):
