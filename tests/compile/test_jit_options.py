@@ -107,3 +107,32 @@ def test_what_has_no_hash_is_compared_by_identity():
     one = [{"a": set()}]
     assert hashable(one) == hashable(one) != hashable([{"a": set()}])
     assert hashable({"a": 1}) == hashable({"a": 1}) and hashable(None) is None
+
+
+def one_device():
+    return jax.sharding.SingleDeviceSharding(jax.devices()[0])
+
+
+@pytest.mark.parametrize("name", ["in_shardings", "out_shardings"])
+def test_shardings_are_checked(name):
+    for value in (3, "a", jax.devices()[0]):
+        with pytest.raises(TypeError, match=f"^{name} leaf specifications are expected to be PartitionSpec instances"):
+            options(lambda x: x, **{name: value})
+    with pytest.raises(ValueError, match=f"is specified on jit, then {name} should not be specified"):
+        options(lambda x: x, backend="cpu", **{name: one_device()})
+    assert getattr(options(lambda x: x, **{name: (one_device(), None)}), name)[1] is None
+
+
+@pytest.mark.parametrize(
+    "shardings, text",
+    [
+        (lambda s: (s, s), "wrong length: got a tuple or list of length 2 for an args tuple of length 1"),
+        (
+            lambda s: {"a": s},
+            "is not a tuple: got <class 'dict'> instead. Given the corresponding argument being passed",
+        ),
+    ],
+)
+def test_in_shardings_are_a_prefix_of_the_arguments(shardings, text):
+    with pytest.raises(ValueError, match=text):
+        jit(lambda x: x, in_shardings=shardings(one_device()))({"a": 1.0})

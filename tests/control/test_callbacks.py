@@ -405,3 +405,26 @@ def test_callbacks_are_freed_with_their_function():
     gone = compile_one()
     gc.collect()
     assert gone() is None
+
+
+@WAYS
+@pytest.mark.parametrize("call", [jax.pure_callback, io_callback])
+def test_callbacks_get_no_weak_types(way, call):
+    seen = []
+    record = lambda x, y: (seen.append((x.weak_type, y["k"].weak_type)), x)[1]
+    way(lambda x: call(record, ONE, x, {"k": 2}))(1.0)
+    assert seen == [(False, False)]
+
+
+def test_arguments_and_placements_that_callbacks_refuse():
+    for call, name in ((jax.pure_callback, "pure_callback"), (io_callback, "io_callback")):
+        with pytest.raises(
+            TypeError, match=rf"^Error interpreting argument to {name} as a JAX value.*'str'.*position 1"
+        ):
+            call(lambda x, y: x, ONE, 1.0, "a")
+    with pytest.raises(
+        NotImplementedError, match="pure_callback only supports SingleDeviceSharding, but got <class 'int'>"
+    ):
+        jax.pure_callback(lambda x: x, ONE, np.float32(1), sharding=3)
+    here = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    assert float(jax.pure_callback(lambda x: x, ONE, np.float32(1), sharding=here)) == 1.0

@@ -290,3 +290,9 @@ def test_the_programs_are_freed_with_the_function():
     del function, _
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize("static", [1, -2, (0, 3)])
+def test_static_arguments_that_a_call_lacks(static):
+    with pytest.raises(ValueError, match=r"but got \(.*\), while `len\(args\)` = 1"):
+        jax.checkpoint(lambda x, *rest: x, static_argnums=static)(1.0)

@@ -160,3 +160,12 @@ def test_functions_with_two_rules_have_the_methods_of_both():
     assert jax.jvp(outer, (0.0,), (1.0,))[1] == 7.0
     with pytest.raises(AttributeError, match="has no attribute 'apply'"):
         f.apply()
+
+
+@pytest.mark.parametrize("kind", [jax.custom_jvp, jax.custom_vjp])
+@pytest.mark.parametrize("out", ["a", {"x": [1.0, "a"]}])
+def test_results_of_functions_with_rules_are_arrays(kind, out):
+    f = kind(lambda x: out)
+    f.defjvp(lambda p, t: (p[0], t[0])) if kind is jax.custom_jvp else f.defvjp(lambda x: (x, x), lambda r, ct: (ct,))
+    with pytest.raises(TypeError, match="Argument 'a' of type <class 'str'> is not a valid JAX type"):
+        f(1.0)

@@ -203,3 +203,10 @@ def test_results_mapped_behind_the_first_axis():
     for g in (f, jax.jit(f)):
         found = jax.grad(lambda x, g=g: (jax.vmap(g)(x) * jnp.arange(1.0, 4.0)).sum())(rows)
         np.testing.assert_array_equal(found, rows * jnp.arange(1.0, 4.0))
+
+
+def test_the_options_of_defvjp_are_attributes():
+    f = jax.custom_vjp(lambda x: x)
+    assert (f.symbolic_zeros, f.optimize_remat) == (False, False)
+    f.defvjp(lambda x: (x, x), lambda r, ct: (ct,), symbolic_zeros=True, optimize_remat=True)
+    assert (f.symbolic_zeros, f.optimize_remat) == (True, True)

@@ -47,3 +47,11 @@ def test_no_check_is_asked_while_its_option_is_off(monkeypatch):
         jitted(x)
     jax.grad(lambda x: jax.numpy.sum(jitted(x) ** 2))(x)
     jax.random.normal(jax.random.key(0))
+
+
+def test_where_checks_its_result_alone():
+    with debug_nans(True):
+        assert float(jax.numpy.where(jax.numpy.array([True]), 1.0, np.nan)[0]) == 1.0
+        assert float(jax.jit(lambda x: jax.numpy.where(x > 0, x, np.nan))(1.0)) == 1.0
+        with pytest.raises(FloatingPointError, match=r"invalid value \(nan\) encountered in"):
+            jax.numpy.where(jax.numpy.array([False]), 1.0, np.nan)

@@ -46,3 +46,9 @@ def test_what_users_see():
         "Zero(float32[2,3])", "SymbolicZero", "UndefinedPrimal(float32[2,3])",
     ]  # fmt: skip
     assert is_undefined_primal(UndefinedPrimal(AVAL)) and not is_undefined_primal(ZERO)
+
+
+def test_symbolic_zeros_of_values():
+    for value, dtype in ((jnp.ones(2), np.float32), (jnp.arange(2), jax.dtypes.float0)):
+        zero = SymbolicZero.from_primal_value(value)
+        assert (zero.shape, zero.dtype) == ((2,), dtype)

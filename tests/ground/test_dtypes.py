@@ -144,7 +144,7 @@ def test_key_dtype():
     assert dtypes.canonicalize_dtype(key, allow_extended_dtype=True) is key
     with pytest.raises(ValueError):
         dtypes.canonicalize_dtype(key)
-    with pytest.raises(dtypes.TypePromotionError):
+    with pytest.raises(ValueError, match="is not a valid dtype for JAX type promotion"):
         dtypes.result_type(ShapedArray((), key), np.int32(1))
 
 
@@ -294,3 +294,16 @@ def test_subclasses_of_python_scalars_are_scalars(value, dtype):
 def test_numpy_scalars_are_no_python_scalars():
     assert not dtypes.is_scalar_type(np.float64) and not dtypes.is_scalar_type(str)
     assert not jnp.asarray(np.float64(1)).weak_type
+
+
+def test_isdtype_refuses_abstract_types():
+    for kind in (np.floating, np.generic, 3):
+        with pytest.raises(TypeError, match=r"^Expected kind to be a dtype, string, or tuple; got kind="):
+            dtypes.isdtype(np.dtype(np.float32), kind)
+
+
+def test_extended_dtypes_are_not_promoted():
+    key = onax.random.key(0)
+    for join in (lambda: jnp.where(True, key, 0), lambda: jnp.result_type(key, 1.0)):
+        with pytest.raises(ValueError, match=r"^dtype=key<fry> is not a valid dtype for JAX type promotion"):
+            join()

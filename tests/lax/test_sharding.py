@@ -61,7 +61,11 @@ def test_one_device():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: lax.with_sharding_constraint(X, "cpu"), TypeError, "Sharding or PartitionSpec"),
+        (
+            lambda: lax.with_sharding_constraint(X, "cpu"),
+            TypeError,
+            "expected to be PartitionSpec instances or None, but got",
+        ),
         (lambda: lax.with_sharding_constraint(X, None), ValueError, "None which is not allowed"),
         (lambda: lax.with_sharding_constraint(X, P("x")), RuntimeError, "requires a non-empty mesh"),
         (lambda: sharding.reshard(X, None), ValueError, "non-None"),
@@ -72,3 +76,12 @@ def test_one_device():
 def test_refusals(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_constraints_that_do_not_divide_an_array(mesh):
+    over_x = sharding.NamedSharding(mesh, P("x"))
+    with pytest.raises(ValueError, match=r"partitioned 4 times, but the dimension size is 3"):
+        lax.with_sharding_constraint(jnp.ones(3), over_x)
+    assert lax.with_sharding_constraint(jnp.ones(4), over_x).sharding == over_x
+    with pytest.raises(TypeError, match="shardings leaf specifications are expected to be PartitionSpec instances"):
+        lax.with_sharding_constraint(jnp.ones(4), 3)

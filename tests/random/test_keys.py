@@ -302,3 +302,19 @@ def test_legacy_keys_can_be_reported():
             jax.random.uniform(data)
         with pytest.raises(TypeError, match="invalid PRNG key data"):  # what is no key at all is said first
             jax.random.uniform(np.zeros(1, np.float32))
+
+
+@pytest.mark.parametrize(
+    "use, error, text",
+    [
+        (lambda ks: jnp.pad(ks, 1), ValueError, "^Cannot convert_element_type from int32 to key<fry>"),
+        (lambda ks: lax.bitcast_convert_type(ks, jnp.uint32), ValueError, "^unexpected input: dtype=key<fry>"),
+        (lambda ks: lax.iota(ks.dtype, 3), TypeError, "^iota does not accept dtype key<fry>"),
+        (lambda ks: jax.jacfwd(lambda k: 1.0)(ks[0]), TypeError, "^jacfwd with input element type key<fry>"),
+        (lambda ks: jax.jacrev(lambda x: ks[0])(1.0), TypeError, "^jacrev with output element type key<fry>"),
+        (lambda ks: jax.grad(lambda x: ks[0])(1.0), TypeError, "^grad with output element type key<fry>"),
+    ],
+)
+def test_functions_of_numbers_refuse_keys(use, error, text):
+    with pytest.raises(error, match=text):
+        use(jax.random.split(jax.random.key(0), 3))

@@ -148,3 +148,72 @@ def test_arrays_of_keys_are_put_together():
             np.testing.assert_array_equal(jax.random.key_data(made), jax.random.key_data(keys))
     with pytest.raises(ValueError, match=r"Expected shard shape \(4,\) doesn't match"):
         jax.make_array_from_callback((4,), sharding, lambda index: keys[:2])
+
+
+def parts(count, dtype=np.float32):
+    return [jax.device_put(np.full((2, 2), i, dtype), jax.devices()[i]) for i in range(count)]
+
+
+def test_the_first_of_replicated_parts_is_the_value():
+    over_rows = NamedSharding(mesh(x=2, y=2), P("x"))
+    made = jax.make_array_from_single_device_arrays((4, 2), over_rows, parts(4))
+    assert made[:, 0].tolist() == [0.0, 0.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "arrays, error, text",
+    [
+        (lambda: [*parts(3), parts(4, np.int32)[3]], ValueError, r"matching dtypes\. Got int32, expected float32"),
+        (lambda: [np.ones((2, 2))] * 4, TypeError, r"^Unsupported type for elements in `arrays`: <class 'numpy.nd"),
+        (
+            lambda: [jax.device_put(X, sharded())] * 4,
+            ValueError,
+            r"must have one shard each\. An argument array had 4 shard\(s\)",
+        ),
+    ],
+)  # fmt: skip
+def test_parts_that_do_not_fit_each_other_are_refused(arrays, error, text):
+    whole = NamedSharding(mesh(x=2, y=2), P("x", "y"))
+    with pytest.raises(error, match=text):
+        jax.make_array_from_single_device_arrays((4, 4), whole, arrays())
+
+
+def test_callbacks_give_parts_of_one_dtype_and_shape():
+    rows = NamedSharding(mesh(x=4), P("x"))
+    with pytest.raises(ValueError, match=r"must have matching dtypes\. Got float32, expected int32"):
+        jax.make_array_from_callback((4,), rows, lambda i: np.ones(1, "f" if i[0].start else "i"))
+    with pytest.raises(ValueError, match=r"Shape of Array is float32\[4,2\] with sharding"):
+        jax.make_array_from_callback((4, 2), rows, lambda i: np.ones(3, np.float32))
+
+
+def test_arrays_over_devices_have_no_single_buffer():
+    x = jax.device_put(X, sharded())
+    for use, error, text in [
+        (np.from_dlpack, BufferError, "__dlpack__ only supported for unsharded arrays"),
+        (lambda x: x.__dlpack__(), BufferError, "__dlpack__ only supported for unsharded arrays"),
+        (lambda x: x.unsafe_buffer_pointer(), RuntimeError, "for unsharded arrays only"),
+    ]:
+        with pytest.raises(error, match=text):
+            use(x)
+
+
+def test_deleted_arrays_are_never_ready():
+    x = jnp.ones(3)
+    x.delete()
+    for wait in (lambda: x.block_until_ready(), lambda: jax.block_until_ready([x])):
+        with pytest.raises(RuntimeError, match="called on deleted or donated buffer"):
+            wait()
+
+
+@pytest.mark.parametrize(
+    "shape, end", [((4,), "of rank 1."), ((), r"of rank 0. For scalars the PartitionSpec should be P\(\)")]
+)
+def test_shardings_of_too_many_dimensions(shape, end):
+    target = NamedSharding(mesh(x=2, y=2), P("x", "y"))
+    start = "One of {} is incompatible with its sharding annotation NamedSharding"
+    with pytest.raises(ValueError, match=start.format("device_put args") + ".*" + end):
+        jax.device_put(np.ones(shape), target)
+    constrain = lambda x: jax.lax.with_sharding_constraint(x, target)
+    for f in (constrain, jax.jit(constrain)):
+        with pytest.raises(ValueError, match=start.format("with_sharding_constraint arguments")):
+            f(np.ones(shape))

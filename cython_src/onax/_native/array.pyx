@@ -21,7 +21,7 @@ from onax._native.conversions cimport (
     python_scalar, truth,
 )
 from onax._native.device_buffers cimport DeviceBuffer, DeviceMemory, download, logical_rank, upload
-from onax._native.device_exchange cimport CPU_DLPACK_DEVICE, cuda_interface, dlpack_device, export_capsule
+from onax._native.device_exchange cimport CPU_DLPACK_DEVICE, cuda_interface, dlpack_device, export_capsule, refuse_if
 from onax._native.hooks cimport (
     ABS, ADD, AND, DIVMOD, EQ, FLOORDIV, GE, GETITEM, GT, INVERT, ITER, LE, LSHIFT, LT, MATMUL, MOD, MUL, NE, NEG, OR,
     POS, POW, RSHIFT, SUB, TRUEDIV, XOR, hooks, kind_bit, refuse_container,
@@ -639,7 +639,8 @@ cdef class ArrayImpl(Array):
         return wrap(part, self._dtype, self.weak, device, True)
 
     def block_until_ready(self):
-        """Returns the array itself: its elements are computed already."""
+        """Returns the array itself: its elements are computed already.  Raises RuntimeError if it is deleted."""
+        refuse_if(self.is_deleted(), RuntimeError, "BlockHostUntilReady() called on deleted or donated buffer")
         return self
 
     def copy_to_host_async(self):
@@ -664,6 +665,7 @@ cdef class ArrayImpl(Array):
 
     def unsafe_buffer_pointer(self):
         cdef DeviceMemory memory = None if is_extended(self._dtype) else _memory_of(self)
+        refuse_if(self.shards is not None, RuntimeError, "UnsafeBufferPointer() is for unsharded arrays only.")
         if memory is not None:
             return <size_t>_resident_of(self, memory).data
         return <size_t>cnp.PyArray_DATA(buffer_of(self))
@@ -734,8 +736,8 @@ cdef class ArrayImpl(Array):
         """
         cdef DeviceMemory memory
         cdef DeviceBuffer buffer
-        if is_extended(self._dtype):
-            raise BufferError("an array of keys has no DLPack form; use onax.random.key_data(arr)")
+        refuse_if(is_extended(self._dtype), BufferError, "keys have no DLPack form; use onax.random.key_data(arr)")
+        refuse_if(self.shards is not None, BufferError, "__dlpack__ only supported for unsharded arrays.")
         memory = _memory_of(self)
         if stream == 0 and memory is not None and memory.is_cuda:
             raise ValueError("__dlpack__: stream 0 is ambiguous; 1 is the legacy default stream, 2 the one per thread")
@@ -751,6 +753,7 @@ cdef class ArrayImpl(Array):
 
     def __dlpack_device__(self):
         cdef DeviceMemory memory = _memory_of(self)
+        refuse_if(self.shards is not None, BufferError, "__dlpack__ only supported for unsharded arrays.")
         return CPU_DLPACK_DEVICE if memory is None else dlpack_device(memory)
 
     @property

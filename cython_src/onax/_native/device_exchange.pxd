@@ -8,3 +8,4 @@ cdef tuple CPU_DLPACK_DEVICE
 
 cdef tuple dlpack_device(DeviceMemory memory)
 cdef dict cuda_interface(DeviceBuffer buffer, object dtype, int rank)
+cdef int refuse_if(bint condition, object error, str text) except -1

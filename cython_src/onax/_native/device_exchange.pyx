@@ -89,6 +89,13 @@ class DLDeviceType(enum.IntEnum):
 cdef tuple CPU_DLPACK_DEVICE = (DLDeviceType.kDLCPU, 0)
 
 
+cdef int refuse_if(bint condition, object error, str text) except -1:
+    """Raises an error of this class and text if an array is not what its buffer can be handed out of."""
+    if condition:
+        raise error(text)
+    return 0
+
+
 cdef tuple dlpack_device(DeviceMemory memory):
     cdef int kind = DL_CUDA if memory.is_cuda else DL_CPU
     cdef int number = memory.device_id if memory.is_cuda else 0

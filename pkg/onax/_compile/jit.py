@@ -257,7 +257,8 @@ def jit(
     check_callable(fun)
     if device is not None or backend is not None:
         warnings.warn(
-            "the device and backend arguments of jit are deprecated; device_put the arguments instead.",
+            "backend and device argument on jit is deprecated. You can use `jax.device_put(..., "
+            'jax.local_devices(backend="cpu")[0])` on the inputs to the jitted function to get the same behavior.',
             DeprecationWarning,
             stacklevel=2,
         )

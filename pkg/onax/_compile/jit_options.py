@@ -3,6 +3,9 @@
 import enum
 from dataclasses import dataclass
 
+from onax._core.layout import Format
+from onax._core.meshes import PartitionSpec
+from onax._core.sharding import Sharding
 from onax._ground.devices import Device, get_backend
 from onax._native.tree import tree_flatten
 from onax._transforms.flatten import fun_signature, normalize_argnums
@@ -65,6 +68,8 @@ def jit_options(fun, given):
     """Makes JitOptions of the keyword arguments of `jit`.  Raises ValueError for arguments that `fun` does not have."""
     static = normalize_argnums(fun, given["static_argnums"], given["static_argnames"])
     donate = normalize_argnums(fun, given["donate_argnums"], given["donate_argnames"])
+    for name in ("in_shardings", "out_shardings"):
+        _check_shardings(name, given[name], given["device"] is not None or given["backend"] is not None)
     options = JitOptions(
         *static,
         *donate,
@@ -89,6 +94,19 @@ def hashable(value):
     except TypeError:
         return tree, tuple(map(id, leaves))
     return tree, tuple(leaves)
+
+
+def _check_shardings(name, shardings, has_device):
+    """Raises an error unless the leaves of `in_shardings` or `out_shardings` are shardings and no device is stated."""
+    if shardings is None:
+        return
+    if has_device:
+        raise ValueError(f"If backend or device is specified on jit, then {name} should not be specified.")
+    for leaf in tree_flatten(shardings)[0]:
+        if not isinstance(leaf, (Sharding, PartitionSpec, Format)):
+            raise TypeError(
+                f"{name} leaf specifications are expected to be PartitionSpec instances or None, but got {leaf}"
+            )
 
 
 def _device(device, backend):

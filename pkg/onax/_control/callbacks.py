@@ -21,6 +21,7 @@ import numpy as np
 from onax._control.batch_by_loop import batch_by_loop
 from onax._core.effects import DebugEffect, IOEffect, OrderedDebugEffect, OrderedIOEffect
 from onax._core.facts import CALLS_PYTHON
+from onax._core.sharding import SingleDeviceSharding
 from onax._core.trace import as_array, set_current_trace, valid_jaxtype
 from onax._ground import dtypes, lazy, source
 from onax._ground.typing import AnyFunction, PyTree
@@ -76,6 +77,7 @@ def _pretty(eqn, names):
 
 def _run_callback(callback, arrays, result_avals):
     """The callback's results, as arrays of the stated types."""
+    arrays = [make_array(x._value, x.dtype) if x.weak_type else x for x in arrays]
     with set_current_trace(None):
         results = [as_array(x) for x in callback(*arrays)]
     if len(results) != len(result_avals):
@@ -108,10 +110,22 @@ def _result_types(name, callback, result_shape_dtypes):
     return tree, tuple(avals)
 
 
-def _flatten_arguments(args, kwargs):
-    """Flattens a call's arguments; returns (arrays, structure)."""
+def _flatten_arguments(name, args, kwargs):
+    """Flattens a call's arguments; returns (arrays, structure).  `name` is the function that errors name."""
     leaves, in_tree = tree_flatten((args, kwargs))
-    return [x if valid_jaxtype(x) else as_array(x) for x in leaves], in_tree
+    for i, x in enumerate(leaves):
+        if not valid_jaxtype(x):
+            raise TypeError(
+                f"Error interpreting argument to {name} as a JAX value. The problematic value is of type {type(x)} and "
+                f"was passed to {name} at position {i}."
+            )
+    return leaves, in_tree
+
+
+def _check_placement(name, sharding):
+    """Raises NotImplementedError for what is neither None nor the sharding of one device."""
+    if sharding is not None and not isinstance(sharding, SingleDeviceSharding):
+        raise NotImplementedError(f"{name} only supports SingleDeviceSharding, but got {type(sharding)}")
 
 
 # ---- pure_callback
@@ -164,8 +178,9 @@ def pure_callback(
       Array([1., 1.], dtype=float32)
     """
     check_vmap_method(vmap_method)
+    _check_placement("pure_callback", sharding)
     out_tree, result_avals = _result_types("pure_callback", callback, result_shape_dtypes)
-    flat, in_tree = _flatten_arguments(args, kwargs)
+    flat, in_tree = _flatten_arguments("pure_callback", args, kwargs)
     outs = pure_callback_p.bind(
         *flat,
         callback=_FlatCallback(callback, in_tree),
@@ -267,7 +282,7 @@ def io_callback(
       [3]
     """
     out_tree, result_avals = _result_types("io_callback", callback, result_shape_dtypes)
-    flat, in_tree = _flatten_arguments(args, kwargs)
+    flat, in_tree = _flatten_arguments("io_callback", args, kwargs)
     outs = io_callback_p.bind(
         *flat,
         callback=_FlatCallback(callback, in_tree),

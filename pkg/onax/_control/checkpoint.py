@@ -115,6 +115,12 @@ def _stage(fun, args, kwargs, argnums, argnames, programs):
 
     `programs` keeps programs for later calls, unless they close over traced values or a static argument has no hash.
     """
+    if any(not -len(args) <= i < len(args) for i in argnums):
+        raise ValueError(
+            "the `static_argnums` argument to `jax.checkpoint` / `jax.remat` can only take integer values greater than "
+            f"or equal to `-len(args)` and less than `len(args)`, but got {tuple(argnums)}, while `len(args)` = "
+            f"{len(args)}"
+        )
     fixed = {k: v for k, v in kwargs.items() if k in argnames}
     dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in argnames}
     partial, dynamic = with_static(fun, args, argnums)

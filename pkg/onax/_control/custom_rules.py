@@ -10,7 +10,7 @@ from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._ground import errors
 from onax._ground.typing import Arguments, Result
 from onax._native.array import ArrayImpl
-from onax._native.tree import tree_flatten, tree_unflatten
+from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_name, fun_signature
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 
@@ -89,12 +89,21 @@ def call_plainly(custom, args, kwargs):
                 return tree_unflatten(call.out_tree, outs)
             break
     try:
-        return custom.fun(*args, **kwargs)
+        return _arrays_alone(custom.fun(*args, **kwargs))
     except TypeError:
         resolve_arguments(
             custom.fun, custom.kind, args, kwargs
         )  # raises an error with the name of the rule's kind if it is this
         raise
+
+
+def _arrays_alone(out):
+    """The result of a function; TypeError if there is a leaf in it that no array can be."""
+    if type(out) is not ArrayImpl:
+        for leaf in tree_leaves(out):
+            if not valid_jaxtype(leaf):
+                as_array(leaf)
+    return out
 
 
 class Call:

@@ -71,18 +71,19 @@ class custom_vjp(CustomFunction[Arguments, Result]):
     ) -> None:
         super().__init__(fun, nondiff_argnums, nondiff_argnames)
         self.fwd = self.bwd = None
-        self.symbolic_zeros = False
+        self.symbolic_zeros = self.optimize_remat = False
 
     def defvjp(self, fwd, bwd, symbolic_zeros=False, optimize_remat=False):
         """Sets the rules.
 
-        `optimize_remat` is accepted and ignored: `checkpoint` stores only the arguments of a rule in any case.  With
+        `optimize_remat` is kept without effect: `checkpoint` stores only the arguments of a rule in any case.  With
         `symbolic_zeros`, `fwd` gets a CustomVJPPrimal for every array, which says whether the array is differentiated,
         and `bwd` gets a SymbolicZero for every cotangent that is known to vanish.
         """
         self.fwd = fwd
         self.bwd = bwd
         self.symbolic_zeros = symbolic_zeros
+        self.optimize_remat = optimize_remat
 
     def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         if self.fwd is None or self.bwd is None:

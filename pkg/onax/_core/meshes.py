@@ -128,13 +128,9 @@ class PartitionSpec:
         return PartitionSpec(*partitions, **{**fields, **changes})
 
     def __eq__(self, other):
-        if isinstance(other, PartitionSpec):
-            return (
-                self._partitions == other._partitions
-                and self.unreduced == other.unreduced
-                and self.reduced == other.reduced
-            )
-        return isinstance(other, tuple) and self._partitions == tuple(_canonical_entry(p) for p in other)
+        if not isinstance(other, PartitionSpec):
+            return False
+        return (self._partitions, self.unreduced, self.reduced) == (other._partitions, other.unreduced, other.reduced)
 
     def __hash__(self):
         return self._hash

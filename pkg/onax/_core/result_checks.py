@@ -106,6 +106,17 @@ def without_special_value_checks(function, *args):
         context.swap_thread_word(mask, value)
 
 
+def checked_as_one(function, *args):
+    """An evaluated library function of which only the result is checked, as that of a jitted function.
+
+    After a bad result it runs again with checks, so that the error names the operation that made it.
+    """
+    if not context.option_word() & SPECIAL or context.get_trace() is not None:
+        return function(*args)
+    out = without_special_value_checks(function, *args)
+    return out if special_value(out) is None else function(*args)
+
+
 def _evaluate_and_check(primitive, operands, params, evaluate):
     if BRINGS_VALUES in primitive.facts:
         return evaluate(primitive, operands, params)

@@ -115,6 +115,16 @@ class Sharding:
                 raise ValueError(str(error).removeprefix("INVALID_ARGUMENT: ")) from None
 
 
+def check_rank(sharding, ndim, what):
+    """Raises ValueError for a sharding with more dimensions than an array has, which is one of `what`."""
+    if isinstance(sharding, NamedSharding) and len(sharding.spec) > ndim:
+        try:
+            sharding._axes_by_dimension(ndim)
+        except ValueError as error:
+            text = f"One of {what} is incompatible with its sharding annotation {sharding}: {error}"
+            raise ValueError(text) from None
+
+
 def _factors(sharding, ndim):
     """For each dimension, the mesh axes that split it, as strides and sizes in the order of devices."""
     if isinstance(sharding, SingleDeviceSharding):
@@ -242,7 +252,7 @@ class NamedSharding(Sharding):
         if len(self.spec) > ndim:
             raise ValueError(
                 f"Sharding {self} is only valid for values of rank at least {len(self.spec)}, but was applied to a "
-                f"value of rank {ndim}."
+                f"value of rank {ndim}.{'' if ndim else ' For scalars the PartitionSpec should be P()'}"
             )
         return [names_in(entry) for entry in self.spec] + [()] * (ndim - len(self.spec))
 

@@ -51,6 +51,11 @@ class SymbolicZero:
     ndim = property(lambda self: self.aval.ndim)
     size = property(lambda self: self.aval.size)
 
+    @staticmethod
+    def from_primal_value(value: Any) -> "SymbolicZero":
+        """The zero of the tangent type of an array."""
+        return SymbolicZero(value.aval.to_tangent_aval())
+
     def __repr__(self):
         return "SymbolicZero"
 

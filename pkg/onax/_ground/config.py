@@ -71,8 +71,8 @@ class Row:
                 return value
             allowed = [item for item in kind if item is not None]
             raise ValueError(
-                f"{self.name}: new enum value must be {'None or ' if None in kind else ''}in {allowed}, "
-                f"got {value} of type {type(value)}."
+                f"new enum value must be {'None or ' if None in kind else ''}in {allowed}, "
+                f"got {value} of type {type(value)}.\nThe option is {self.name}."
             )
         if kind is bool:
             return bool(value) if value is not None else self.default

@@ -103,9 +103,13 @@ def int_dtype_for_dim(size):
 class extended(np.generic):
     """The scalar type above those of all extended dtypes, for `issubdtype`."""
 
+    __module__ = "onax.dtypes"
+
 
 class prng_key(extended):
     """The scalar type of random-key dtypes, for `issubdtype`."""
+
+    __module__ = "onax.dtypes"
 
 
 class ExtendedDType(OpaqueDType):
@@ -495,7 +499,7 @@ def _join_nodes(nodes):
     for node in nodes:
         if isinstance(node, ExtendedDType):
             others = ", ".join(n.name if not isinstance(n, str) else n for n in nodes)
-            raise TypePromotionError(f"The extended dtype {node} does not promote; got {others}.")
+            raise ValueError(f"dtype={node} is not a valid dtype for JAX type promotion.\nThe operands are {others}.")
     joined = _join_all(nodes, bool(option_word() & STRICT_PROMOTION))
     if joined in _NODE_TYPES:
         return scalar_dtype(_NODE_TYPES[joined]), True
@@ -627,12 +631,19 @@ _ISDTYPE_KINDS = {
 }
 
 
+_ABSTRACT_TYPES = (
+    np.generic, np.number, np.integer, np.signedinteger, np.unsignedinteger, np.inexact, np.floating,
+    np.complexfloating, np.flexible, np.character,
+)  # fmt: skip
+
+
 def isdtype(dtype, kind):
     """Whether the dtype is of a kind of the array API ("bool", "integral", ...), a given dtype, or one of a tuple."""
     own = np.dtype(dtype)
     for item in kind if isinstance(kind, tuple) else (kind,):
-        if isinstance(item, (int, float, complex, list, dict)):
-            raise TypeError(f"isdtype: Expected kind to be a dtype, string, or tuple; got kind={item!r}")
+        abstract = isinstance(item, type) and issubclass(item, np.generic) and item in _ABSTRACT_TYPES
+        if abstract or isinstance(item, (int, float, complex, list, dict)):
+            raise TypeError(f"Expected kind to be a dtype, string, or tuple; got kind={item!r}")
         if isinstance(item, str) and item in _ISDTYPE_KINDS:
             if own in _ISDTYPE_KINDS[item]:
                 return True
@@ -641,7 +652,7 @@ def isdtype(dtype, kind):
             item_dtype = np.dtype(item)
         except TypeError:
             if not isinstance(item, (str, type)):
-                raise TypeError(f"isdtype: Expected kind to be a dtype, string, or tuple; got kind={item!r}") from None
+                raise TypeError(f"Expected kind to be a dtype, string, or tuple; got kind={item!r}") from None
             raise ValueError(
                 f"Unrecognized kind={item!r} expected one of {list(_ISDTYPE_KINDS)}, or a compatible input "
                 "for jnp.dtype()"

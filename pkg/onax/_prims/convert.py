@@ -88,6 +88,9 @@ def _in_blocks(have, dtype, small):
 
 def _cast_between(have, dtype):
     """Selects the function that converts between two dtypes."""
+    if dtypes.is_extended(have) or dtypes.is_extended(dtype):
+        own = dtypes.canonicalize_dtype(have, allow_extended_dtype=True)
+        raise ValueError(f"Cannot convert_element_type from {own} to {dtype}")
     if have.kind == "c":
         return _astype if dtype.kind == "c" else _real_part
     if dtypes.is_float(have):
@@ -191,6 +194,8 @@ convert_element_type_p.jvp = _convert_jvp  # replaces the linear rule: integer a
 
 def convert(x, dtype, weak_type=False):
     """Converts x to a canonical dtype and weak type; binds nothing when x has both already."""
+    if type(x) in _SCALARS and dtypes.is_extended(dtype):
+        raise ValueError(f"Cannot convert_element_type from {dtypes.dtype(x)} to {dtype}")
     if type(x) in _SCALARS and not dtypes.is_extended(dtype):  # converted now, so that staging sees a literal
         if type(x) is complex and dtype.kind != "c":
             x = _without_imaginary_part(x, dtype)
@@ -288,6 +293,8 @@ def _pack(x, dtype, old, new):
 
 
 def _bitcast_abstract(x, *, new_dtype):
+    if x.dtype != new_dtype and (dtypes.is_extended(x.dtype) or dtypes.is_extended(new_dtype)):
+        raise ValueError(f"unexpected input: dtype={x.dtype if dtypes.is_extended(x.dtype) else new_dtype}")
     old, new = dtypes.itemsize_bits(x.dtype), dtypes.itemsize_bits(new_dtype)
     if x.dtype != new_dtype:
         if {x.dtype.kind, new_dtype.kind} & {"b"} or x.dtype.kind == "c":

@@ -88,7 +88,12 @@ def broadcasted_iota(
         return with_out_sharding(out_sharding, broadcasted_iota, dtype, shape, dimension)
     dtype, shape, dimension = dtypes.check_user_dtype(dtype, "iota"), canonical_shape(shape), operator.index(dimension)
     params = {"dtype": dtype, "shape": shape, "dimension": dimension, "sharding": None}
-    if dtype.kind == "b" or not 0 <= dimension < len(shape) or any(type(d) is int and d < 0 for d in shape):
+    if (
+        dtypes.is_extended(dtype)
+        or dtype.kind == "b"
+        or not 0 <= dimension < len(shape)
+        or any(type(d) is int and d < 0 for d in shape)
+    ):
         _iota_abstract(**params)
     return iota_p.bind(**params)
 

@@ -263,7 +263,7 @@ class VJP:
         if len(cotangents) != 1:
             raise TypeError(
                 f"The function returned by `jax.vjp` applied to {self._info.func_name} was called with "
-                f"{len(cotangents)} arguments, but functions returned by `jax.vjp` must be called with a single "
+                f"{len(cotangents)} arguments,\nbut functions returned by `jax.vjp` must be called with a single "
                 "argument: the cotangent of the one value that the function returns, a tuple if it returns several."
             )
         return tree_unflatten(self.in_tree, self._pull_back(self.jaxpr, cotangents[0]))
@@ -582,6 +582,8 @@ def _check_scalar(value):
 
 def check_grad_output(name, aval, holomorphic):
     dtype = aval.dtype
+    if dtypes.is_extended(dtype):
+        raise TypeError(f"{name} with output element type {dtype}")
     if holomorphic:
         check_holomorphic_output(name, dtype)
     elif dtypes.is_complex(dtype):

@@ -108,6 +108,8 @@ def _float0_to_integer_zeros(x, like):
 def _check_jacfwd_input(x, holomorphic):
     check_argument(x)
     dtype = typeof(x).dtype
+    if dtypes.is_extended(dtype):
+        raise TypeError(f"jacfwd with input element type {dtype}")
     if holomorphic:
         if not dtypes.issubdtype(dtype, np.complexfloating):
             raise TypeError(f"jacfwd with holomorphic=True requires inputs with complex dtype, but got {dtype}.")

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from onax._core.api_functions import name_error
-from onax._core.explicit_axes import spanning_array
+from onax._core.explicit_axes import explicit_sharding, spanning_array
 from onax._core.layout import Format, MemorySpace
 from onax._core.meshes import PartitionSpec
 from onax._core.redistribution import is_spanning
-from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, resolve_spec
+from onax._core.sharding import Sharding, SingleDeviceSharding, check_rank, resolve_spec
 from onax._core.shards import shard_array
 from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._core.trees import tree_broadcast
@@ -129,6 +129,7 @@ def _lies_on(leaf, sharding):
 
 
 def _shard(leaf, sharding):
+    check_rank(sharding, np.ndim(leaf), "device_put args")
     if isinstance(leaf, Tracer):
         return device_put_p.bind(leaf, devices=(sharding,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
     if not sharding.is_fully_addressable and not is_spanning(leaf):
@@ -307,7 +308,15 @@ def make_array_from_single_device_arrays(
         )
     for piece in arrays:
         if not isinstance(piece, Array):
-            raise TypeError(f"make_array_from_single_device_arrays puts Arrays together; got {piece!r} among `arrays`")
+            raise TypeError(
+                f"Unsupported type for elements in `arrays`: {type(piece)}\n"
+                f"make_array_from_single_device_arrays puts Arrays together; got {piece!r} among `arrays`"
+            )
+        if piece._shards is not None:
+            raise ValueError(
+                "When making an array from single-device arrays the input arrays must have one shard each. An argument "
+                f"array had {len(piece.addressable_shards)} shard(s)."
+            )
     if len(arrays) != len(indices):
         raise ValueError(
             f"Expected {len(indices)} per-device arrays (this is how many devices are addressable by the sharding), "
@@ -391,14 +400,18 @@ def _assemble(shape, sharding, pieces, dtype):
     dtype = pieces[0][1].dtype if dtype is None else dtype
     impl = dtype._impl if isinstance(dtype, dtypes.KeyType) else None
     whole = np.empty(shape, dtype) if impl is None else np.empty((*shape, *impl.key_shape), np.uint32)
-    for index, piece in pieces:
+    for index, piece in pieces[::-1]:  # of replicas the first one counts
         expected = whole[index].shape[: len(shape)]
         if expected != piece.shape:
-            stated = sharding if isinstance(sharding, NamedSharding) else None
-            aval = ShapedArray(shape, dtype, sharding=stated).str_short()
+            aval = ShapedArray(shape, dtype, sharding=explicit_sharding(sharding, len(shape))).str_short()
             raise ValueError(
                 f"Expected shard shape {expected} doesn't match the single device array shape {piece.shape}. "
                 f"Shape of Array is {aval} with sharding {sharding}"
+            )
+        if piece.dtype != dtype:
+            raise ValueError(
+                f"Input buffers to `Array` must have matching dtypes. Got {piece.dtype}, expected {dtype} for buffer: "
+                f"{piece}"
             )
         whole[index] = np.asarray(piece if impl is None else unwrap_keys(piece))
     made = as_array(whole)

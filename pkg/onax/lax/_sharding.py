@@ -4,7 +4,7 @@ from typing import Any
 
 from onax._core.explicit_axes import explicit_sharding
 from onax._core.meshes import AxisType, PartitionSpec, get_mesh
-from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, names_in, resolve_spec
+from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, check_rank, names_in, resolve_spec
 from onax._core.trace import Tracer, as_array, typeof
 from onax._ground.typing import PyTree
 from onax._native.tree import tree_flatten, tree_unflatten
@@ -13,7 +13,8 @@ from onax._transforms.transfer import broadcast_devices, device_put
 
 _NEEDS_MESH = (
     "{} requires a non-empty mesh in context if you are passing `PartitionSpec`s to shardings. You can define a "
-    "context mesh via `jax.set_mesh(mesh)`, or pass shardings, which name their mesh."
+    "context mesh via `jax.set_mesh(mesh)`. Alternatively, provide `Sharding`s to shardings and then the mesh context "
+    "manager is not required."
 )
 
 
@@ -41,8 +42,8 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
     for sharding in tree_flatten(shardings, is_leaf=lambda p: p is None)[0]:
         if sharding is not None and not isinstance(sharding, (PartitionSpec, Sharding)):
             raise TypeError(
-                "with_sharding_constraint: shardings leaf specifications are expected to be Sharding or PartitionSpec "
-                f"instances or None, but got {sharding!r}"
+                "shardings leaf specifications are expected to be PartitionSpec instances or None, but got "
+                f"{sharding!r}\nThey are the second argument of with_sharding_constraint."
             )
     leaves, tree = tree_flatten(x)
     targets = broadcast_devices(shardings, tree, "with_sharding_constraint shardings")
@@ -60,14 +61,18 @@ def _constrain(x, target):
     target = resolve_spec(target, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
     if not isinstance(target, Sharding):
         raise ValueError(f"reshard takes shardings and PartitionSpecs, got {target!r}")
+    x = as_array(x)
+    check_rank(target, x.ndim, "with_sharding_constraint arguments")
+    if not isinstance(x, Tracer):
+        target.shard_shape(x.shape)  # raises IndivisibleError
     if isinstance(target, NamedSharding) and not target.mesh.empty:
         if get_mesh().are_all_axes_explicit and not get_mesh().empty:
-            _check_sharding(as_array(x), target)
+            _check_sharding(x, target)
             if typeof(x).stated_sharding is not None:
                 return x  # it lies there
         else:
             _check_auto_axes(target)
-    return constrain(as_array(x), target)
+    return constrain(x, target)
 
 
 def _check_auto_axes(target):

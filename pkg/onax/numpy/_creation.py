@@ -204,12 +204,19 @@ def _numpy_array(x, dtype):
     return cast(_require_numeric(values, x), dtypes.dtype(values))
 
 
+def _first_object(x):
+    """The element of nested sequences that no dtype of numbers holds, as text for a message; an array is itself."""
+    while isinstance(x, (list, tuple)):
+        x = next((item for item in x if isinstance(item, (list, tuple)) or not is_arraylike(item)), None)
+    return x if isinstance(x, (str, np.ndarray)) else str(x)
+
+
 def _require_numeric(values, x):
     """Returns the ndarray if it holds numbers; raises TypeError otherwise."""
     if values.dtype.kind in "OSUMm" or (values.dtype.kind == "V" and values.dtype not in dtypes.ALL_DTYPES):
         raise TypeError(
-            f"Value {x!r} with dtype {values.dtype} is not a valid JAX array type. Only arrays of numeric types are "
-            "supported by JAX."
+            f"Value {_first_object(x)!r} with dtype {values.dtype} is not a valid JAX array type. Only arrays of "
+            "numeric types are supported by JAX."
         )
     return values
 

@@ -9,6 +9,7 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import name_error
+from onax._core.result_checks import checked_as_one
 from onax._ground import dtypes
 from onax._ground.typing import ArrayLike
 from onax._native.array import Array, ArrayImpl
@@ -25,6 +26,10 @@ def where(condition, x, y):
         and condition.dtype is _BOOL and condition.shape == x.shape == y.shape and x.weak_type is y.weak_type
     ):  # fmt: skip
         return lax.select_n_p.bind(condition, y, x)
+    return checked_as_one(_where, condition, x, y)
+
+
+def _where(condition, x, y):
     condition, x, y = check_arraylike("where", condition, x, y)
     condition = ensure_arraylike("where", condition)
     if condition.dtype != np.bool_:

@@ -1,5 +1,6 @@
 """The options `in_shardings` and `out_shardings` of jit, applied to the arguments and results of a call."""
 
+from onax._core.layout import Format
 from onax._core.meshes import PartitionSpec
 from onax._core.sharding import NamedSharding, Sharding, resolve_spec
 from onax._native.array import ArrayImpl
@@ -11,7 +12,8 @@ def _resolve(shardings, option):
     """Replaces the PartitionSpecs in a tree of shardings by shardings over the mesh in context."""
     text = (
         f"jit requires a non-empty mesh in context if you are passing `PartitionSpec`s to {option}. You can define a "
-        "context mesh via `jax.set_mesh(mesh)`, or pass shardings, which name their mesh."
+        f"context mesh via `jax.set_mesh(mesh)`. Alternatively, provide `Sharding`s to {option} and then the mesh "
+        "context manager is not required."
     )
     return tree_map(lambda p: resolve_spec(p, RuntimeError, text), shardings)
 
@@ -26,8 +28,35 @@ def _positional_arguments(call):
 
 def stated_of_arguments(call):
     """For each argument leaf of a call what `in_shardings` states."""
-    structure = tree_structure(_positional_arguments(call))
+    arguments = _positional_arguments(call)
+    _check_is_tuple(call.options.in_shardings, arguments)
+    structure = tree_structure(arguments)
     return broadcast_devices(_resolve(call.options.in_shardings, "in_shardings"), structure, "pjit in_shardings")
+
+
+def _check_is_tuple(shardings, arguments):
+    """Raises ValueError for `in_shardings` that are a container, but no tuple with an entry for each argument."""
+    if shardings is None or isinstance(shardings, (Sharding, PartitionSpec, Format)):
+        return
+    if not isinstance(shardings, (tuple, list)):
+        fault = f"is not a tuple: got {type(shardings)} instead."
+        if len(arguments) == 1:
+            fault += (
+                " Given the corresponding argument being passed, it looks like pjit in_shardings might need to be "
+                "wrapped in a singleton tuple."
+            )
+    elif len(shardings) != len(arguments):
+        fault = (
+            f"is the wrong length: got a tuple or list of length {len(shardings)} for an args tuple of length "
+            f"{len(arguments)}."
+        )
+    else:
+        return
+    raise ValueError(
+        "pjit in_shardings specification must be a tree prefix of the positional arguments tuple. In particular, pjit "
+        "in_shardings must either be a Sharding, a PartitionSpec, or a tuple of length equal to the number of "
+        f"positional arguments. But pjit in_shardings {fault}"
+    )
 
 
 def params_of(call, staged):
