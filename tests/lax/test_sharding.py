@@ -79,7 +79,7 @@ def test_refusals(call, error, words):
 
 
 def test_constraints_that_do_not_divide_an_array(mesh):
-    over_x = sharding.NamedSharding(mesh, P("x"))
+    over_x = sharding.NamedSharding(jax.make_mesh((4, 2), ("x", "y"), (sharding.AxisType.Auto,) * 2), P("x"))
     with pytest.raises(ValueError, match=r"partitioned 4 times, but the dimension size is 3"):
         lax.with_sharding_constraint(jnp.ones(3), over_x)
     assert lax.with_sharding_constraint(jnp.ones(4), over_x).sharding == over_x
