@@ -243,7 +243,7 @@ CALLS = {
     "several cotangents": (
         lambda: jax.vjp(jnp.sin, 1.0)[1](1.0, 1.0),
         TypeError,
-        "was called with 2 arguments, but functions returned by `jax.vjp` must be called with a single argument",
+        "was called with 2 arguments,\nbut functions returned by `jax.vjp` must be called with a single argument",
     ),
     "cotangents of another tree": (
         lambda: jax.vjp(lambda x: {"a": x, "b": x}, 1.0)[1]({"a": 1.0, "c": 1.0}),
