@@ -220,7 +220,7 @@ class DimSolver:
 
     def _check_constants(self, label, spec, shape):
         if len(spec) != len(shape):
-            raise ValueError(f"Rank mismatch for {label}: expected shape {_text(spec)}, called with {tuple(shape)}")
+            raise ValueError(f"Rank mismatch for {label}: expected {_text(spec)} and called with {tuple(shape)}")
         for axis, (d, n) in enumerate(zip(spec, shape)):
             if dim_rules.is_constant(d) and d != n:
                 raise ValueError(

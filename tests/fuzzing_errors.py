@@ -215,12 +215,6 @@ REASONS = (
         "NumPy's own function, in both packages",
     ),
     (
-        "numpy\\.unwrap",
-        "2|-7|1.5|s",
-        "accepted, IndexError in JAX",
-        "a scalar has no neighbours to differ from",
-    ),
-    (
         "lax\\.psum_scatter",
         ".* (2|-7|tuple)",
         "NameError, ValueError in JAX",

@@ -190,3 +190,12 @@ def test_unknown_dialects_are_refused(method):
     with pytest.raises(ValueError, match="unknown dialect: foo"):
         getattr(lowered, method)("foo")
     assert all(getattr(lowered, method)(dialect) is not None for dialect in (None, "hlo", "stablehlo"))
+
+
+def test_what_stages_tell_of_results():
+    traced = jit(lambda x: (x, 2 * x)).trace(1.0)
+    assert [out.weak_type for out in traced.out_info] == [True, True]
+    lowered = traced.lower()
+    compiled = lowered.compile()
+    assert [out.weak_type for out in (*lowered.out_info, *compiled.out_info)] == [False] * 4
+    assert [out.format for out in compiled.out_info] == list(compiled.output_formats)

@@ -65,7 +65,7 @@ def test_no_result_type():
         dtypes.result_type()
     with pytest.raises(TypeError):
         dtypes.result_type("text of no dtype")
-    with pytest.raises(dtypes.TypePromotionError):
+    with pytest.raises(ValueError, match=r"^dtype=key<fry> is not a valid dtype for JAX type promotion"):
         dtypes.result_type(jax.random.key(0), 1.0)
 
 

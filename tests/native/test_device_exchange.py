@@ -89,7 +89,7 @@ def test_capsules_that_nobody_consumes_are_freed(cuda):
 
 def test_what_has_no_export(cuda):
     key = jax.device_put(jax.random.key(0), cuda[0])
-    with pytest.raises(BufferError, match="keys has no DLPack form"):
+    with pytest.raises(BufferError, match="keys have no DLPack form"):
         key.__dlpack__()
     half = turned(X.astype(ml_dtypes.bfloat16), cuda[0])
     assert half.__dlpack__(max_version=(1, 0)) is not None

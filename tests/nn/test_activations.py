@@ -65,3 +65,16 @@ def test_wrong_arguments():
         nn.standardize(POINTS, algorithm="x")
     with pytest.raises(TypeError, match="relu requires ndarray or scalar arguments"):
         nn.relu([1.0])
+
+
+def test_one_hot_along_a_named_axis():
+    x = jnp.array([0, 2, 1, 5])
+    along = lambda count: jax.vmap(
+        lambda x: nn.one_hot(x, count, axis="i"), axis_name="i", axis_size=3, in_axes=None, out_axes=1
+    )
+    for f in (along(3), jax.jit(along(3))):
+        assert f(x).tolist() == nn.one_hot(x, 3).tolist() and f(x).dtype == jnp.float32
+    with pytest.raises(ValueError, match="Expected num_classes to match the size of axis i, but 4 != 3"):
+        along(4)(x)
+    with pytest.raises(NameError, match="unbound axis name: i"):
+        nn.one_hot(x, 3, axis="i")

@@ -643,3 +643,9 @@ def test_a_function_has_a_reference_under_one_name(name):
         call(onax.new_ref(jnp.zeros(2)))
     text = str(caught.value)
     assert text.startswith(texts[0]) and all(part in text for part in texts), text
+
+
+@pytest.mark.parametrize("value", ["a", [1], object()])
+def test_references_hold_arrays(value):
+    with pytest.raises(TypeError, match=r"^Error interpreting argument to new_ref as a JAX value.*at position 0"):
+        onax.new_ref(value)

@@ -9,7 +9,8 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from onax import lax
+import onax.numpy as jnp
+from onax import export, lax
 from onax._ground import dims, dtypes
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
@@ -240,3 +241,10 @@ def test_symbolic_dimensions():
     assert shapes(lambda x: vmap(lambda r: lax.dynamic_slice(r, (I,), (2,)))(x), x) == [(b, 2)]
     assert shapes(grad(lambda x: lax.slice(x, (0, 1), (b, 3)).sum()), x) == [(b, 5)]
     assert shapes(grad(lambda x: lax.pad(x, np.float32(0), [(1, 2, 0), (0, 0, 1)]).sum()), x) == [(b, 5)]
+
+
+@pytest.mark.parametrize("use", [lambda n: n / 2, lambda n: n * 1.5, jnp.array], ids=["div", "mul", "array"])
+def test_symbolic_dimensions_are_values_in_exports_alone(use):
+    (n,) = export.symbolic_shape("n")
+    with pytest.raises(NotImplementedError, match="Evaluation rule for 'dim_as_value' is not implemented"):
+        use(n)

@@ -147,3 +147,19 @@ def test_types_of_values():
     assert spec.manual_axis_type is None and not spec.is_ref
     with pytest.raises(TypeError, match="is not a valid JAX type"):
         like("a")
+
+
+def test_shardings_of_structs_are_shardings():
+    for value in (3, jax.devices()[0]):
+        with pytest.raises(ValueError, match=r"^sharding should be an instance of `jax\.sharding\.Sharding`"):
+            jax.ShapeDtypeStruct((2,), np.float32, sharding=value)
+    here = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    assert jax.ShapeDtypeStruct((2,), np.float32, sharding=here).sharding == here
+
+
+def test_structs_take_formats():
+    form = jax.jit(lambda x: x).lower(jnp.ones((2, 3))).compile().output_formats
+    struct = jax.ShapeDtypeStruct((2, 3), np.float32, sharding=form)
+    assert (struct.format, struct.sharding) == (form, form.sharding)
+    assert repr(struct).endswith(f"sharding={form.sharding}, format={form.layout})")
+    assert struct.update(shape=(2, 3)) == struct != jax.ShapeDtypeStruct((2, 3), np.float32, sharding=form.sharding)

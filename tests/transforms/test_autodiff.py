@@ -243,7 +243,7 @@ CALLS = {
     "several cotangents": (
         lambda: jax.vjp(jnp.sin, 1.0)[1](1.0, 1.0),
         TypeError,
-        "was called with 2 arguments, but functions returned by `jax.vjp` must be called with a single argument",
+        "was called with 2 arguments,\nbut functions returned by `jax.vjp` must be called with a single argument",
     ),
     "cotangents of another tree": (
         lambda: jax.vjp(lambda x: {"a": x, "b": x}, 1.0)[1]({"a": 1.0, "c": 1.0}),
@@ -276,3 +276,34 @@ def test_calls_that_cannot_be(name):
     with pytest.raises(error) as caught:
         call()
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("transform", [jax.linearize, jax.vjp])
+@pytest.mark.parametrize(
+    "f, x, residuals",
+    [
+        (jnp.sin, 1.0, [np.cos(1.0)]),
+        (lambda x: 2.0 * x, 1.0, [2.0]),
+        (jnp.sum, np.ones(3, np.float32), []),
+        (lambda x: jnp.sin(x["a"]) + x["b"], {"a": 1.0, "b": 2.0}, [np.cos(1.0)]),
+    ],
+)
+def test_known_scalars_are_residuals(transform, f, x, residuals):
+    out, linear = transform(f, x)
+    np.testing.assert_allclose(jax.tree.leaves(linear), residuals, rtol=1e-6)
+    doubled = jax.tree.map(lambda r: 2 * r, linear)
+    arguments = x if transform is jax.linearize else out
+    expected = linear(arguments)
+    if residuals and not isinstance(x, dict):
+        expected = jax.tree.map(lambda y: 2 * y, expected)
+        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-6), doubled(arguments), expected)
+    through_jit = jax.jit(lambda x: transform(f, x))(x)[1]
+    np.testing.assert_allclose(jax.tree.leaves(through_jit), residuals, rtol=1e-6)
+
+
+@pytest.mark.parametrize("transform", [jax.grad, jax.value_and_grad, jax.vjp, jax.linear_transpose])
+def test_reduce_axes_are_refused(transform):
+    arguments = (lambda x: x,) if transform in (jax.grad, jax.value_and_grad) else (lambda x: x, 1.0)
+    with pytest.raises(NotImplementedError, match=r"^reduce_axes argument to (grad|vjp|transpose) is deprecated"):
+        transform(*arguments, reduce_axes=("i",))
+    transform(*arguments, reduce_axes=())

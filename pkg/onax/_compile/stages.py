@@ -123,8 +123,7 @@ class Stage:
     def out_info(self):
         """The types of the results, as a tree of ShapeDtypeStruct."""
         s = self._signature
-        structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in s.out_avals_flat]
-        return tree_unflatten(s.out_tree, structs)
+        return tree_unflatten(s.out_tree, [ShapeDtypeStruct(a.shape, a.dtype) for a in s.out_avals_flat])
 
 
 @source.api_class
@@ -147,6 +146,13 @@ class Traced(Stage):
 
     fun_name = property(lambda self: self._signature.fun_name)
     jaxpr = property(lambda self: self._signature.jaxpr)
+
+    @property
+    def out_info(self):
+        """The types of the results, as a tree of ShapeDtypeStruct that tell weak types."""
+        s = self._signature
+        structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in s.out_avals_flat]
+        return tree_unflatten(s.out_tree, structs)
 
     @property
     def out_avals(self):
@@ -363,9 +369,9 @@ class Compiled(Stage):
 
     @property
     def out_info(self):
-        """The types of the results with their shardings, as a tree of ShapeDtypeStruct."""
-        add = lambda info, sharding: info.update(sharding=sharding)
-        return tree_map(add, super().out_info, self.output_shardings)
+        """The types of the results with their formats, as a tree of ShapeDtypeStruct."""
+        add = lambda info, form: info.update(sharding=form)
+        return tree_map(add, super().out_info, self.output_formats)
 
 
 def _check_dialect(dialect):

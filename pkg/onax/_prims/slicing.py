@@ -183,7 +183,10 @@ def dim_value(d, dtype):
 
 def _dim_as_value_kernel(*, dim):
     if not dims.is_constant(dim):
-        raise InvalidOperands
+        raise NotImplementedError(
+            "Evaluation rule for 'dim_as_value' is not implemented. It seems that you are using shape polymorphism "
+            "outside jax.export."
+        )
     return np.asarray(dim, dtypes.canonicalize_dtype(np.int64))
 
 

@@ -8,8 +8,10 @@ import numpy as np
 
 from onax._core.axes import named_axes_in_scope
 from onax._core.layout import Format
+from onax._core.meshes import PartitionSpec
 from onax._core.paths import keystr, tree_leaves_with_path
 from onax._core.refs import AbstractRef
+from onax._core.sharding import Sharding
 from onax._core.trace import Tracer, typeof
 from onax._ground import dtypes, source
 from onax._ground.typing import AnyFunction
@@ -35,7 +37,7 @@ class ShapeDtypeStruct:
     Args:
       shape: a tuple of ints or symbolic dimensions.
       dtype: the dtype.
-      sharding: a Sharding, or a PartitionSpec over the mesh in context; default None.
+      sharding: a Sharding, a PartitionSpec over the mesh in context, or a Format; default None.
       weak_type: whether a Python number stands for it; default False.
       manual_axis_type: types of mesh axes inside `shard_map`; default None.
       is_ref: whether it is the type of a reference; default False.
@@ -45,15 +47,22 @@ class ShapeDtypeStruct:
       ShapeDtypeStruct(shape=(2, 3), dtype=float32)
     """
 
-    __slots__ = ("dtype", "is_ref", "manual_axis_type", "shape", "sharding", "weak_type")
+    __slots__ = ("_layout", "dtype", "is_ref", "manual_axis_type", "shape", "sharding", "weak_type")
 
     def __init__(self, shape, dtype, *, sharding=None, weak_type=False, manual_axis_type=None, is_ref=False):
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must be specified.")
+        if sharding is not None and not isinstance(sharding, (Sharding, PartitionSpec, Format)):
+            raise ValueError(
+                "sharding should be an instance of `jax.sharding.Sharding`, `jax.sharding.PartitionSpec` or "
+                f"`jax.experimental.layout.Format`. Got {sharding} of type {type(sharding)}."
+            )
         self.shape = tuple(shape)
         # as it was given: without 64 bits, or of no array at all, where the structure only describes something
         self.dtype = dtype if dtypes.issubdtype(dtype, dtypes.extended) else np.dtype(dtype)
-        self.sharding = sharding
+        self._layout, self.sharding = None, sharding
+        if isinstance(sharding, Format):
+            self._layout, self.sharding = sharding.layout, sharding.sharding
         self.weak_type = weak_type
         self.manual_axis_type = manual_axis_type
         self.is_ref = is_ref
@@ -79,8 +88,8 @@ class ShapeDtypeStruct:
 
     @property
     def format(self):
-        """The layout, which is not known here, and the sharding."""
-        return Format(None, self.sharding)
+        """The layout, which is known where a Format was given, and the sharding."""
+        return Format(self._layout, self.sharding)
 
     ndim = property(lambda self: len(self.shape))
 
@@ -91,7 +100,9 @@ class ShapeDtypeStruct:
 
     def update(self, **changes):
         """A copy with some fields replaced."""
-        fields = {name: getattr(self, name) for name in self.__slots__}
+        fields = {name: getattr(self, name) for name in self.__slots__ if name != "_layout"}
+        if self._layout is not None:
+            fields["sharding"] = self.format
         fields.update(changes)
         return ShapeDtypeStruct(**fields)
 
@@ -102,6 +113,7 @@ class ShapeDtypeStruct:
 
     def __repr__(self):
         extra = f", sharding={self.sharding}" if self.sharding is not None else ""
+        extra += f", format={self._layout}" if self._layout is not None else ""
         extra += ", weak_type=True" if self.weak_type else ""
         extra += f", manual_axis_type={self.manual_axis_type}" if self.manual_axis_type is not None else ""
         extra += ", is_ref=True" if self.is_ref else ""

@@ -165,7 +165,9 @@ def linearize(fun: AnyFunction, *primals: Any, has_aux: bool = False) -> Any:
     check_callable(fun)
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("linearize", fun, primals)
-    lin = linearize_flat(_with_checked_results(flat_fun), flat_primals, None, info, flat_fun.strip_aux)
+    lin = linearize_flat(
+        _with_checked_results(flat_fun), flat_primals, None, info, flat_fun.strip_aux, holds_scalars=True
+    )
     lin.jaxpr = eliminate_dead_code(lin.jaxpr)
     lin.residuals = lin.jaxpr.consts
     out_avals = [typeof(x).to_tangent_aval() for x in lin.outs]
@@ -374,7 +376,7 @@ def vjp(fun: AnyFunction, *primals: Any, has_aux: bool = False, reduce_axes: Seq
       fun: a function of arrays.
       primals: its arguments.
       has_aux: True: `fun` returns (result, auxiliary data), which is handed on; default False.
-      reduce_axes: accepted, without effect.
+      reduce_axes: must be empty.
 
     Returns:
       (out, pull), or (out, pull, aux); ``pull(ct)`` takes a tree like `out` and returns a tuple with one tree for each
@@ -389,12 +391,13 @@ def vjp(fun: AnyFunction, *primals: Any, has_aux: bool = False, reduce_axes: Seq
       (Array(4., dtype=float32, weak_type=True), Array(3., dtype=float32, weak_type=True))
     """
     check_callable(fun)
+    _refuse_reduce_axes("vjp", reduce_axes)
     for x in tree_leaves(primals):
         check_argument(x)
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("vjp", fun, primals)
     checked_fun = _with_checked_results(flat_fun)
-    lin = linearize_flat(checked_fun, flat_primals, None, info, flat_fun.strip_aux)
+    lin = linearize_flat(checked_fun, flat_primals, None, info, flat_fun.strip_aux, holds_scalars=True)
     in_tree = tree_structure(tuple(primals))
     pull = _make_vjp(info, lin, flat_primals, in_tree, flat_fun.out_tree)
     out = tree_unflatten(flat_fun.out_tree, lin.outs)
@@ -417,7 +420,7 @@ def grad(
       has_aux: True: `fun` returns (result, auxiliary data), which is handed on; default False.
       holomorphic: True: `fun` is holomorphic, and arguments and results are complex; default False.
       allow_int: True: arguments may be integers; their derivatives have dtype float0.  Default False.
-      reduce_axes: accepted, without effect.
+      reduce_axes: must be empty.
 
     Returns:
       A function of the arguments of `fun` that returns a tree like the argument, a tuple of trees for several
@@ -431,6 +434,7 @@ def grad(
       Array([0., 2., 4.], dtype=float32)
     """
     check_callable(fun)
+    _refuse_reduce_axes("grad", reduce_axes)
     argnums = index_or_tuple(argnums)
 
     @functools.wraps(fun)
@@ -459,7 +463,7 @@ def value_and_grad(
       has_aux: True: `fun` returns (result, auxiliary data), which is handed on; default False.
       holomorphic: True: `fun` is holomorphic, and arguments and results are complex; default False.
       allow_int: True: arguments may be integers; their derivatives have dtype float0.  Default False.
-      reduce_axes: accepted, without effect.
+      reduce_axes: must be empty.
 
     Returns:
       A function of the arguments of `fun` that returns (value, gradient); with `has_aux` the value is (value, aux).
@@ -472,6 +476,7 @@ def value_and_grad(
       (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
     """
     check_callable(fun)
+    _refuse_reduce_axes("grad", reduce_axes)
     argnums = index_or_tuple(argnums)
 
     @functools.wraps(fun)
@@ -572,6 +577,11 @@ def check_grad_input(name, x, holomorphic, allow_int):
             )
 
 
+def _refuse_reduce_axes(name, reduce_axes):
+    if reduce_axes:
+        raise NotImplementedError(f"reduce_axes argument to {name} is deprecated")
+
+
 def _check_scalar(value):
     if not valid_jaxtype(value):
         raise TypeError(f"Gradient only defined for scalar-output functions. Output was {value}.")
@@ -626,7 +636,7 @@ def linear_transpose(fun: AnyFunction, *primals: Any, reduce_axes: Sequence[Any]
     Args:
       fun: a function that is linear in its arguments.
       primals: arguments of `fun`, or their types; their values do not matter.
-      reduce_axes: accepted, without effect.
+      reduce_axes: must be empty.
 
     Returns:
       A function of a tree like the results that returns a tuple of trees like the arguments.
@@ -640,6 +650,7 @@ def linear_transpose(fun: AnyFunction, *primals: Any, reduce_axes: Sequence[Any]
       (Array(6., dtype=float32, weak_type=True),)
     """
     check_callable(fun)
+    _refuse_reduce_axes("transpose", reduce_axes)
     leaves, tree = tree_flatten((primals, {}))
     avals = [abstractify(x) for x in leaves]
     flat_fun = FlatFunction(fun, tree)

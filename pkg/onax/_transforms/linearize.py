@@ -135,13 +135,15 @@ class Linearized:
     primals: list | None = None
 
 
-def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_INFO, at_end=None):
+def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_INFO, at_end=None, holds_scalars=False):
     """Linearizes a function from flat values to flat values at the given primals.
 
     `at_end(trace)` is called before the trace ends, to replace tracers in values that are not results by their primals.
+    With `holds_scalars` every known scalar is a residual; otherwise one that is no tracer stands in the linear program.
     """
     trace = LinearizeTrace(find_cur_trace(), debug_info)
     tangent_trace = trace.tangent_trace
+    tangent_trace.holds_scalars = holds_scalars
     if nonzeros is None:
         nonzeros = [True] * len(primals)
     args = [

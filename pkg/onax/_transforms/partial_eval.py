@@ -121,17 +121,23 @@ class PartialEvalTrace(DynamicJaxprTrace):
 class TangentTrace(PartialEvalTrace):
     """A PartialEvalTrace whose unknown values are tangents; it records a linear program."""
 
-    __slots__ = ()
+    __slots__ = ("holds_scalars",)
     transformation = ""
     records_tangents = True
 
-    def __init__(self, debug_info, parent_trace):
+    def __init__(self, debug_info, parent_trace, holds_scalars=False):
         super().__init__(debug_info, parent_trace)
+        self.holds_scalars = holds_scalars
         self.staging = parent_trace.staging
         self.locates = self.staging or bool(option_word() & SPECIAL)  # for the line in errors of the backward pass
 
     def to_jaxpr(self, outs):
         return discharge_refs(super().to_jaxpr(outs))
+
+    def atom(self, x):
+        """As in other traces, but where `holds_scalars` a known scalar is a residual too."""
+        atom = super().atom(x)
+        return self._constant(x, atom.aval) if self.holds_scalars and type(atom) is core.Literal else atom
 
     def custom_call(self, record, primitive, fun, *rest, **params):
         """Inlines the function: it is linear in its tangents already, so its rule is not needed."""

@@ -369,6 +369,11 @@ def _from_process(sharding, local_data, global_shape):
         raise TypeError(
             f"make_array_from_process_local_data: sharding should be an instance of `jax.sharding`; got {sharding!r}"
         )
+    if not valid_jaxtype(local_data) and not isinstance(local_data, str):
+        raise TypeError(
+            f"Cannot interpret value of type {type(local_data)} as an abstract array; it does not have a dtype "
+            "attribute\nIt is a leaf of the second argument of make_array_from_process_local_data."
+        )
     local_data = as_array(local_data)
     if processes.process_count() == 1:
         if global_shape is not None and tuple(global_shape) != local_data.shape:

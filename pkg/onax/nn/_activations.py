@@ -521,10 +521,14 @@ def one_hot(x: Any, num_classes: int, *, dtype: DTypeLike | None = None, axis: i
       x: an array of indices.
       num_classes: the length of the new axis, an int.
       dtype: the dtype of the result; default the default float.
-      axis: where the new axis lies in the result; default -1.
+      axis: where the new axis lies in the result; default -1.  The name of an axis that `vmap` or `shard_map` binds:
+        the classes lie along that one.
 
     Returns:
       Array of the shape of `x` with one more axis; an index out of range gives zeros.
+
+    Raises:
+      ValueError: the named axis has another length than `num_classes`.
 
     Examples:
       >>> nn.one_hot(jnp.array([0, 2, 5]), 3)
@@ -540,7 +544,12 @@ def one_hot(x: Any, num_classes: int, *, dtype: DTypeLike | None = None, axis: i
     if not dtypes.isdtype(x.dtype, "integral"):
         text = f"jax.nn.one_hot input should be integer-typed; got dtype={x.dtype}"
         warnings.warn(text, DeprecationWarning, stacklevel=source.stacklevel())
-    return _one_hot(x, num_classes, dtype=dtype, axis=axis)
+    if not isinstance(axis, str):
+        return _one_hot(x, num_classes, dtype=dtype, axis=operator.index(axis))
+    size = lax.axis_size(axis)
+    if num_classes != size:
+        raise ValueError(f"Expected num_classes to match the size of axis {axis}, but {num_classes} != {size}")
+    return lax.convert_element_type(lax.eq(*promote_args("equal", x, lax.axis_index(axis))), dtype)
 
 
 @staged("_one_hot", static_argnames=("num_classes", "dtype", "axis"))

@@ -7,7 +7,7 @@ import numpy as np
 from onax._control import refs as _rules  # noqa: F401  it attaches the rules of loops and branches
 from onax._core.evaluate import bind_with_refs
 from onax._core.refs import Ref, discharge, is_ref
-from onax._core.trace import find_cur_trace, is_concrete, typeof
+from onax._core.trace import find_cur_trace, is_concrete, typeof, valid_jaxtype
 from onax._ground.source import api_boundary
 from onax._ground.typing import ArrayLike, Index
 from onax._native.array import Array
@@ -51,6 +51,11 @@ def new_ref(init_val: ArrayLike, *, memory_space: Any = None, kind: Any = None) 
     """
     if is_ref(init_val):
         raise TypeError(f"new_ref takes an array, got a mutable array reference: {init_val!r}")
+    if not valid_jaxtype(init_val):
+        raise TypeError(
+            f"Error interpreting argument to new_ref as a JAX value. The problematic value is of type {type(init_val)} "
+            "and was passed to new_ref at position 0."
+        )
     return find_cur_trace().make_ref(_as_value(init_val))
 
 
