@@ -29,12 +29,9 @@ FAULTS = {
     "is killed": ("os.kill(os.getpid(), signal.SIGKILL)", "process 1 of 2 has died"),
     "leaves early": ("sys.exit(0)", "process 1 has ended, but process 0 waits for it in psum_invariant"),
     "exits at once": ("os._exit(5)", "process 1 of 2 has died"),
-    "runs another order": ("most(x)", "The processes ran different programs, or in different orders"),
-    "runs another shape": ("total(np.arange(16.0))", "The processes run different programs, or in different orders"),
-    "meets elsewhere": (
-        'multihost_utils.sync_global_devices("here")',
-        "The processes run different programs, or in different orders",
-    ),
+    "runs another order": ("most(x)", "different programs, or in different orders"),
+    "runs another shape": ("total(np.arange(16.0))", "different programs, or in different orders"),
+    "meets elsewhere": ('multihost_utils.sync_global_devices("here")', "different programs, or in different orders"),
     "is interrupted": ("os.kill(os.getpid(), signal.SIGINT)", "process 1 of 2 ended with KeyboardInterrupt"),
 }
 
@@ -50,7 +47,9 @@ def test_a_fault_ends_all(tmp_path, fault):
     lines = done.stderr.splitlines() + done.stdout.splitlines()
     ours = any(text.startswith("onax: ") and line in text for text in lines)
     # mpiexec may see first that a process is gone, and end the others before they can say anything; what it prints then
-    # depends on how the process ended: nothing for an exit with a status.
+    # depends on how the process ended: nothing for an exit with a status.  An error that both processes raise is in the
+    # traceback of one of them when the end of the other loses its last line.
+    ours = ours or (line.startswith("different programs") and any(line in text for text in lines))
     theirs = not lines if fault == "exits at once" else any("BAD TERMINATION" in text for text in lines)
     assert ours or ("has died" in line and theirs), lines
 

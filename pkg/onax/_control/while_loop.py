@@ -43,7 +43,7 @@ from onax._prims.creation import instantiate_zeros
 from onax._prims.elementwise import add, lt, select_n
 from onax._prims.reductions import reduce_or
 from onax._prims.shaping import broadcast_in_dim, moveaxis
-from onax._prims.varying import vary_over
+from onax._prims.varying import vary_as
 from onax._transforms.batching import batch_jaxpr, move_mapped_axis
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
@@ -107,10 +107,11 @@ def _while(cond_fun, body_fun, init_val, what="while_body", adapt=None, names=No
     check_carry("while_loop body function", name, init_tree, out_tree, avals, body.out_avals)
     cond, cond_consts, cond_tree = stage_body(cond_fun, in_tree, avals, "while_cond")
     _check_condition(cond, cond_tree)
-    axes = sorted(cond.out_avals[0].varying, key=str)
-    if any(set(axes) - varying_axes(a) for a in avals):  # devices differ in the number of steps
-        values = [vary_over(x, axes) for x in values]
-        body_fun, init_val = with_varying_results(body_fun, axes), tree_unflatten(init_tree, values)
+    axes = cond.out_avals[0].varying
+    if any(axes - varying_axes(a) for a in avals):  # devices differ in the number of steps
+        values = [vary_as(x, cond.out_avals[0]) for x in values]
+        body_fun = with_varying_results(body_fun, sorted(axes, key=str))
+        init_val = tree_unflatten(init_tree, values)
         return _while(cond_fun, body_fun, init_val, what, adapt, names)
     cond, body, fixed = _fix_unused_carry(cond, len(cond_consts), body, len(body_consts))
     kept = select(values, fixed)

@@ -105,8 +105,8 @@ class Watchdog:
 
     def _ended_by_exception(self, kind, error, trace):
         """Replaces `sys.excepthook`: all processes end."""
+        self.ending = True  # from here on only this function ends the process, so that its line is said
         self._previous_hook(kind, error, trace)
-        self.ending = True
         lines = str(error).strip().splitlines()
         text = f"{kind.__name__}: {lines[0]}" if lines else kind.__name__
         say(f"onax: process {self.index} of {self.count} ended with {text}; all processes end")

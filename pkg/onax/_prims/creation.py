@@ -22,7 +22,7 @@ from onax._native.dispatch import NEVER, Primitive
 from onax._prims.convert import convert
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import broadcast, broadcast_in_dim_p, broadcast_typed, canonical_shape, shape_of
-from onax._prims.varying import vary_over
+from onax._prims.varying import vary_as
 
 # ---- iota ----
 
@@ -216,15 +216,9 @@ def full_like(x, fill_value, dtype=None, shape=None):
         value = _scalar_of_dtype(fill_value, _named_dtype(dtype))
     aval = x if isinstance(x, ShapedArray) else x.aval
     if shape is not None:
-        return _vary_like(_broadcast_scalar(value, canonical_shape(shape)), aval)
+        return vary_as(_broadcast_scalar(value, canonical_shape(shape)), aval)
     typed = broadcast_typed(value, aval)
-    return _vary_like(_broadcast_scalar(value, x.shape) if typed is None else typed, aval)
-
-
-def _vary_like(x, aval):
-    """x, which varies over the mesh axes over which values of a type vary."""
-    varying = getattr(aval, "varying", None)
-    return vary_over(x, sorted(varying, key=str)) if varying else x
+    return vary_as(_broadcast_scalar(value, x.shape) if typed is None else typed, aval)
 
 
 def _named_dtype(dtype):
@@ -248,7 +242,7 @@ def zeros_like_aval(aval):
     zero = convert(False if aval.dtype.kind == "b" else 0, aval.dtype, aval.weak_type)
     typed = broadcast_typed(zero, aval)
     zeros = broadcast(zero, aval.shape) if typed is None else typed
-    return _vary_like(zeros, aval)
+    return vary_as(zeros, aval)
 
 
 def instantiate_zeros(tangent: Any) -> Array:

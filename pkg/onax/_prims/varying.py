@@ -13,3 +13,9 @@ def vary_over(x, axes):
     aval = typeof(x)
     missing = tuple(a for a in axes if a not in aval.varying) if isinstance(aval, ShapedArray) else ()
     return pvary_p.bind(x, axes=missing) if missing else x
+
+
+def vary_as(x, aval):
+    """x, by `pvary` where it does not vary over all mesh axes over which values of a type vary."""
+    varying = getattr(aval, "varying", None)
+    return vary_over(x, sorted(varying, key=str)) if varying else x

@@ -20,7 +20,7 @@ from onax._ground.typing import AnyFunction
 from onax._native.array import make_array
 from onax._native.tree import register_pytree_node, tree_flatten, tree_leaves, tree_structure, tree_unflatten
 from onax._prims.creation import instantiate_zeros
-from onax._prims.varying import vary_over
+from onax._prims.varying import vary_as
 from onax._transforms.abstract import abstractify
 from onax._transforms.cotangent_refs import DontWant, store_cotangent
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name
@@ -514,8 +514,7 @@ def describe_derivative(what, fun, argnums):
 
 
 def _one_like(aval):
-    one = make_array(np.ones((), aval.dtype), aval.dtype, aval.weak_type)
-    return vary_over(one, sorted(aval.varying, key=str)) if aval.varying else one
+    return vary_as(make_array(np.ones((), aval.dtype), aval.dtype, aval.weak_type), aval)
 
 
 def index_or_tuple(argnums):
