@@ -8,6 +8,7 @@ those of the functions around it.
 Names follow from the program alone, so they are the same in every export of it.
 """
 
+from onax._ground.source import TRANSPOSE, Scope
 from onax.export.graph.passes import bodies
 
 
@@ -29,7 +30,7 @@ def _function_name(code):
 
 def scope_of(record, code):
     """The names of the functions from the one with this code, itself left out, down to a source location."""
-    if record is None:
+    if not record:
         return ()
     chain = [record.code]
     for caller in record.callers or ():
@@ -38,9 +39,13 @@ def scope_of(record, code):
         chain.append(caller.code)
     # Beyond the callers that the record knows, or through a cached program, the way is unknown: the innermost remains.
     inner = chain[:-1] if chain[-1] is code else chain[:1]
-    scopes, entered = [name for name, _ in record.scopes], record.scopes[-1][1] if record.scopes else None
-    if entered in inner:
-        inner = inner[: inner.index(entered)]
+    parts = record.scopes
+    if TRANSPOSE in parts:  # before it are the scopes around the backward pass, then those of the forward pass
+        parts = parts[len(parts) - parts[::-1].index(TRANSPOSE) :]
+    parts = [part for part in parts if type(part) is Scope]
+    scopes = [part.name for part in parts]
+    if parts and parts[-1].code in inner:
+        inner = inner[: inner.index(parts[-1].code)]
     names = [name for name in map(_function_name, reversed(inner)) if name is not None]
     names = [*scopes, *[name for name in names if not (scopes and name.startswith("__"))]]
     return ("backward", *names) if record.backward else tuple(names)

@@ -113,4 +113,4 @@ def test_operands_that_are_no_arrays_are_named():
 def test_derived_programs_share_no_caller():
     jaxpr = jax.make_jaxpr(jnp.sin)(1.0)
     derived = derive_jaxpr(lambda x: [jnp.cos(x)], jaxpr.in_avals, jaxpr)
-    assert derived.debug_info is jaxpr.debug_info and all(e.source_info is None for e in derived.eqns)
+    assert derived.debug_info is jaxpr.debug_info and not any(e.source_info for e in derived.eqns)

@@ -62,8 +62,10 @@ cdef class SourceInfo:
     """Where an operation was written: a code object, an instruction's offset in it, and whether it runs backward.
 
     `callers`: where that function was called, and so on outward: SourceInfos, or None if nobody looked.
-    `scopes`: the names that the user gave to the parts of the program around it (`named_scope`), outermost first, each
-    with the code that entered it.
+    `scopes`: the transformations that it came through and the names that the user gave to the parts of the program
+    around it, outermost first: `source.Transform` and `source.Scope`.
+
+    An unknown location has no code, and is false.
     """
 
     cdef readonly object code
@@ -79,6 +81,13 @@ cdef class SourceInfo:
     def within(self, tuple scopes):
         """The same location in a program that is called within other scopes."""
         return SourceInfo(self.code, self.instruction, self.backward, self.callers, scopes + self.scopes)
+
+    def without_outer(self, int number):
+        """The same location without the outermost scopes."""
+        return SourceInfo(self.code, self.instruction, self.backward, self.callers, self.scopes[number:])
+
+    def __bool__(self):
+        return self.code is not None
 
     @property
     def traceback(self):
@@ -109,7 +118,7 @@ cdef class Here:
     """What is known of the equations that this thread records.
 
     `record`: the location of the equation that is interpreted; None if the user's frames tell it.
-    `scopes`: the named scopes that are entered, as a SourceInfo has them.
+    `scopes`: the transformations and named scopes that are entered, as a SourceInfo has them.
     """
 
     @property

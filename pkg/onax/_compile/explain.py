@@ -251,12 +251,12 @@ def _equations(eqn):
 
 def _location(eqn):
     if eqn is not None and eqn.primitive is fused_p:
-        eqn = next((e for e in eqn.params["jaxpr"].eqns if e.source_info is not None), eqn)
+        eqn = next((e for e in eqn.params["jaxpr"].eqns if e.source_info), eqn)
     return _summary(eqn and eqn.source_info)
 
 
 def _summary(location):
-    return source.summarize(location) if location is not None else ""
+    return source.summarize(location) if location else ""
 
 
 # ---- steps of sessions

@@ -73,7 +73,7 @@ def _message(eqn, aval, size, limit):
 
 def _location(eqn):
     """The location of an equation, or of the first one in a program that it holds."""
-    if eqn.source_info is not None:
+    if eqn.source_info:
         return eqn.source_info
     inner = [e for held in held_programs(eqn) for e in held.program.eqns]
-    return next((record for e in inner if (record := _location(e)) is not None), None)
+    return next((record for e in inner if (record := _location(e))), None)

@@ -269,6 +269,9 @@ def _transpose_jaxpr(jaxpr, linear, nonzero_cts):
     return jaxpr.cache[key]
 
 
+_RECOMPUTED = source.Scope("rematted_computation")
+
+
 def _make_transpose_jaxpr(jaxpr, linear, nonzero_cts):
     nonzeros_out = []
     plain_avals, linear_avals = partition_list(linear, jaxpr.in_avals)
@@ -279,7 +282,8 @@ def _make_transpose_jaxpr(jaxpr, linear, nonzero_cts):
     def fun(*args):
         plain, given = split_list(args, [len(plain_avals)])
         values = merge_lists(linear, plain, linear_avals)
-        rest, _, unknown_out = partial_eval(run, values, linear, TangentTrace, False, jaxpr.debug_info)
+        arguments = run, values, linear, TangentTrace, False, jaxpr.debug_info
+        rest, _, unknown_out = source.call_within(_RECOMPUTED, partial_eval, *arguments)
         cts = merge_lists(nonzero_cts, [Zero(a) for a in reject(jaxpr.out_avals, nonzero_cts)], given)
         primals = [UndefinedPrimal(v.aval) for v in rest.invars]
         cotangents = backward_pass(rest, rest.consts, primals, select(cts, unknown_out))

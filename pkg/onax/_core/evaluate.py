@@ -10,7 +10,7 @@ from onax._core.programs import Call, programs
 from onax._core.refs import apply_with_refs, creates_or_takes_ref, is_ref, uses_refs
 from onax._core.slots import Slot
 from onax._core.trace import eval_trace, find_cur_trace
-from onax._ground.source import here
+from onax._ground.source import recorded_at
 from onax._native import context
 from onax._native.hooks import hooks
 from onax._native.interpreter import JaxprInterpreter
@@ -60,10 +60,9 @@ def _eval_by_binding(jaxpr, consts, args):
         return atom.array if type(atom) is Literal else env[atom]
 
     trace = find_cur_trace()
-    outer = here.record
-    try:
+    with recorded_at() as places:
         for eqn in jaxpr.eqns:
-            here.record = eqn.source_info or outer
+            places.at(eqn)
             operands = [read(a) for a in eqn.invars]
             if eqn.effects and uses_refs(eqn.effects) and creates_or_takes_ref(eqn.primitive, operands):
                 out = _apply_with_refs(trace, eqn.primitive, operands, eqn.params)
@@ -75,8 +74,6 @@ def _eval_by_binding(jaxpr, consts, args):
                 env.update(zip(eqn.outvars, out))
             elif type(eqn.outvars[0]) is not DropVar:
                 env[eqn.outvars[0]] = out
-    finally:
-        here.record = outer
     return [read(a) for a in jaxpr.outvars]
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from onax._core.effects import join_effects, no_effects
 from onax._core.printing import Printable, literal_text, print_eqn, print_jaxpr
+from onax._ground.source import UNKNOWN, SourceInfo
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
@@ -132,7 +133,7 @@ class JaxprEqn:
       primitive: a Primitive.
       params: a dict.
       effects: its effects; default none.
-      source_info: its place in the source; default None.
+      source_info: its place in the source; default an unknown one.
       ctx: options under which it was staged.
 
     Examples:
@@ -145,7 +146,7 @@ class JaxprEqn:
     primitive: object
     params: dict
     effects: object = no_effects
-    source_info: object = None
+    source_info: SourceInfo = UNKNOWN
     ctx: JaxprEqnContext = _CONTEXT
 
     def replace(self, **changes):
@@ -186,7 +187,7 @@ def new_jaxpr_eqn(
       >>> onax.extend.core.new_jaxpr_eqn([x], [x], lax.sin_p, {}).primitive
       sin
     """
-    return JaxprEqn(list(invars), list(outvars), primitive, params, effects, source_info, ctx or _CONTEXT)
+    return JaxprEqn(list(invars), list(outvars), primitive, params, effects, source_info or UNKNOWN, ctx or _CONTEXT)
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -41,7 +41,7 @@ class named_scope(contextlib.ContextDecorator):
 
     def __enter__(self):
         self._outer.append(source.here.scopes)
-        source.here.scopes = (*self._outer[-1], (self.name, source.calling_code()))
+        source.here.scopes = (*self._outer[-1], source.Scope(self.name, source.calling_code()))
         return self
 
     def __exit__(self, *_):

@@ -241,10 +241,10 @@ def _shown_params(eqn, names):
 def _equation(eqn, names):
     shown = _shown_params(eqn, names)  # called first, because it may share names
     notes = []
-    if names.options["source_info"] and eqn.source_info is not None:
+    if names.options["source_info"] and eqn.source_info:
         notes.append(Note(source.summarize(eqn.source_info)))
     if names.options["name_stack"]:
-        notes.append(Note(f"[{eqn.source_info.name_stack if eqn.source_info else ''}]"))
+        notes.append(Note(f"[{eqn.source_info.name_stack}]"))
     if type(shown) is list:
         return [*notes, *shown]
     results, params = typed_results(eqn, names), _params(shown, names)

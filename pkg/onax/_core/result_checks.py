@@ -81,7 +81,7 @@ def floating_point_error(name, special, operands, note=""):
 def locate_error(error, eqn):
     """Sets the location in an error to that of the equation whose evaluation raised it."""
     finding = getattr(error, "finding", None)
-    if finding is not None and not finding.is_equation and eqn.source_info is not None:
+    if finding is not None and not finding.is_equation and eqn.source_info:
         finding.location, finding.is_equation = eqn.source_info, True
         error.args = (str(finding),)
 

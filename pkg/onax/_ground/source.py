@@ -4,15 +4,16 @@ While staging, `user_location()` records the code object and the instruction of 
 outside registered files, which takes some tenths of a microsecond.  `summarize` and `resolve` find file, line and
 column for a record, which takes about 10 µs.  While a program is interpreted again (to derive another program from it),
 `here.record` is the location of the current equation, and operations that are recorded get that location.
-`here.scopes` are the scopes that the user entered by `named_scope`; locations keep them.
+`here.scopes` are the transformations that run and the scopes that the user entered by `named_scope`; locations keep
+them.
 """
 
 import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType, TracebackType
-from typing import TypeVar
+from types import CodeType, FunctionType, TracebackType
+from typing import NamedTuple, TypeVar
 
 from onax._ground import config
 from onax._native import source_info, type_slots
@@ -51,49 +52,124 @@ class SourceTraceback:
         return "\n".join(map(repr, self.frames))
 
 
-@dataclass(slots=True, eq=False, repr=False)
+class Scope(NamedTuple):
+    """A named part of a program; `code` is that which entered it, or None."""
+
+    name: str
+    code: CodeType | None = None
+
+
+class Transform(NamedTuple):
+    """A transformation, which in a name stack stands around the name that follows."""
+
+    name: str
+
+
+JVP, VMAP, TRANSPOSE = map(Transform, ("jvp", "vmap", "transpose"))
+
+
+@dataclass(slots=True, frozen=True)
 class NameStack:
-    """The transformations that made an equation, `transpose(jvp())` for a backward pass, and the scopes around it.
+    """The transformations that made an equation, and the named scopes around it, outermost first.
 
     Args:
-      stack: names, a tuple.
+      stack: a tuple of scopes and transformations.
 
     Examples:
       >>> from onax.extend import source_info_util
-      >>> str(source_info_util.NameStack(()))
-      ''
+      >>> str(source_info_util.NameStack().extend("model").transform("vmap").extend("layer"))
+      'model/vmap(layer)'
     """
 
-    stack: tuple
+    stack: tuple = ()
 
     @classmethod
     def of(cls, record):
         """The transformations and scopes of a record."""
-        return cls((*(("transpose(jvp())",) if record.backward else ()), *[name for name, _ in record.scopes]))
+        return cls(record.scopes)
+
+    def extend(self, name):
+        """The stack within a scope."""
+        return NameStack((*self.stack, Scope(name)))
+
+    def transform(self, transform_name):
+        """The stack within a transformation."""
+        return NameStack((*self.stack, Transform(transform_name)))
+
+    def __getitem__(self, index):
+        return NameStack(self.stack[index])
+
+    def __len__(self):
+        return len(self.stack)
+
+    def __add__(self, other):
+        return NameStack(self.stack + other.stack)
 
     def __str__(self):
-        return "/".join(self.stack)
-
-    def __repr__(self):
-        return f"NameStack(stack={self.stack!r})"
+        names = []  # innermost first
+        for part in reversed(self.stack):
+            if type(part) is Scope:
+                names.append(part.name)
+            else:
+                names.append(f"{part.name}({names.pop() if names else ''})")
+        return "/".join(reversed(names))
 
 
 SourceInfo, here = source_info.SourceInfo, source_info.here
 user_location, user_locations = source_info.user_location, source_info.user_locations
-UNKNOWN = None  # the record of an unknown location
+UNKNOWN = SourceInfo(None, 0)  # the record of an unknown location
 SHARED = ()  # `here.record` while a function of onax is staged for all its callers
 
 
-def backward(record):
-    """The record of an operation of the backward pass that an operation of the forward pass at `record` led to."""
-    return None if record is None else SourceInfo(record.code, record.instruction, True, record.callers, record.scopes)
+def call_within(part, function, *args):
+    """`function(*args)`, whose operations are within a Transform or a Scope."""
+    outer = here.scopes
+    here.scopes = (*outer, part)
+    try:
+        return function(*args)
+    finally:
+        here.scopes = outer
+
+
+def backward(record, scopes):
+    """The record of an operation of a backward pass within scopes that an operation of the forward pass led to."""
+    return SourceInfo(record.code, record.instruction, True, record.callers, scopes + record.scopes)
 
 
 def called_at(record, call):
     """The record of an equation of a program that an equation with the record `call` runs: within its scopes, too."""
-    if record is None or call is None or not call.scopes:
+    if not record or not call or not call.scopes:
         return record or call
     return record.within(call.scopes)
+
+
+class recorded_at:
+    """Context manager in which equations of a program that is interpreted are recorded at their places, `at(eqn)`.
+
+    Their scopes are within those that are entered, as in JAX.
+    """
+
+    __slots__ = ("_record", "_scopes")
+
+    def __enter__(self):
+        self._record, self._scopes = here.record, here.scopes
+        return self
+
+    def at(self, eqn):
+        """From here on operations belong to an equation."""
+        record, scopes = eqn.source_info, self._scopes
+        if not record:
+            here.record = self._record
+        elif record.scopes or scopes:
+            here.record = record = record.within(scopes) if scopes else record
+            here.scopes = record.scopes
+            return
+        else:
+            here.record = record
+        here.scopes = scopes
+
+    def __exit__(self, *_):
+        here.record, here.scopes = self._record, self._scopes
 
 
 def calling_code():
@@ -118,7 +194,7 @@ def call_user_rule(function, *args):
 
 def phase_prefix(record):
     """The text in front of a location: empty, or that the operation belongs to the backward pass."""
-    return "the backward pass of " if record is not None and record.backward else ""
+    return "the backward pass of " if record and record.backward else ""
 
 
 def register_exclusion(path: str) -> None:
@@ -184,7 +260,7 @@ def user_frames(limit=5):
 
 def resolve(record):
     """(file, line, column, function) of a record; line and column count from 1, and are 0 where unknown."""
-    if record is None:
+    if not record:
         return "<unknown>", 0, 0, ""
     code, target = record.code, record.instruction // 2
     for index, (line, _, column, _) in enumerate(code.co_positions()):

@@ -111,8 +111,8 @@ def jvp(fun: AnyFunction, primals: Any, tangents: Any, has_aux: bool = False) ->
     for p, t in zip(flat_primals, flat_tangents):
         _check_tangent(typeof(p), typeof(t))
     flat_tangents = [Zero(typeof(t)) if typeof(t).dtype == dtypes.float0 else t for t in flat_tangents]
-    checked = _with_checked_results(flat_fun)
-    outs, tangents_out = jvp_flat(checked, flat_primals, flat_tangents, flat_fun.strip_aux)
+    arguments = _with_checked_results(flat_fun), flat_primals, flat_tangents, flat_fun.strip_aux
+    outs, tangents_out = source.call_within(source.JVP, jvp_flat, *arguments)
     out = tree_unflatten(flat_fun.out_tree, outs)
     tangent_out = tree_unflatten(flat_fun.out_tree, [instantiate_zeros(t) for t in tangents_out])
     return (out, tangent_out, flat_fun.aux) if has_aux else (out, tangent_out)
@@ -165,9 +165,7 @@ def linearize(fun: AnyFunction, *primals: Any, has_aux: bool = False) -> Any:
     check_callable(fun)
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("linearize", fun, primals)
-    lin = linearize_flat(
-        _with_checked_results(flat_fun), flat_primals, None, info, flat_fun.strip_aux, holds_scalars=True
-    )
+    lin = _linearize(flat_fun, flat_primals, info, holds_scalars=True)
     lin.jaxpr = eliminate_dead_code(lin.jaxpr)
     lin.residuals = lin.jaxpr.consts
     out_avals = [typeof(x).to_tangent_aval() for x in lin.outs]
@@ -175,6 +173,11 @@ def linearize(fun: AnyFunction, *primals: Any, has_aux: bool = False) -> Any:
     push = _LinearizedFunction(lin, in_avals, out_avals, tree_structure(tuple(primals)), flat_fun.out_tree)
     out, apply = tree_unflatten(flat_fun.out_tree, lin.outs), Partial(push, lin.residuals)
     return (out, apply, flat_fun.aux) if has_aux else (out, apply)
+
+
+def _linearize(flat_fun, flat_primals, info, holds_scalars=False):
+    checked = _with_checked_results(flat_fun)
+    return linearize_flat(checked, flat_primals, None, info, flat_fun.strip_aux, holds_scalars, (source.JVP,))
 
 
 class _LinearizedFunction:
@@ -396,8 +399,7 @@ def vjp(fun: AnyFunction, *primals: Any, has_aux: bool = False, reduce_axes: Seq
         check_argument(x)
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("vjp", fun, primals)
-    checked_fun = _with_checked_results(flat_fun)
-    lin = linearize_flat(checked_fun, flat_primals, None, info, flat_fun.strip_aux, holds_scalars=True)
+    lin = _linearize(flat_fun, flat_primals, info, holds_scalars=True)
     in_tree = tree_structure(tuple(primals))
     pull = _make_vjp(info, lin, flat_primals, in_tree, flat_fun.out_tree)
     out = tree_unflatten(flat_fun.out_tree, lin.outs)
@@ -497,9 +499,8 @@ def _value_and_gradient(fun, argnums, has_aux, holomorphic, allow_int, args, kwa
         check_grad_input("grad", x, holomorphic, allow_int)
     info = debug_info("value_and_grad", fun, args, kwargs, _remaining_argnums(argnums, len(args)))
     flat_fun = FlatFunction(partial, tree, has_aux)
-    checked = _with_checked_results(flat_fun)
     flat_primals = [as_array(x) for x in leaves]
-    lin = linearize_flat(checked, flat_primals, None, info, flat_fun.strip_aux)
+    lin = _linearize(flat_fun, flat_primals, info)
     value = tree_unflatten(flat_fun.out_tree, lin.outs)
     _check_scalar(value)
     check_grad_output("grad", typeof(value), holomorphic)
@@ -680,7 +681,8 @@ class _TransposedFunction:
                     f"cotangent type does not match function output, expected {tuple(out_avals)} but got {cts}"
                 )
         undefined = [UndefinedPrimal(v.aval) for v in self.jaxpr.invars]
-        outs = backward_pass(self.jaxpr, consts, undefined, [as_array(ct) for ct in cts])
+        cts = [as_array(ct) for ct in cts]
+        outs = backward_pass(self.jaxpr, consts, undefined, cts, scopes=(source.TRANSPOSE,))
         return tree_unflatten(self.in_tree, [instantiate_zeros(ct) for ct in outs])
 
 

@@ -5,7 +5,7 @@ from onax._core.facts import CREATES_REF, FREES_REF
 from onax._core.programs import programs, replace_programs
 from onax._core.refs import AbstractRef, discharge, is_ref, uses_refs
 from onax._core.trace import find_cur_trace
-from onax._ground.source import here
+from onax._ground.source import recorded_at
 from onax._transforms.staging import derive_jaxpr
 
 
@@ -43,15 +43,13 @@ def _run(jaxpr, values):
     env = dict(zip([*jaxpr.constvars, *jaxpr.invars], values))
     refs = [v for v in jaxpr.invars if type(v.aval) is AbstractRef]
     local = set(refs)
-    trace, outer = find_cur_trace(), here.record
-    try:
+    trace = find_cur_trace()
+    with recorded_at() as places:
         for eqn in jaxpr.eqns:
-            here.record = eqn.source_info or outer
+            places.at(eqn)
             operands = [a.array if type(a) is core.Literal else env[a] for a in eqn.invars]
             out = _run_equation(trace, eqn, operands, env, local)
             env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
-    finally:
-        here.record = outer
     outs = [a.array if type(a) is core.Literal else env[a] for a in jaxpr.outvars]
     return [*outs, *(env[v] for v in refs)]
 

@@ -23,6 +23,7 @@ from onax._core.trace import (
 )
 from onax._core.zeros import Zero
 from onax._ground.dtypes import float0
+from onax._ground.source import here
 from onax._transforms.jvp import JVPTrace, JVPTracer, call_custom_jvp, jvp_by_linearize_rule
 from onax._transforms.partial_eval import TangentTrace, stage_with_residuals
 from onax._transforms.staging import DynamicJaxprTracer, instantiate_results
@@ -135,8 +136,10 @@ class Linearized:
     primals: list | None = None
 
 
-def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_INFO, at_end=None, holds_scalars=False):
-    """Linearizes a function from flat values to flat values at the given primals.
+def linearize_flat(
+    fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_INFO, at_end=None, holds_scalars=False, scopes=()
+):
+    """Linearizes a function from flat values to flat values at the given primals; its operations are within `scopes`.
 
     `at_end(trace)` is called before the trace ends, to replace tracers in values that are not results by their primals.
     With `holds_scalars` every known scalar is a residual; otherwise one that is no tracer stands in the linear program.
@@ -150,6 +153,7 @@ def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_IN
         LinearizeTracer(trace, p, tangent_trace.new_arg(typeof(p).to_tangent_aval())) if nonzero else p
         for p, nonzero in zip(primals, nonzeros)
     ]
+    entered, here.scopes = here.scopes, here.scopes + scopes
     try:
         with set_current_trace(trace):
             outs = fun(*args)
@@ -159,6 +163,7 @@ def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_IN
         if at_end is not None:
             at_end(trace)
     finally:
+        here.scopes = entered
         trace.invalidate()
     if leaks.checking():
         watched = leaks.watch(trace, tangent_trace)

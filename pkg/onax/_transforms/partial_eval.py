@@ -32,6 +32,7 @@ from onax._core.result_checks import SPECIAL
 from onax._core.rewrite import close, eliminate_dead_code, flags_of
 from onax._core.slots import Slot
 from onax._core.trace import find_cur_trace, set_current_trace
+from onax._ground import source
 from onax._native.context import option_word
 from onax._transforms.discharge import discharge_refs
 from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, derive_jaxpr
@@ -52,6 +53,7 @@ class PartialEvalTrace(DynamicJaxprTrace):
 
     def __init__(self, debug_info, parent_trace):
         super().__init__(debug_info, parent_trace)
+        self.outer_scopes = len(source.here.scopes)
         self.whole = False
 
     def process_primitive(self, primitive, args, params):

@@ -61,12 +61,16 @@ class DynamicJaxprTracer(Tracer):
 
 
 class DynamicJaxprTrace(Trace):
-    """Records every operation as an equation; values of other traces and arrays become constants."""
+    """Records every operation as an equation; values of other traces and arrays become constants.
 
-    __slots__ = ("_consts_by_id", "consts", "constvars", "debug_info", "eqns", "invars", "locates")
+    The scopes of equations are those within the program: it leaves out the first `outer_scopes` that are entered.
+    """
+
+    __slots__ = ("_consts_by_id", "consts", "constvars", "debug_info", "eqns", "invars", "locates", "outer_scopes")
 
     def __init__(self, debug_info, parent_trace=None):
         super().__init__(parent_trace)
+        self.outer_scopes = 0
         self.staging = self.locates = True
         self.debug_info = debug_info
         self.eqns = []
@@ -138,6 +142,10 @@ class DynamicJaxprTrace(Trace):
             return self.new_const(evaluate(primitive, [atoms[0].array], params))
         return self.record(primitive, atoms, params)
 
+    def _location(self):
+        location = source.user_locations() or source.UNKNOWN
+        return location.without_outer(self.outer_scopes) if self.outer_scopes and location.scopes else location
+
     def record(self, primitive, atoms, params):
         """Appends one equation; returns its result tracer, or a list of them."""
         in_avals = [a.aval for a in atoms]
@@ -148,7 +156,7 @@ class DynamicJaxprTrace(Trace):
             avals = varying_results(primitive, in_avals, avals, params)
         if AbstractRef in map(type, in_avals):
             effects = _check_takes_ref(primitive, effects)
-        location = source.user_locations() if self.locates else None  # the program runs at once and is not shown
+        location = self._location() if self.locates else source.UNKNOWN  # the program runs at once and is not shown
         if not primitive.multiple_results:
             var = core.Var(avals)
             self.eqns.append(core.JaxprEqn(atoms, [var], primitive, params, effects, location))
@@ -198,7 +206,7 @@ class DynamicJaxprTrace(Trace):
         maker = next((eqn for eqn in self.eqns if var in eqn.outvars), None)
         if name:
             origin = f"The returned mutable array was passed in as the argument {name}."
-        elif maker is not None and maker.source_info is not None:
+        elif maker is not None and maker.source_info:
             origin = f"The returned mutable array was created on line {source.summarize(maker.source_info)}."
         else:
             origin = "The returned mutable array was created outside of the function."

@@ -4,29 +4,31 @@ from onax._core import jaxpr as core
 from onax._core.rules import add_tangents
 from onax._core.trace import find_cur_trace
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
-from onax._ground.source import backward, here
+from onax._ground.source import TRANSPOSE, backward, here, recorded_at
 from onax._transforms.staging import derive_jaxpr
 
 
-def backward_pass(jaxpr, consts, primals, cotangents, sums=()):
+def backward_pass(jaxpr, consts, primals, cotangents, sums=(), scopes=()):
     """Cotangents of the linear arguments.
 
     `primals` has a value for each argument, an UndefinedPrimal if the argument is linear.  `cotangents` has one for
     each result, possibly Zero.  Returns one for each argument (possibly Zero; None for arguments that are not linear).
-    `sums` are values to which the cotangents of the first arguments are added, or None.
+    `sums` are values to which the cotangents of the first arguments are added, or None.  Equations of the backward pass
+    are within `scopes`: `(TRANSPOSE,)` unless they are of a program of their own, which an equation holds.
     """
     env = dict(zip(jaxpr.constvars, consts))
     env.update((v, p) for v, p in zip(jaxpr.invars, primals) if not is_undefined_primal(p))
     linear_eqns = _run_nonlinear(jaxpr, env)
     linear = {v: p for v, p in zip(jaxpr.invars, primals) if is_undefined_primal(p)}
-    cts = _transpose_eqns(linear_eqns, env, jaxpr.outvars, cotangents, linear, dict(zip(jaxpr.invars, sums)))
+    sums = dict(zip(jaxpr.invars, sums))
+    cts = _transpose_eqns(linear_eqns, env, jaxpr.outvars, cotangents, scopes, linear, sums)
     return [None if v in env else _cotangent(cts, v) for v in jaxpr.invars]
 
 
 def pull_back(jaxpr, residuals, cotangents):
     """Cotangents of the arguments of a linear program whose every equation touches one of them."""
     env = dict(zip(jaxpr.constvars, residuals))
-    cts = _transpose_eqns(jaxpr.eqns, env, jaxpr.outvars, cotangents)
+    cts = _transpose_eqns(jaxpr.eqns, env, jaxpr.outvars, cotangents, (TRANSPOSE,))
     return [_cotangent(cts, v) for v in jaxpr.invars]
 
 
@@ -48,17 +50,19 @@ def _cotangent(cts, var):
 def _run_nonlinear(jaxpr, env):
     """Evaluates the equations that read no linear variable (one without a value in env); returns the others."""
     remaining, trace = [], find_cur_trace()
-    for eqn in jaxpr.eqns:
-        if any(type(a) is not core.Literal and a not in env for a in eqn.invars):
-            remaining.append(eqn)
-            continue
-        args = [a.array if type(a) is core.Literal else env[a] for a in eqn.invars]
-        out = trace.process_primitive(eqn.primitive, args, eqn.params)
-        env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
+    with recorded_at() as places:
+        for eqn in jaxpr.eqns:
+            if any(type(a) is not core.Literal and a not in env for a in eqn.invars):
+                remaining.append(eqn)
+                continue
+            places.at(eqn)
+            args = [a.array if type(a) is core.Literal else env[a] for a in eqn.invars]
+            out = trace.process_primitive(eqn.primitive, args, eqn.params)
+            env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
     return remaining
 
 
-def _transpose_eqns(eqns, env, outvars, cotangents, linear=None, sums=None):
+def _transpose_eqns(eqns, env, outvars, cotangents, scopes, linear=None, sums=None):
     """Runs linear equations backward; returns the cotangents of the variables that no equation binds.
 
     `linear` maps linear arguments to UndefinedPrimals, for those whose types differ from those of the variables.
@@ -69,13 +73,15 @@ def _transpose_eqns(eqns, env, outvars, cotangents, linear=None, sums=None):
         if type(atom) is not core.Literal and atom not in env and type(ct) is not Zero:
             known = cts.get(atom)
             cts[atom] = ct if known is None else add_tangents(known, ct)
-    outer = here.record
+    record, entered = here.record, here.scopes
+    scopes = entered + scopes
     try:
         for eqn in reversed(eqns):
-            here.record = outer if eqn.source_info is None else backward(eqn.source_info)
+            here.record = backward(eqn.source_info, scopes) if eqn.source_info else record
+            here.scopes = scopes + eqn.source_info.scopes
             _transpose_eqn(eqn, env, cts, linear)
     finally:
-        here.record = outer
+        here.record, here.scopes = record, entered
     return cts
 
 

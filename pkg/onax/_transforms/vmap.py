@@ -83,11 +83,12 @@ def vmap(
         dims = [None if is_container(x) else d for x, d in zip(leaves, specs)]
         axis_data = _axis_data(axis_name, size, spmd_axis_name, leaves, dims)
         flat_fun = MappedFunction(fun, tree, specs, size, lambda tree: flatten_axes("vmap out_axes", tree, out_axes))
+        checked = _with_checked_results(flat_fun)
         if axis_name is None:
-            outs, out_dims = batch_flat(_with_checked_results(flat_fun), axis_data, leaves, dims)
+            outs, out_dims = source.call_within(source.VMAP, batch_flat, checked, axis_data, leaves, dims)
         else:
             with named_axis(axis_name, size):
-                outs, out_dims = batch_flat(_with_checked_results(flat_fun), axis_data, leaves, dims)
+                outs, out_dims = source.call_within(source.VMAP, batch_flat, checked, axis_data, leaves, dims)
         out_tree = flat_fun.out_tree
         flat_out_axes = flatten_axes("vmap out_axes", out_tree, out_axes)
         _check_unmapped(out_tree, outs, out_dims, flat_out_axes, axis_name)

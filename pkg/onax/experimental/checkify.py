@@ -129,7 +129,7 @@ class Sites:
         """The error of a code, of the code's class."""
         kind, message, location = self.by_code[code]
         error = kind(message(payload))
-        if location is not None:
+        if location:
             error.add_note(f"The operation is at {source.summarize(location)}.")
         return error
 
@@ -406,16 +406,13 @@ class _State:
         """The results of a program; failures are added to the state."""
         env = dict(zip(jaxpr.constvars, consts))
         env.update(zip(jaxpr.invars, args))
-        outer = source.here.record
-        try:
+        with source.recorded_at() as places:
             for eqn in jaxpr.eqns:
-                source.here.record = eqn.source_info or outer
+                places.at(eqn)
                 values = [a.array if type(a) is core.Literal else env[a] for a in eqn.invars]
                 rule = _rules.get(eqn.primitive)
                 outs = rule(self, eqn, values) if rule else _plain(self, eqn, values)
                 env.update(zip(eqn.outvars, outs))
-        finally:
-            source.here.record = outer
         return [a.array if type(a) is core.Literal else env[a] for a in jaxpr.outvars]
 
 

@@ -25,7 +25,7 @@ def steps_of(program):
         if eqn.primitive is shard_map_p:
             _append_collectives(steps, eqn.params["jaxpr"], eqn.params["mesh"], 0)
     for gather in gathers_of(program):
-        location = "" if gather.source_info is None else summarize(gather.source_info)
+        location = summarize(gather.source_info) if gather.source_info else ""
         equations = [(gather.operation, location)]
         steps.append(
             Step("devices", "gathered operands", equations, location, bytes=gather.bytes, reason=_GATHERED,
@@ -37,7 +37,7 @@ def steps_of(program):
 def _append_collectives(steps, jaxpr, mesh, depth):
     for eqn in jaxpr.eqns:
         name = eqn.primitive.name
-        location = "" if eqn.source_info is None else summarize(eqn.source_info)
+        location = summarize(eqn.source_info) if eqn.source_info else ""
         if eqn.invars and NAMED_AXIS in eqn.primitive.facts and eqn.primitive is not pvary_p:
             steps.append(Step("devices", name, [(name, location)], location, depth, bytes=_bytes_received(eqn, mesh)))
         inner = list(jaxprs_in_params(eqn.params))

@@ -293,7 +293,7 @@ class AnyReduction:
 
 
 def _described(eqn):
-    return eqn.primitive.name + (f" at {summarize(eqn.source_info)}" if eqn.source_info is not None else "")
+    return eqn.primitive.name + (f" at {summarize(eqn.source_info)}" if eqn.source_info else "")
 
 
 class ConditionalThunk(Thunk):
