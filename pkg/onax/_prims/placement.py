@@ -1,10 +1,20 @@
 """The devices on which values lie: device_put places arrays, sharding_constraint states a sharding inside a program."""
 
+import enum
+
 from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
 from onax._core.meshes import PartitionSpec, get_mesh
 from onax._core.rules import deflinear
-from onax._core.sharding import NamedSharding, Sharding, divisible_sharding, insert_spec_entry, names_in, resolve_spec
+from onax._core.sharding import (
+    NamedSharding,
+    Sharding,
+    SingleDeviceSharding,
+    divisible_sharding,
+    insert_spec_entry,
+    names_in,
+    resolve_spec,
+)
 from onax._core.shards import shard_array
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
@@ -13,14 +23,17 @@ from onax._native.dispatch import Primitive
 # ---- device_put ----
 
 
-class _ReuseInput:
-    """The copy semantics of `device_put`: arrays are immutable, so the operand's memory is always shared."""
+class ArrayCopySemantics(enum.Enum):
+    """The copy semantics of `device_put`: arrays are immutable, so the operand's memory is shared in any case."""
+
+    REUSE_INPUT = enum.auto()
+    ALWAYS_COPY = enum.auto()
 
     def __repr__(self):
-        return "ArrayCopySemantics.REUSE_INPUT"
+        return str(self)
 
 
-REUSE_INPUT = _ReuseInput()
+REUSE_INPUT, ALWAYS_COPY = ArrayCopySemantics
 
 
 def _device_put(x, device):
@@ -47,13 +60,18 @@ def _device_put_jvp(primals, tangents, **params):
     return outs, tangents_out
 
 
+def _single_device(sharding):
+    """The device of the sharding over a single one; any other as it is, and None for None."""
+    return next(iter(sharding.device_set)) if isinstance(sharding, SingleDeviceSharding) else sharding
+
+
 def _device_put_transpose(cts, *operands, devices, srcs, copy_semantics):
     return [
         None
         if not is_undefined_primal(x)
         else Zero(x.aval)
         if type(ct) is Zero
-        else device_put_p.bind(ct, devices=(s,), srcs=(d,), copy_semantics=(REUSE_INPUT,))[0]
+        else device_put_p.bind(ct, devices=(_single_device(s),), srcs=(d,), copy_semantics=(ALWAYS_COPY,))[0]
         for ct, x, d, s in zip(cts, operands, devices, srcs)
     ]
 

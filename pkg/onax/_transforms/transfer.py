@@ -12,7 +12,7 @@ from onax._core.meshes import PartitionSpec
 from onax._core.redistribution import is_spanning
 from onax._core.sharding import Sharding, SingleDeviceSharding, check_rank, resolve_spec
 from onax._core.shards import shard_array
-from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
+from onax._core.trace import Tracer, as_array, to_concrete_value, typeof, valid_jaxtype
 from onax._core.trees import tree_broadcast
 from onax._ground import dtypes, processes
 from onax._ground.devices import Device, devices
@@ -120,7 +120,14 @@ def _put_leaf(leaf, device):
     if isinstance(device, Device) and not device._addressable:
         return spanning_array(typeof(as_array(leaf)), (), SingleDeviceSharding(device))
     leaf = leaf if isinstance(leaf, (Tracer, ArrayImpl)) else as_array(leaf)
-    return device_put_p.bind(leaf, devices=(device,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
+    return _bind(leaf, device)
+
+
+def _bind(leaf, device):
+    known = to_concrete_value(leaf)
+    placed = type(known) is ArrayImpl and (known._committed or not known.weak_type)  # a Python scalar lies nowhere
+    source = known.sharding if placed else None
+    return device_put_p.bind(leaf, devices=(device,), srcs=(source,), copy_semantics=(REUSE_INPUT,))[0]
 
 
 def _lies_on(leaf, sharding):
@@ -131,7 +138,7 @@ def _lies_on(leaf, sharding):
 def _shard(leaf, sharding):
     check_rank(sharding, np.ndim(leaf), "device_put args")
     if isinstance(leaf, Tracer):
-        return device_put_p.bind(leaf, devices=(sharding,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
+        return _bind(leaf, sharding)
     if not sharding.is_fully_addressable and not is_spanning(leaf):
         _check_same_everywhere(leaf, sharding)
     return shard_array(as_array(leaf), sharding)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from onax._core.meshes import PartitionSpec
+from onax._core.sharding import NamedSharding
 from onax._core.trace import as_array
 from onax._ground import dims, dtypes
 from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
@@ -22,11 +24,19 @@ def place_on_device(x, device):
     return x if device is None else device_put(x, device)
 
 
+def replicated_sharding(x):
+    """The sharding over the devices of a committed array with all of a value on each; None for any other array."""
+    if type(x) is not ArrayImpl or not x.committed:
+        return None
+    sharding = x.sharding
+    return sharding if sharding.is_fully_replicated else NamedSharding(sharding.mesh, PartitionSpec())
+
+
 def _sharding_like(x, shape, dtype):
-    """The sharding of an array made like x: that of a committed x, if the rank is the same; None otherwise."""
+    """The sharding of an array made like x: that of a committed x, if the shape is the same or all devices have all."""
     if type(x) is not ArrayImpl or not x.committed or (dtype is None and x.weak_type):
         return None
-    return x.sharding if shape is None or len(shape) == x.ndim else None
+    return x.sharding if shape is None or tuple(shape) == x.shape or x.sharding.is_fully_replicated else None
 
 
 def full(

@@ -145,8 +145,9 @@ def to_dtype(x, dtype, weak_type=False):
     if kind is ArrayImpl:
         if x.dtype is dtype and x.weak_type is weak_type:
             return x
-        if x.weak_type and not x.ndim:  # it stays a literal in the jaxpr, as in JAX
-            return make_array(cast(x._value, dtype), weak_type=weak_type)
+        if x.weak_type and not x.ndim and x._shards is None:  # it stays a literal in the jaxpr, as in JAX
+            device = x.device if x._committed else None
+            return make_array(cast(x._value, dtype), None, weak_type, device, x._committed)
         return convert(x, dtype, weak_type)
     if kind is int or kind is float or kind is complex or kind is bool:
         if kind is int and not fits_default_integer(x):

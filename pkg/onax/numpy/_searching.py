@@ -22,6 +22,8 @@ from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._ground.typing import ArrayLike
 from onax._native.array import Array, make_array
+from onax.lax._creation import place_on_device as on_device
+from onax.lax._creation import replicated_sharding
 from onax.numpy._cumulative import cumsum
 from onax.numpy._gathering import take, take_in_bounds
 from onax.numpy._promotion import (
@@ -137,8 +139,9 @@ def nonzero(
     mask = as_bool(a)
     index = dtypes.scalar_dtype(int)
     if size is None:
-        concrete = np.asarray(concrete_or_error(None, mask, _SIZE_HINT))
-        return tuple(make_array(i.astype(index)) for i in concrete.nonzero())
+        concrete = concrete_or_error(None, mask, _SIZE_HINT)
+        found = [make_array(i.astype(index)) for i in np.asarray(concrete).nonzero()]
+        return tuple(on_device(i, replicated_sharding(concrete)) for i in found)
     size = concrete_or_error(operator.index, size, _SIZE_HINT)
     flat = ravel(mask)
     indices = _first_true_indices(flat, size, index)
