@@ -1,6 +1,7 @@
 """Meshes, partition specs and shardings, under JAX's names."""
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._core.axes import ManualAxisType
 from onax._core.meshes import (
     AbstractDevice,
     AbstractMesh,
@@ -15,19 +16,14 @@ from onax._core.meshes import (
 )
 from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding
 from onax._ground.config import no_collectives
-from onax._ground.unavailable import unavailable as _unavailable
 from onax.lax._axis_types import auto_axes, explicit_axes
 from onax.lax._sharding import make_single_device_sharding, reshard
-
-__getattr__ = _unavailable(
-    __name__,
-    {"ManualAxisType": "over which axes of a mesh a value varies is found from its program, not held in its type"},
-)
 
 __all__ = [
     "AbstractDevice",
     "AbstractMesh",
     "AxisType",
+    "ManualAxisType",
     "Mesh",
     "NamedSharding",
     "PartitionSpec",

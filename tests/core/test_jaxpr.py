@@ -1,5 +1,7 @@
 """Records, printing and checking of jaxprs."""
 
+import copy
+
 import numpy as np
 
 import onax as jax
@@ -28,3 +30,9 @@ def test_constants_are_shared_and_unused_results_dropped():
     assert len(closed.consts) == 1
     assert isinstance(closed.eqns[0].outvars[0], core.DropVar)
     assert str(closed).startswith("{ lambda a:f32[4]; b:f32[4]. let\n    _:f32[4] = sin b")
+
+
+def test_copies_of_programs_keep_the_names_of_arguments():
+    program = jax.make_jaxpr(lambda first, second: first + second)(1.0, 2.0)
+    again = copy.deepcopy(program)
+    assert str(again) == str(program) and again.jaxpr.debug_info.arg_names == ("first", "second")

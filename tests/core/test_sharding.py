@@ -1,5 +1,6 @@
 """Meshes, specs and shardings: texts, pieces, faults.  The devices are made for the test; nothing is placed on them."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -92,6 +93,11 @@ def test_equality():
     assert one.is_equivalent_to(NamedSharding(alone, P()), 1) and one != NamedSharding(alone, P())
     assert NamedSharding(GRID, P("x")).is_equivalent_to(NamedSharding(GRID, P("x", None)), 2)
     assert not NamedSharding(GRID, P("x")).is_equivalent_to(NamedSharding(GRID, P("y")), 2)
+
+
+def test_specs_are_copied_as_themselves():
+    spec = P("x")
+    assert copy.copy(spec) is spec and copy.deepcopy([spec])[0] is spec
 
 
 def test_pickle():

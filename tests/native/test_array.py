@@ -14,6 +14,7 @@ import pytest
 
 from native_arrays import KEY, arr, keys
 from onax._core.facts import ELEMENTWISE
+from onax._ground import config
 from onax._native import context
 from onax._native.array import Array, ArrayImpl, from_user, install_method, make_array
 from onax._native.array_sources import from_dlpack_buffer, make_sharded
@@ -126,6 +127,13 @@ def test_copies(again, x):
     assert y is not x and y.aval == x.aval and y.tolist() == x.tolist()
     with pytest.raises(ValueError):
         np.asarray(y)[...] = 0
+
+
+def test_a_pickled_array_has_a_dtype_that_is_enabled_where_it_is_read():
+    with config.enable_x64():
+        wide = [pickle.dumps(from_user(np.array(x))) for x in (4.0, [1, 2])]
+        assert [pickle.loads(data).dtype.name for data in wide] == ["float64", "int64"]
+    assert [pickle.loads(data).dtype.name for data in wide] == ["float32", "int32"]
 
 
 def test_weak_references_and_collection():

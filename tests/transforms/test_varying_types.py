@@ -214,6 +214,18 @@ def test_types_of_values():
     assert pickle.loads(pickle.dumps(kind)) == kind and hash(kind) != hash(kind.update(varying=frozenset()))
 
 
+@pytest.mark.parametrize("fields, error", [
+    ({"varying": "x"}, TypeError),
+    ({"varying": 3}, TypeError),
+    ({"varying": {"x"}, "unreduced": {"x", "y"}}, ValueError),
+    ({"unreduced": {"x"}, "reduced": {"x"}}, ValueError),
+])  # fmt: skip
+def test_types_over_axes_that_cannot_be(fields, error):
+    assert jax.sharding.ManualAxisType(varying={"x"}, unreduced={"y"}).vur == {"x", "y"}
+    with pytest.raises(error):
+        jax.sharding.ManualAxisType(**fields)
+
+
 def test_vmap_over_a_mesh_axis():
     f = jax.vmap(mapped(lambda v, w: v * w, (P("x"), P()), P("x")), in_axes=(0, None), spmd_axis_name="y")
     body = jax.make_jaxpr(f)(np.stack([X, X]), W).eqns[-1].params["jaxpr"]

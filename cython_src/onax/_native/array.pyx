@@ -797,4 +797,4 @@ cdef class ArrayImpl(Array):
 
 
 def _restore(buffer, dtype, weak_type):
-    return make_array(buffer, dtype, weak_type)
+    return from_user(buffer, weak_type) if dtype is None else make_array(buffer, dtype, weak_type)

@@ -89,8 +89,9 @@ def _run_in_processes(call, staged, out_shardings):
 def _compile_call(call, staged, shardings):
     """The CacheEntry of a call whose results get these shardings."""
     options, jaxpr = call.options, placement.partitioned(staged.jaxpr, call.leaves, shardings)
-    device, committed = placement.committed_device(call.leaves, call.name, call.arg_names)
-    if options.device is not None:
+    if options.device is None:
+        device, committed = placement.committed_device(call.leaves, call.name, call.arg_names)
+    else:
         device, committed = options.device, True
     executable = executable_of(
         jaxpr, call.name, options.keep_unused, options.compiler_options, device or placement.first_device(call.leaves)

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import itertools
 import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -52,8 +53,14 @@ class ManualAxisType:
     reduced: frozenset = frozenset()
 
     def __post_init__(self):
-        for name in self.__slots__:
-            object.__setattr__(self, name, frozenset(getattr(self, name)))
+        given = {name: getattr(self, name) for name in self.__slots__}
+        for name, value in given.items():
+            if not isinstance(value, (set, frozenset)):
+                raise TypeError(f"ManualAxisType: {name} must be a set of names of mesh axes, got {value!r}")
+            object.__setattr__(self, name, frozenset(value))
+        for (a, one), (b, other) in itertools.combinations(given.items(), 2):
+            if not one.isdisjoint(other):
+                raise ValueError(f"{a} and {b} cannot have common mesh axes. Got {a}={one} and {b}={other}")
 
     empty = property(lambda self: not self.vur)
     vur = property(lambda self: self.varying | self.unreduced | self.reduced)

@@ -22,14 +22,12 @@ class DuplicateSpecError(ValueError):
 class AxisType(Enum):
     """The kind of a mesh axis: Auto (the compiler chooses), Explicit (in types) or Manual (inside shard_map)."""
 
-    Auto = "auto"
-    Explicit = "explicit"
-    Manual = "manual"
+    Auto = auto()
+    Explicit = auto()
+    Manual = auto()
 
     def __repr__(self):
         return self.name
-
-    __str__ = __repr__
 
 
 class _Unconstrained:
@@ -145,6 +143,12 @@ class PartitionSpec:
 
     def __reduce__(self):
         return _make_spec, (self._partitions, self.unreduced, self.reduced)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
 
 def _make_spec(partitions, unreduced, reduced):

@@ -200,6 +200,9 @@ class LazyDebugInfo(DebugInfo):
         self._find_names = find_names
         self._names = None
 
+    def __reduce__(self):
+        return DebugInfo, (self.traced_for, self.func_src_info, self.arg_names, self.result_paths)
+
     @property
     def arg_names(self):
         """A path for every argument leaf."""
