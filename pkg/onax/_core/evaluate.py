@@ -1,17 +1,20 @@
 """Evaluates jaxprs: in compiled code when nothing is being transformed, by binding each equation otherwise."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from onax._core import axes
+from onax._core.explicit_axes import automatic_axes, seen
 from onax._core.facts import RULES_TAKE_REFS
-from onax._core.jaxpr import ClosedJaxpr, DropVar, Literal, jaxprs_in_params
+from onax._core.jaxpr import ClosedJaxpr, DropVar, Jaxpr, Literal, jaxprs_in_params
 from onax._core.programs import Call, programs
 from onax._core.refs import apply_with_refs, creates_or_takes_ref, is_ref, uses_refs
 from onax._core.slots import Slot
 from onax._core.trace import eval_trace, find_cur_trace
-from onax._ground.source import recorded_at
+from onax._ground.source import here
 from onax._native import context
+from onax._native.dispatch import Primitive
 from onax._native.hooks import hooks
 from onax._native.interpreter import JaxprInterpreter
 
@@ -27,8 +30,25 @@ def interpreter_of(jaxpr):
     """The interpreter of a jaxpr, which compiled code runs; made once and cached with the jaxpr."""
     program = jaxpr.cache.get("program")
     if program is None:
-        program = jaxpr.cache["program"] = JaxprInterpreter(jaxpr, Literal, interpreter_of)
+        program = jaxpr.cache["program"] = JaxprInterpreter(_in_contexts(jaxpr), Literal, interpreter_of)
     return program
+
+
+def _in_contexts(jaxpr):
+    """The program in which equations that were staged under `automatic_axes` enter it."""
+    if not any(eqn.ctx.automatic for eqn in jaxpr.eqns):
+        return jaxpr
+    eqns = [e.replace(primitive=_with_automatic_axes(e.primitive)) if e.ctx.automatic else e for e in jaxpr.eqns]
+    return Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars, eqns, jaxpr.effects)
+
+
+@functools.cache
+def _with_automatic_axes(primitive):
+    def evaluate(*operands, **params):
+        with automatic_axes():
+            return primitive.bind(*operands, **params)
+
+    return Primitive(primitive.name, multiple_results=primitive.multiple_results, impl=evaluate)
 
 
 def eval_jaxpr(jaxpr: Any, consts: Any, *args: Any) -> list[Any]:
@@ -52,6 +72,38 @@ def eval_jaxpr(jaxpr: Any, consts: Any, *args: Any) -> list[Any]:
     return _eval_by_binding(jaxpr, consts, args)
 
 
+class staging_contexts:
+    """Context manager of who interprets a program: `enter(eqn)` enters the context in which an equation was staged.
+
+    Operations that are staged then have its place in the source; their scopes are within those that are entered, as in
+    JAX; explicit mesh axes count as automatic if they did.
+    """
+
+    __slots__ = ("_automatic", "_record", "_scopes")
+
+    def __enter__(self):
+        self._record, self._scopes = here.record, here.scopes
+        self._automatic = seen.explicit_axes and seen.automatic
+        return self
+
+    def enter(self, eqn):
+        """Enters the context of an equation, in place of that of another one."""
+        record, scopes = eqn.source_info, self._scopes
+        if not record:
+            record = self._record
+        elif record.scopes or scopes:
+            record = record.within(scopes) if scopes else record
+            scopes = record.scopes
+        here.record, here.scopes = record, scopes
+        if seen.explicit_axes:
+            seen.thread.automatic = self._automatic or eqn.ctx.automatic
+
+    def __exit__(self, *_):
+        here.record, here.scopes = self._record, self._scopes
+        if seen.explicit_axes:
+            seen.thread.automatic = self._automatic
+
+
 def _eval_by_binding(jaxpr, consts, args):
     env = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
@@ -60,9 +112,9 @@ def _eval_by_binding(jaxpr, consts, args):
         return atom.array if type(atom) is Literal else env[atom]
 
     trace = find_cur_trace()
-    with recorded_at() as places:
+    with staging_contexts() as contexts:
         for eqn in jaxpr.eqns:
-            places.at(eqn)
+            contexts.enter(eqn)
             operands = [read(a) for a in eqn.invars]
             if eqn.effects and uses_refs(eqn.effects) and creates_or_takes_ref(eqn.primitive, operands):
                 out = _apply_with_refs(trace, eqn.primitive, operands, eqn.params)

@@ -115,12 +115,19 @@ class Literal:
 
 
 class JaxprEqnContext:
-    """The context of an equation's staging; kept because libraries copy it to other equations."""
+    """The context of an equation's staging; whoever interprets the program enters it again.
 
-    __slots__ = ()
+    Attributes:
+      automatic: whether explicit mesh axes counted as automatic (`explicit_axes.automatic_axes`).
+    """
+
+    __slots__ = ("automatic",)
+
+    def __init__(self, automatic=False):
+        self.automatic = automatic
 
 
-_CONTEXT = JaxprEqnContext()
+PLAIN_CONTEXT, AUTOMATIC_CONTEXT = JaxprEqnContext(), JaxprEqnContext(automatic=True)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -147,7 +154,7 @@ class JaxprEqn:
     params: dict
     effects: object = no_effects
     source_info: SourceInfo = UNKNOWN
-    ctx: JaxprEqnContext = _CONTEXT
+    ctx: JaxprEqnContext = PLAIN_CONTEXT
 
     def replace(self, **changes):
         """A copy with some fields replaced."""
@@ -187,7 +194,9 @@ def new_jaxpr_eqn(
       >>> onax.extend.core.new_jaxpr_eqn([x], [x], lax.sin_p, {}).primitive
       sin
     """
-    return JaxprEqn(list(invars), list(outvars), primitive, params, effects, source_info or UNKNOWN, ctx or _CONTEXT)
+    return JaxprEqn(
+        list(invars), list(outvars), primitive, params, effects, source_info or UNKNOWN, ctx or PLAIN_CONTEXT
+    )
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -354,6 +354,27 @@ def names_in(entry):
     return entry if isinstance(entry, tuple) else (entry,)
 
 
+def with_whole_spec(sharding, ndim):
+    """A sharding over a mesh of explicit axes with an entry for each dimension, as types have it; else as it is."""
+    if not isinstance(sharding, NamedSharding) or len(sharding.spec) >= ndim or not sharding.mesh.are_all_axes_explicit:
+        return sharding
+    spec = sharding.spec
+    whole = PartitionSpec(*spec, *[None] * (ndim - len(spec)), unreduced=spec.unreduced, reduced=spec.reduced)
+    return NamedSharding(sharding.mesh, whole, memory_kind=sharding._memory_kind)
+
+
+def without_trailing_entries(sharding):
+    """A sharding over a mesh with other axes than explicit ones without entries that split nothing at its end."""
+    if not isinstance(sharding, NamedSharding) or sharding.mesh.are_all_axes_explicit:
+        return sharding
+    entries = list(sharding.spec)
+    while entries and entries[-1] is None:
+        entries.pop()
+    return sharding.update(
+        spec=PartitionSpec(*entries, unreduced=sharding.spec.unreduced, reduced=sharding.spec.reduced)
+    )
+
+
 def insert_spec_entry(sharding, dim, entry):
     """Inserts `entry` for a new dimension `dim` into a spec or named sharding; returns other shardings unchanged."""
     if isinstance(sharding, NamedSharding):

@@ -143,35 +143,6 @@ def called_at(record, call):
     return record.within(call.scopes)
 
 
-class recorded_at:
-    """Context manager in which equations of a program that is interpreted are recorded at their places, `at(eqn)`.
-
-    Their scopes are within those that are entered, as in JAX.
-    """
-
-    __slots__ = ("_record", "_scopes")
-
-    def __enter__(self):
-        self._record, self._scopes = here.record, here.scopes
-        return self
-
-    def at(self, eqn):
-        """From here on operations belong to an equation."""
-        record, scopes = eqn.source_info, self._scopes
-        if not record:
-            here.record = self._record
-        elif record.scopes or scopes:
-            here.record = record = record.within(scopes) if scopes else record
-            here.scopes = record.scopes
-            return
-        else:
-            here.record = record
-        here.scopes = scopes
-
-    def __exit__(self, *_):
-        here.record, here.scopes = self._record, self._scopes
-
-
 def calling_code():
     """The code of the innermost frame outside onax, or None."""
     frame = sys._getframe(1)

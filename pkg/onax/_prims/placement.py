@@ -14,10 +14,12 @@ from onax._core.sharding import (
     insert_spec_entry,
     names_in,
     resolve_spec,
+    with_whole_spec,
 )
 from onax._core.shards import shard_array
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
+from onax._native.array import ArrayImpl
 from onax._native.dispatch import Primitive
 
 # ---- device_put ----
@@ -96,7 +98,7 @@ device_put_p = Primitive(
 
 
 def _constraint_impl(x, *, sharding, **_):
-    return shard_array(as_array(x), fit_sharding(sharding, x.shape))
+    return shard_array(as_array(x), with_whole_spec(fit_sharding(sharding, x.shape), x.ndim))
 
 
 def fit_sharding(sharding, shape):
@@ -146,6 +148,17 @@ def sharding_of_cotangent(aval, *operands):
         return aval.stated_sharding
     given = [typeof(x).stated_sharding for x in operands]
     return next((NamedSharding(s.mesh, PartitionSpec()) for s in given if s is not None), None)
+
+
+def lie_as_type(x, aval):
+    """x as a type says that it is split over explicit axes: a concrete array only if the mesh in context has them."""
+    stated = aval.stated_sharding
+    if stated is None or typeof(x).stated_sharding == stated:
+        return x
+    if type(x) is not ArrayImpl:
+        return constrain(x, stated)
+    mesh = get_mesh()
+    return shard_array(x, NamedSharding(mesh, stated.spec)) if mesh.abstract_mesh == stated.mesh else x
 
 
 def with_out_sharding(out_sharding, function, *args, **kwargs):

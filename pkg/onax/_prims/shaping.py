@@ -19,7 +19,7 @@ from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.convert import bitcast_convert_type_p
-from onax._prims.placement import with_out_sharding
+from onax._prims.placement import lie_as_type, sharding_of_cotangent, with_out_sharding
 
 # ---- shapes and axes as users write them ----
 
@@ -281,7 +281,8 @@ def broadcast_typed(x, aval, dims=()):
     """x repeated to a type that says its sharding; None for a type that says none."""
     if aval.stated_sharding is None:
         return None
-    return broadcast_in_dim_p.bind(x, shape=aval.shape, broadcast_dimensions=dims, sharding=aval.stated_sharding)
+    out = broadcast_in_dim_p.bind(x, shape=aval.shape, broadcast_dimensions=dims, sharding=aval.stated_sharding)
+    return lie_as_type(out, aval)
 
 
 def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
@@ -363,7 +364,7 @@ def _reshape_abstract(x, *, new_sizes, dimensions, sharding=None):
 def _reshape_transpose(ct, x, *, new_sizes, dimensions, sharding=None):
     shape = x.aval.shape
     if dimensions is None:
-        return [reshape(ct, shape)]
+        return [reshape(ct, shape, out_sharding=sharding_of_cotangent(x.aval, ct))]
     return [transpose(reshape(ct, tuple(shape[d] for d in dimensions)), _inverse(dimensions))]
 
 

@@ -1,11 +1,11 @@
 """Discharge of mutable array references: programs that create, read and write them become pure ones."""
 
 from onax._core import jaxpr as core
+from onax._core.evaluate import staging_contexts
 from onax._core.facts import CREATES_REF, FREES_REF
 from onax._core.programs import programs, replace_programs
 from onax._core.refs import AbstractRef, discharge, is_ref, uses_refs
 from onax._core.trace import find_cur_trace
-from onax._ground.source import recorded_at
 from onax._transforms.staging import derive_jaxpr
 
 
@@ -44,9 +44,9 @@ def _run(jaxpr, values):
     refs = [v for v in jaxpr.invars if type(v.aval) is AbstractRef]
     local = set(refs)
     trace = find_cur_trace()
-    with recorded_at() as places:
+    with staging_contexts() as contexts:
         for eqn in jaxpr.eqns:
-            places.at(eqn)
+            contexts.enter(eqn)
             operands = [a.array if type(a) is core.Literal else env[a] for a in eqn.invars]
             out = _run_equation(trace, eqn, operands, env, local)
             env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))

@@ -20,6 +20,7 @@ from onax._prims.conv import conv_general_dilated_p
 from onax._prims.creation import copy_p
 from onax._prims.cumulative import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
 from onax._prims.dot import dot_general_p
+from onax._prims.elementwise import select_n_p
 from onax._prims.fft import fft_p
 from onax._prims.indexing import (
     gather_p,
@@ -247,6 +248,14 @@ def _broadcast(name, axes, avals, params, outs):
     return [out]
 
 
+@sharding_type.rule(select_n_p)
+def _select(name, axes, avals, params, outs):
+    stated = [a.stated_sharding for a in avals[1:] if a.stated_sharding is not None]
+    if any(s != stated[0] for s in stated[1:]):
+        raise ShardingTypeError(f"select cases must have the same shardings, got [{', '.join(map(str, stated))}].")
+    return _elementwise(name, axes, avals, params, outs)
+
+
 @sharding_type.rule(reshape_p)
 def _reshape(name, axes, avals, params, outs):
     """Split dimensions hand their axes to the first ones that they divide; merged ones may be split but for the
@@ -357,8 +366,8 @@ def _dot_general(name, axes, avals, params, outs):
     for i, j in zip(lb, rb):
         if x[i] and y[j] and x[i] != y[j]:
             raise ShardingTypeError(
-                "dot_general requires batch dimensions to have the consistent sharding, got "
-                f"{_entries(x[i] for i in lb)} and {_entries(y[j] for j in rb)}."
+                "dot_general requires lhs batch dimensions and rhs batch dimensions to have the consistent sharding, "
+                f"got {_entries(x[i] for i in lb)} and {_entries(y[j] for j in rb)}."
             )
     batch = [x[i] or y[j] for i, j in zip(lb, rb)]
     return [[*batch, *_dropped(x, (*lc, *lb)), *_dropped(y, (*rc, *rb))]]
@@ -427,12 +436,11 @@ def _split(name, axes, avals, params, outs):
 
 @sharding_type.rule(concatenate_p)
 def _concatenate(name, axes, avals, params, outs):
-    shardings = [a.sharding for a in avals]
-    if any(own != axes[0] for own in axes):
-        raise ShardingTypeError(
-            f"All operands should have the same sharding. Got shardings {', '.join(map(str, shardings))}"
-        )
-    return [axes[0]]
+    stated = [own for own, a in zip(axes, avals) if a.stated_sharding is not None]  # others may lie anywhere
+    if any(own != stated[0] for own in stated):
+        shardings = ", ".join(str(a.sharding) for a in avals)
+        raise ShardingTypeError(f"All operands should have the same sharding. Got shardings {shardings}")
+    return [stated[0] if stated else axes[0]]
 
 
 # ---- along a dimension

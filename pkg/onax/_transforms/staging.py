@@ -157,13 +157,14 @@ class DynamicJaxprTrace(Trace):
         if AbstractRef in map(type, in_avals):
             effects = _check_takes_ref(primitive, effects)
         location = self._location() if self.locates else source.UNKNOWN  # the program runs at once and is not shown
+        context = core.AUTOMATIC_CONTEXT if seen.explicit_axes and seen.automatic else core.PLAIN_CONTEXT
         if not primitive.multiple_results:
             var = core.Var(avals)
-            self.eqns.append(core.JaxprEqn(atoms, [var], primitive, params, effects, location))
+            self.eqns.append(core.JaxprEqn(atoms, [var], primitive, params, effects, location, context))
             return DynamicJaxprTracer(self, avals, var, location)
         out_vars = [core.Var(a) for a in avals]
         effects = core.effects_of(effects, params)
-        self.eqns.append(core.JaxprEqn(atoms, out_vars, primitive, params, effects, location))
+        self.eqns.append(core.JaxprEqn(atoms, out_vars, primitive, params, effects, location, context))
         return [DynamicJaxprTracer(self, v.aval, v, location) for v in out_vars]
 
     def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):

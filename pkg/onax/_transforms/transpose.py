@@ -1,10 +1,14 @@
 """Transposition: running a linear program backward, from cotangents of results to cotangents of arguments."""
 
 from onax._core import jaxpr as core
+from onax._core.evaluate import staging_contexts
+from onax._core.explicit_axes import seen
 from onax._core.rules import add_tangents
 from onax._core.trace import find_cur_trace
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
-from onax._ground.source import TRANSPOSE, backward, here, recorded_at
+from onax._ground.source import TRANSPOSE, backward, here
+from onax._native.avals import ShapedArray
+from onax._prims.placement import lie_as_type
 from onax._transforms.staging import derive_jaxpr
 
 
@@ -50,12 +54,12 @@ def _cotangent(cts, var):
 def _run_nonlinear(jaxpr, env):
     """Evaluates the equations that read no linear variable (one without a value in env); returns the others."""
     remaining, trace = [], find_cur_trace()
-    with recorded_at() as places:
+    with staging_contexts() as contexts:
         for eqn in jaxpr.eqns:
             if any(type(a) is not core.Literal and a not in env for a in eqn.invars):
                 remaining.append(eqn)
                 continue
-            places.at(eqn)
+            contexts.enter(eqn)
             args = [a.array if type(a) is core.Literal else env[a] for a in eqn.invars]
             out = trace.process_primitive(eqn.primitive, args, eqn.params)
             env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
@@ -112,6 +116,8 @@ def _transpose_eqn(eqn, env, cts, linear):
     outs = primitive.transpose(ct, *operands, **eqn.params)
     for atom, operand, out in zip(eqn.invars, operands, outs):
         if type(operand) is UndefinedPrimal and out is not None and type(out) is not Zero:
+            if seen.explicit_axes and type(operand.aval) is ShapedArray:
+                out = lie_as_type(out, operand.aval)
             known = cts.get(atom)
             cts[atom] = out if known is None else add_tangents(known, out)
 

@@ -32,7 +32,7 @@ from onax._control.shard_map import ManualRegion, add_unit_axes, shard_map_p
 from onax._control.while_loop import while_p
 from onax._core import jaxpr as core
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
-from onax._core.evaluate import eval_jaxpr
+from onax._core.evaluate import eval_jaxpr, staging_contexts
 from onax._core.facts import MAKES_NAN
 from onax._core.meshes import PartitionSpec
 from onax._core.programs import replace_programs
@@ -406,9 +406,9 @@ class _State:
         """The results of a program; failures are added to the state."""
         env = dict(zip(jaxpr.constvars, consts))
         env.update(zip(jaxpr.invars, args))
-        with source.recorded_at() as places:
+        with staging_contexts() as contexts:
             for eqn in jaxpr.eqns:
-                places.at(eqn)
+                contexts.enter(eqn)
                 values = [a.array if type(a) is core.Literal else env[a] for a in eqn.invars]
                 rule = _rules.get(eqn.primitive)
                 outs = rule(self, eqn, values) if rule else _plain(self, eqn, values)

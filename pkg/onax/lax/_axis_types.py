@@ -6,7 +6,7 @@ from typing import Any
 
 from onax._core.explicit_axes import explicit_sharding
 from onax._core.meshes import AxisType, PartitionSpec, get_mesh, use_abstract_mesh
-from onax._core.sharding import NamedSharding
+from onax._core.sharding import NamedSharding, without_trailing_entries
 from onax._core.trace import Tracer
 from onax._ground.typing import AnyFunction, ShardingLike
 from onax._native.array import ArrayImpl
@@ -159,5 +159,6 @@ def _retype(x, mesh):
             kept = NamedSharding(_abstract(mesh), PartitionSpec())
         return constrain(x, kept)
     if type(x) is ArrayImpl and isinstance(x.sharding, NamedSharding):
-        return device_put(x, NamedSharding(x.sharding.mesh.update(axis_types=mesh.axis_types), x.sharding.spec))
+        sharding = NamedSharding(x.sharding.mesh.update(axis_types=mesh.axis_types), x.sharding.spec)
+        return device_put(x, without_trailing_entries(sharding))
     return x

@@ -2,9 +2,19 @@
 
 from typing import Any
 
+import numpy as np
+
 from onax._core.explicit_axes import explicit_sharding
 from onax._core.meshes import AxisType, PartitionSpec, get_mesh
-from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, check_rank, names_in, resolve_spec
+from onax._core.sharding import (
+    NamedSharding,
+    Sharding,
+    SingleDeviceSharding,
+    check_rank,
+    names_in,
+    resolve_spec,
+    with_whole_spec,
+)
 from onax._core.trace import Tracer, as_array, typeof
 from onax._ground.typing import PyTree
 from onax._native.tree import tree_flatten, tree_unflatten
@@ -134,7 +144,10 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
     shardings = [resolve_spec(p, ValueError, _NEEDS_MESH.format("reshard")) for p in shardings]
     for sharding in shardings:
         _check_explicit_axes(sharding)
-    moved = [constrain(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, shardings)]
+    moved = [
+        constrain(x, p) if isinstance(x, Tracer) else device_put(x, with_whole_spec(p, np.ndim(x)))
+        for x, p in zip(leaves, shardings)
+    ]
     return tree_unflatten(tree, moved)
 
 

@@ -22,6 +22,7 @@ from onax._core.sharding import (
     incompatible_devices_error,
     insert_spec_entry,
     names_in,
+    with_whole_spec,
 )
 from onax._core.shards import shard_array
 from onax._core.slots import Slot
@@ -317,7 +318,9 @@ def _propagate_through_call(jaxpr, given, in_shardings, out_shardings):
     shardings = propagate(jaxpr, given)
     if seen.explicit_axes:
         mesh = next((s.mesh for s in (*given, *shardings) if s is not None), None)
-        shardings = [_of_type(v.aval, mesh) or s for v, s in zip(jaxpr.outvars, shardings)]
+        shardings = [
+            _of_type(v.aval, mesh) or with_whole_spec(s, v.aval.ndim) for v, s in zip(jaxpr.outvars, shardings)
+        ]
     if out_shardings:
         shardings = [_as_named(stated) or s for stated, s in zip(out_shardings, shardings)]
     return shardings
@@ -430,7 +433,8 @@ def place_eager_result(primitive, operands, params, out):
     mesh = next((s.mesh for s in given if s is not None), None)
     shardings = [_of_type(a, mesh) for a in (typed if primitive.multiple_results else [typed])]
     if not any(shardings):
-        shardings = _shardings_of_operation(primitive, given, avals, params, out_avals, eager=True)
+        found = _shardings_of_operation(primitive, given, avals, params, out_avals, eager=True)
+        shardings = [with_whole_spec(s, a.ndim) for s, a in zip(found, out_avals)]
     placed = [x if s is None else shard_array(x, s) for x, s in zip(outs, shardings)]
     return placed if primitive.multiple_results else placed[0]
 
