@@ -2,7 +2,7 @@
 
 from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
-from onax._core.meshes import PartitionSpec, get_mesh
+from onax._core.meshes import PartitionSpec, mesh_of_specs
 from onax._core.rules import deflinear
 from onax._core.sharding import NamedSharding, Sharding, divisible_sharding, insert_spec_entry, names_in, resolve_spec
 from onax._core.shards import shard_array
@@ -154,5 +154,5 @@ def constrain(x, sharding):
     """An array with this sharding, which its type shows as far as the mesh has explicit axes."""
     explicit_sharding(sharding, x.ndim)  # from now on types are looked at
     return sharding_constraint_p.bind(
-        x, sharding=sharding, context_mesh=get_mesh(), layout=None, unconstrained_dims=frozenset()
+        x, sharding=sharding, context_mesh=mesh_of_specs(), layout=None, unconstrained_dims=frozenset()
     )
