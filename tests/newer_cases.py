@@ -89,12 +89,12 @@ def of_numpy(jax):
 
 def error_functions(jax):
     erfcinv = jax.scipy.special.erfcinv
-    y = np.float32([0.0, 1e-30, 1e-3, 0.05, 0.1, 0.3, 0.7, 1.0, 1.4, 1.95, 1.999, 2.0, -0.1, 2.1, np.nan])
+    y = np.float32([0.0, 2e-38, 1e-30, 1e-3, 0.05, 0.1, 0.3, 0.7, 1.0, 1.4, 1.95, 1.999, 2.0, -0.1, 2.1, np.nan])
     yield "erfcinv", erfcinv, (y,)
     yield "erfcinv of float16", erfcinv, (np.float16([0.01, 0.5, 1.5]),)
     yield "erfcinv of an integer", erfcinv, (1,)
-    yield "derivative of erfcinv", jax.vmap(jax.grad(erfcinv)), (y[2:10],)
-    yield "second derivative of erfcinv", jax.vmap(jax.grad(jax.grad(erfcinv))), (y[3:10],)
+    yield "derivative of erfcinv", jax.vmap(jax.grad(erfcinv)), (y[3:11],)
+    yield "second derivative of erfcinv", jax.vmap(jax.grad(jax.grad(erfcinv))), (y[4:11],)
     yield "erfcinv of complex numbers", lambda: fault(lambda: erfcinv(1j)), ()
 
 
@@ -126,6 +126,28 @@ def calls(jax):
     yield "jvp_jaxpr", lambda: [core.jaxpr_as_fun(derived)(2.0, 3.0, 1.0), nonzero], ()
 
 
+def programs(jax):
+    from importlib import import_module
+
+    pe = import_module(f"{jax.__name__}.interpreters.partial_eval")
+    as_fun = import_module(f"{jax.__name__}.extend.core").jaxpr_as_fun
+    program = jax.make_jaxpr(lambda x, y: (jax.numpy.cos(x), -jax.numpy.sin(x) * y, y))(1.0, 2.0)
+    yield "move_binders_to_back", lambda: as_fun(pe.move_binders_to_back(program, [True]))(3.0, 5.0), ()
+    yield "prune_closed_jaxpr_outputs", lambda: as_fun(pe.prune_closed_jaxpr_outputs(program, [0, 1, 0]))(3.0, 5.0), ()
+    for unknown in ([False, True], [True, False], [True, True], [False, False]):
+        for instantiate in (False, True, [False, False, True]):
+
+            def split(unknown=unknown, instantiate=instantiate):
+                known, rest, flags, avals = pe.partial_eval_jaxpr_nounits(program, unknown, instantiate)
+                args = [x for x, flag in zip((3.0, 5.0), unknown) if not flag]
+                outs = as_fun(known)(*args)
+                residuals = outs[len(outs) - len(avals) :]
+                others = [x for x, flag in zip((3.0, 5.0), unknown) if flag]
+                return [outs[: len(outs) - len(avals)], as_fun(rest)(*residuals, *others), flags]
+
+            yield f"partial_eval_jaxpr_nounits {unknown} {instantiate}", split, ()
+
+
 def collectives(jax):
     x, spec = np.arange(8.0, dtype=np.float32).reshape(2, 4), jax.sharding.PartitionSpec("i")
 
@@ -155,6 +177,23 @@ def collectives(jax):
 
     yield "no_collectives in vmap", in_vmap, (x,)
 
+    def unchecked(function):
+        mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), ("i",))
+        mapped = jax.shard_map(function, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
+        with jax.sharding.no_collectives({"i"}):
+            return mapped(x)
+
+    lax = jax.lax
+    for name, function in {
+        "psum": lambda x: lax.psum(x, "i"),
+        "psum_scatter": lambda x: lax.psum_scatter(x, "i", scatter_dimension=1),
+        "all_gather": lambda x: lax.all_gather(x, "i", tiled=True),
+        "all_to_all": lambda x: lax.all_to_all(x, "i", 1, 1, tiled=True),
+        "ppermute": lambda x: lax.ppermute(x, "i", [(0, 1)]),
+        "psum of a constant": lambda x: lax.psum(1, "i") * x,
+    }.items():
+        yield f"no_collectives unchecked, {name}", lambda f=function: fault(lambda: unchecked(f)), ()
+
 
 def objects(jax):
     from importlib import import_module
@@ -163,6 +202,9 @@ def objects(jax):
     a, b = export.symbolic_shape("a, b", constraints=("a >= 3", "b <= 10"))
     for text, d in {
         "5": 5,
+        "(10 - b) b": (10 - b) * b,
+        "b b": b * b,
+        "a b + 1": a * b + 1,
         "a": a,
         "b": b,
         "a - b": a - b,
@@ -178,10 +220,39 @@ def objects(jax):
     yield "kinds", lambda: [k.value for k in jax.sharding.UnreducedKind], ()
     yield "levels", lambda: [k.value for k in jax.CompilerEffortLevel], ()
     yield "no mesh", lambda: [jax.get_mesh().empty, jax.get_abstract_mesh().empty], ()
+
+    def meshes():
+        mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), ("i",))
+        before = jax.get_mesh().empty
+        with jax.set_mesh(mesh):
+            inside = jax.get_mesh() is mesh, jax.get_abstract_mesh() == mesh.abstract_mesh
+        with jax.use_abstract_mesh(mesh.abstract_mesh):
+            return [before, *inside, jax.get_mesh().empty, jax.get_abstract_mesh().size == 2]
+
+    yield "meshes", meshes, ()
+    for name, call in {
+        "get_mesh in jit": lambda: jax.jit(lambda: jax.get_mesh().size)(),
+        "use_abstract_mesh of a text": lambda: jax.use_abstract_mesh("x"),
+    }.items():
+        yield name, lambda call=call: fault(call), ()
+    metadata = import_module(f"{jax.__name__}.experimental.xla_metadata")
+
+    def twice(x):
+        return {"a": x * 2}
+
+    yield "must_fuse_call", metadata.must_fuse_call("1")(twice), (np.float32([1, 2]),)
+    yield "xla_metadata_call2", metadata.xla_metadata_call2({"b": 1})(twice), (np.float32([1, 2]),)
+    for name, call in {
+        "a list": lambda: metadata.xla_metadata_call(twice, a=[1]),
+        "no dict": lambda: metadata.xla_metadata_call2(twice, 3),
+        "two dicts": lambda: metadata.xla_metadata_call2({"a": 1}, {"b": 2}),
+        "ad_metadata": lambda: metadata.xla_metadata_call2(twice, {}, ad_metadata="x"),
+    }.items():
+        yield f"metadata: {name}", lambda call=call: fault(call), ()
     yield "a key's type", lambda: issubclass(jax.random.Key.__supertype__, jax.Array), ()
 
 
 def cases(jax):
     """name -> (function, arguments)."""
-    families = (logarithms, polynomials, of_numpy, error_functions, calls, collectives, objects)
+    families = (logarithms, polynomials, of_numpy, error_functions, calls, programs, collectives, objects)
     return {name: (function, args) for family in families for name, function, args in family(jax)}

@@ -467,7 +467,7 @@ def test_what_is_no_table_of_primitives(text):
 
 KEEP_INIT = {  # (module, class): why its `__init__` is written out although it only copies arguments
     ("onax._compile.stages", "Stage"): "a base class whose field is private",
-    ("onax._core.meshes", "use_abstract_mesh"): "a public context manager: the argument is `mesh`, the field private",
+    ("onax._core.meshes", "mesh_scope"): "a context manager: what it restores is made when it is entered",
     ("onax._core.trace", "Tracer"): "the base class is compiled, and the initializer runs for each traced operation",
     ("onax._transforms.autodiff", "VJP"): "a public class, two of whose fields are public",
     ("onax._transforms.staging", "DynamicJaxprTracer"): "as Tracer",

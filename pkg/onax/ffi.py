@@ -17,6 +17,7 @@ from onax._control.ffi_call import (
     register_ffi_type_id,
 )
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground.unavailable import unavailable as _unavailable
 
 
 def pycapsule(funcptr: Any) -> Any:
@@ -119,6 +120,8 @@ def build_ffi_lowering_function(
     """
     ffi_lowering(call_target_name)
 
+
+__getattr__ = _unavailable(__name__, {"abstract_token": "a target takes and returns arrays alone; none takes a token"})
 
 __all__ = [
     "build_ffi_lowering_function",

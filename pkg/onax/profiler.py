@@ -27,7 +27,7 @@ from onax._ground import spans
 from onax._ground.typing import Arguments, PathLike, Result
 from onax._ground.unavailable import unavailable as _unavailable
 
-_target: Any = None  # (folder, whether to write a file for Perfetto too) of the profile that is being recorded
+_session: Any = None  # the ProfileSession that is being recorded
 
 
 class TraceAnnotation:
@@ -132,6 +132,139 @@ class ProfileOptions:
         self.python_tracer_level = 1
 
 
+class ProfileSession:
+    """A profile that is recorded from `start` to `stop`, or in a ``with`` block; new in JAX 0.12.
+
+    Args:
+      log_dir: the folder below which `stop` writes the profile; default None, nothing is written.
+      create_perfetto_link: False; open the file at https://ui.perfetto.dev.
+      create_perfetto_trace: True: it is written as `perfetto_trace.json.gz` too; default False.
+      profiler_options: a ProfileOptions; default None, the defaults.
+
+    Raises:
+      NotImplementedError: `create_perfetto_link` is true.
+
+    Examples:
+      >>> with onax.profiler.ProfileSession() as session:
+      ...     x = jnp.ones(3) + 1
+      >>> session.profile_data.find_plane_with_name("/host:CPU").name
+      '/host:CPU'
+    """
+
+    def __init__(
+        self,
+        log_dir: PathLike | None = None,
+        create_perfetto_link: bool = False,
+        create_perfetto_trace: bool = False,
+        profiler_options: Any = None,
+    ):
+        _refuse_link(create_perfetto_link)
+        self.log_dir = None if log_dir is None else os.fspath(log_dir)
+        self.create_perfetto_link = create_perfetto_link
+        self.create_perfetto_trace = create_perfetto_trace
+        self.profiler_options = profiler_options
+        self._is_running = False
+        self._profile_data = None
+
+    def start(self):
+        """Starts to record, and returns the session; RuntimeError if a profile is being recorded already."""
+        global _session
+        options = ProfileOptions() if self.profiler_options is None else self.profiler_options
+        spans.start(options.host_tracer_level, options.python_tracer_level > 0)
+        self._profile_data, self._is_running, _session = None, True, self
+        forget_entries()
+        return self
+
+    def stop(self):
+        """Stops to record, writes the profile where a folder was given, and returns its ProfileData."""
+        global _session
+        if not self._is_running:
+            raise RuntimeError("No profile started")
+        self._profile_data = ProfileData(spans.stop().trace_events())
+        self._is_running, _session = False, None
+        if self.log_dir is not None:
+            self.export_profile_data(self.log_dir, self.create_perfetto_link, self.create_perfetto_trace)
+        return self._profile_data
+
+    def export_profile_data(
+        self, log_dir, create_perfetto_link=False, create_perfetto_trace=False, session_id=None
+    ):  # fmt: skip
+        """Writes the profile, as the function `export_profile_data` does."""
+        export_profile_data(self, log_dir, create_perfetto_link, create_perfetto_trace, session_id)
+
+    @property
+    def is_running(self):
+        """Whether the profile is being recorded."""
+        return self._is_running
+
+    @property
+    def profile_data(self):
+        """The ProfileData, once the session has stopped; None before."""
+        return self._profile_data
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *error):
+        if self._is_running:
+            self.stop()
+
+
+def export_profile_data(
+    profile_data: Any,
+    log_dir: PathLike,
+    create_perfetto_link: bool = False,
+    create_perfetto_trace: bool = False,
+    session_id: str | None = None,
+) -> None:
+    """Writes a profile; new in JAX 0.12.
+
+    Args:
+      profile_data: a ProfileData, or a ProfileSession that has stopped.
+      log_dir: the folder below which the file is written.
+      create_perfetto_link: False; open the file at https://ui.perfetto.dev.
+      create_perfetto_trace: True: the profile is written as `perfetto_trace.json.gz` too; default False.
+      session_id: the name of the folder of this profile; default None, the time.
+
+    Returns:
+      None.
+
+    Raises:
+      RuntimeError: the session is running, or has not been started.
+      TypeError: another kind of `profile_data`.
+      NotImplementedError: `create_perfetto_link` is true.
+
+    Examples:
+      >>> import tempfile
+      >>> with onax.profiler.ProfileSession() as session:
+      ...     x = jnp.ones(3) + 1
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     onax.profiler.export_profile_data(session, folder)
+    """
+    if isinstance(profile_data, ProfileSession):
+        if profile_data.is_running:
+            raise RuntimeError("Cannot export a ProfileSession while it is running. Call stop() first.")
+        if profile_data.profile_data is None:
+            raise RuntimeError("No profile data to export. Ensure the session has completed.")
+        profile_data = profile_data.profile_data
+    elif not isinstance(profile_data, ProfileData):
+        raise TypeError(f"Expected ProfileData or ProfileSession, got {type(profile_data).__name__}")
+    _refuse_link(create_perfetto_link)
+    name = session_id or time.strftime("%Y_%m_%d_%H_%M_%S")
+    folder = os.path.join(os.fspath(log_dir), "plugins", "profile", name)
+    os.makedirs(folder, exist_ok=True)
+    data = json.dumps(spans.chrome_trace(profile_data._events)).encode()
+    names = [f"{socket.gethostname()}.trace.json.gz", *(["perfetto_trace.json.gz"] if create_perfetto_trace else [])]
+    for name in names:
+        with gzip.open(os.path.join(folder, name), "wb") as file:
+            file.write(data)
+
+
+def _refuse_link(create_perfetto_link):
+    if create_perfetto_link:
+        raise NotImplementedError("there is no server for a link: open the written file at https://ui.perfetto.dev")
+
+
 def start_trace(
     log_dir: PathLike,
     create_perfetto_link: bool = False,
@@ -159,13 +292,7 @@ def start_trace(
       ...     onax.profiler.start_trace(folder)
       ...     onax.profiler.stop_trace()
     """
-    global _target
-    if create_perfetto_link:
-        raise NotImplementedError("there is no server for a link: open the written file at https://ui.perfetto.dev")
-    options = ProfileOptions() if profiler_options is None else profiler_options
-    spans.start(options.host_tracer_level, options.python_tracer_level > 0)
-    _target = os.fspath(log_dir), create_perfetto_trace
-    forget_entries()
+    ProfileSession(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options).start()
 
 
 def stop_trace() -> None:
@@ -183,13 +310,9 @@ def stop_trace() -> None:
       ...     onax.profiler.start_trace(folder)
       ...     onax.profiler.stop_trace()
     """
-    data = json.dumps(spans.stop().chrome_trace()).encode()
-    log_dir, perfetto = _target
-    folder = os.path.join(log_dir, "plugins", "profile", time.strftime("%Y_%m_%d_%H_%M_%S"))
-    os.makedirs(folder, exist_ok=True)
-    for name in (f"{socket.gethostname()}.trace.json.gz", *(["perfetto_trace.json.gz"] if perfetto else [])):
-        with gzip.open(os.path.join(folder, name), "wb") as file:
-            file.write(data)
+    if _session is None:
+        raise RuntimeError("No profile started")
+    _session.stop()
 
 
 @contextlib.contextmanager
@@ -296,6 +419,7 @@ class ProfileData:
     """
 
     def __init__(self, events):
+        self._events = events
         names = {(e["pid"], e.get("tid")): e["args"]["name"] for e in events if e["ph"] == "M"}
         spans = {}
         for e in events:
@@ -423,13 +547,16 @@ __getattr__ = _unavailable(
 __all__ = [
     "ProfileData",
     "ProfileEvent",
+    "ProfileLine",
     "ProfileOptions",
     "ProfilePlane",
+    "ProfileSession",
     "StepTraceAnnotation",
     "TraceAnnotation",
     "annotate_function",
     "device_memory_profile",
     "explain",
+    "export_profile_data",
     "save_device_memory_profile",
     "start_server",
     "start_trace",

@@ -1,10 +1,28 @@
 """Meshes and partition specs: sizes, equality, the mesh in context.  The devices are made for the test."""
 
+import re
+import threading
+
 import numpy as np
 import pytest
 
-from onax._core.meshes import AbstractDevice, AbstractMesh, AxisType, Mesh, P, get_mesh, make_mesh
+import onax as jax
+import onax.numpy as jnp
+from onax._core.meshes import (
+    AbstractDevice,
+    AbstractMesh,
+    AxisType,
+    Mesh,
+    P,
+    get_abstract_mesh,
+    get_mesh,
+    make_mesh,
+    set_mesh,
+    use_abstract_mesh,
+)
 from onax._ground.devices import Device
+from virtual_devices import eight_devices
+from virtual_devices import mesh as mesh_of
 
 FOUR = [Device("cpu", i) for i in range(4)]
 GRID = Mesh(np.array(FOUR).reshape(2, 2), ("x", "y"))
@@ -17,9 +35,7 @@ def test_mesh():
     assert GRID != Mesh(GRID.devices, ("x", "z"))
     with pytest.raises(ValueError, match=r"devices.ndim == 1 and len"):
         Mesh(FOUR, ("x", "y"))
-    with GRID:
-        assert get_mesh() is GRID
-    assert get_mesh().empty
+    assert Mesh(GRID.devices, ("x", "y")) is GRID
     assert make_mesh((1,), ("a",)).axis_types == (AxisType.Explicit,)
     with pytest.raises(ValueError, match="Number of devices"):
         make_mesh((1000,), ("a",))
@@ -45,3 +61,87 @@ def test_abstract_meshes_know_the_kind_of_their_devices():
     for name in ("devices", "device_ids", "local_mesh"):
         with pytest.raises(ValueError, match=f"AbstractMesh does not implement {name}"):
             getattr(plain, name)
+
+
+@pytest.fixture
+def devices():
+    with eight_devices():
+        yield
+
+
+@pytest.fixture
+def grid(devices):
+    return mesh_of(x=2, y=2)
+
+
+@pytest.fixture
+def line(devices):
+    return mesh_of(x=4)
+
+
+def test_meshes_in_context(grid, line):
+    small = AbstractMesh((2,), ("x",))
+    with grid:  # it is that of specs alone
+        assert get_mesh().empty and get_abstract_mesh().empty
+        spread = jax.jit(lambda x: jax.lax.with_sharding_constraint(x, P("x")))(jnp.arange(8.0))
+        assert spread.sharding == jax.NamedSharding(grid, P("x"))
+    with use_abstract_mesh(small):
+        assert get_mesh().empty and get_abstract_mesh() == small
+        with grid:
+            assert get_mesh().empty and get_abstract_mesh() == small
+    with set_mesh(grid) as nothing:
+        assert nothing is None and get_mesh() is grid and get_abstract_mesh() == grid.abstract_mesh
+        with pytest.raises(ValueError, match=re.escape("use_abstract_mesh cannot change the size of the mesh. Got")):
+            use_abstract_mesh(small).__enter__()
+        with use_abstract_mesh(line.abstract_mesh):
+            assert get_mesh() is grid and get_abstract_mesh().axis_names == ("x",)
+        with set_mesh(None):
+            assert get_mesh().empty
+        for transform in (jax.jit, jax.vmap, jax.make_jaxpr):
+            with pytest.raises(ValueError, match=re.escape("`get_mesh` can only be used outside of `jax.jit`")):
+                transform(lambda x: get_mesh().empty * x)(jnp.ones(2))
+            with pytest.raises(ValueError, match=re.escape("`set_mesh` can only be used outside of `jax.jit`")):
+                transform(lambda x: set_mesh(grid))(jnp.ones(2))
+    for mesh in (grid, None):
+        with pytest.raises(ValueError, match=re.escape("Expected mesh of type `jax.sharding.AbstractMesh`. Got")):
+            use_abstract_mesh(mesh)
+    for mesh in (small, 3):
+        with pytest.raises(ValueError, match=re.escape("Expected mesh of type `jax.sharding.Mesh`. Got <class ")):
+            set_mesh(mesh)
+    assert get_mesh().empty
+
+
+def test_set_mesh_from_now_on(grid):
+    outer = set_mesh(grid)
+    try:
+        assert get_mesh() is grid
+        found = []
+        thread = threading.Thread(target=lambda: found.append(get_mesh().empty))
+        thread.start()
+        thread.join()
+        assert found == [True]  # it is the mesh of this thread
+    finally:
+        with outer:
+            pass
+    assert get_mesh().empty
+
+
+def test_programs_belong_to_a_mesh(grid, line):
+    """A function is traced again in another mesh, and not in one that it has been traced in."""
+    seen = []
+
+    @jax.jit
+    def spread(x):
+        seen.append(get_abstract_mesh().axis_names)
+        return x if get_abstract_mesh().empty else jax.lax.with_sharding_constraint(x, P("x"))
+
+    def body(carry, _):
+        return carry * get_abstract_mesh().size, None
+
+    x = jnp.arange(8.0)
+    for mesh in (None, grid, line, grid, None):
+        with set_mesh(mesh):
+            sharding = spread(x).sharding
+            assert (sharding == jax.NamedSharding(mesh, P("x"))) if mesh else len(sharding.device_set) == 1
+            assert jax.lax.scan(body, 1, None, length=2)[0] == (16 if mesh else 0)
+    assert seen == [(), ("x", "y"), ("x",)]

@@ -132,6 +132,33 @@ def test_one_at_a_time(tmp_path):
     assert list((tmp_path / "failing").rglob("*.trace.json.gz"))
 
 
+def test_sessions(tmp_path):
+    f = compiled()
+    f(X)
+    session = profiler.ProfileSession()
+    assert not session.is_running and session.profile_data is None
+    for call in (session.stop, lambda: profiler.export_profile_data(session, tmp_path)):
+        with pytest.raises(RuntimeError, match="No profile"):
+            call()
+    with session:
+        assert session.is_running
+        f(X)
+        with pytest.raises(RuntimeError, match="already been started"):
+            profiler.ProfileSession().start()
+        with pytest.raises(RuntimeError, match="Cannot export a ProfileSession while it is running"):
+            session.export_profile_data(tmp_path)
+    lines = session.profile_data.find_plane_with_name("/host:CPU").lines
+    assert "jit_layer" in {event.name for line in lines for event in line.events}
+    assert not list(tmp_path.iterdir())  # no folder was given
+    session.export_profile_data(tmp_path, session_id="first")
+    assert "jit_layer" in written(tmp_path) and (tmp_path / "plugins" / "profile" / "first").is_dir()
+    with pytest.raises(TypeError, match="Expected ProfileData or ProfileSession, got int"):
+        profiler.export_profile_data(3, tmp_path)
+    with profiler.ProfileSession(tmp_path / "other", create_perfetto_trace=True) as session:
+        assert session.stop().planes is not None and not session.is_running
+    assert len(list((tmp_path / "other").rglob("*.json.gz"))) == 2
+
+
 @pytest.mark.parametrize(
     ("call", "error"),
     [

@@ -58,7 +58,7 @@ def test_the_trace(profile):
         thread = threading.Thread(target=work, name="worker")
         thread.start()
         thread.join()
-    trace = json.loads(json.dumps(spans.stop().chrome_trace()))
+    trace = json.loads(json.dumps(spans.chrome_trace(spans.stop().trace_events())))
     events = {event["name"]: event for event in trace["traceEvents"] if event["ph"] == "X"}
     assert list(events) == ["outer", "inner", "in a thread"] and events["outer"]["args"] == {"step": "3"}
     outer, inner = events["outer"], events["inner"]

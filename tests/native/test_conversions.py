@@ -56,8 +56,10 @@ CONVERSIONS = [
     (3, lambda x: [10, 11, 12, 13][x], 13),
     (2.5, lambda x: format(x, ".2f"), "2.50"),
     (2.5, lambda x: f"{x}", "2.5"),
+    (1.1, lambda x: f"{x}", "1.100000023841858"),
+    (1.1, lambda x: f"{x!s}", "1.1"),
     ([1.0, 2.0], lambda x: f"{x}", "[1. 2.]"),
-    ([1.0, 2.0], lambda x: format(x, ".2f"), (TypeError, "unsupported format string")),
+    ([1.0, 2.0], lambda x: format(x, ".2f"), (TypeError, "unsupported format string passed to numpy.ndarray")),
     (3, lambda x: 3 in x, (ValueError, "search array must be one-dimensional")),
     ([1, 2], lambda x: "a" in x, (TypeError, "unsupported operand type")),
 ]

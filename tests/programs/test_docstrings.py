@@ -77,6 +77,7 @@ MODULES = (
     "onax.export",
     "onax.extend.backend",
     "onax.extend.core",
+    "onax.extend.core.primitives",
     "onax.extend.linear_util",
     "onax.extend.random",
     "onax.extend.source_info_util",

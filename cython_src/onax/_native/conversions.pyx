@@ -105,10 +105,12 @@ cdef str array_str(cnp.ndarray buffer, object dtype):
 
 
 cdef object array_format(cnp.ndarray buffer, object dtype, str spec):
-    """A number is formatted as one; other arrays take no format."""
-    if spec and (cnp.PyArray_NDIM(buffer) or is_extended(dtype)):
-        raise TypeError("unsupported format string passed to onax.Array.__format__")
-    return format(buffer.item(), spec) if spec else array_str(buffer, dtype)
+    """A number is formatted as NumPy's is, a float32 thus as the float64 of its value; other arrays take no format."""
+    if cnp.PyArray_NDIM(buffer) == 0 and not is_extended(dtype):
+        return format((<object>buffer)[()], spec)
+    if spec:
+        raise TypeError("unsupported format string passed to numpy.ndarray.__format__")
+    return array_str(buffer, dtype)
 
 
 # ---- DLPack --------------------------------------------------------------------------------------------------------

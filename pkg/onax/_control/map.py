@@ -44,11 +44,11 @@ def map_(f: Callable[[Any], Result], xs: PyTree, *, batch_size: int | None = Non
                 f"{typeof(x).str_short(short_dtypes=True)}{types}"
             )
     rows = total // batch_size if batch_size else 0
+    if rows == 0:
+        return vmap(f)(xs)
     whole = rows * batch_size
     grouped = [reshape(_slice_rows(x, 0, whole), (rows, batch_size, *x.shape[1:])) for x in leaves]
     rest = [_slice_rows(x, whole, total) for x in leaves]
-    if rows == 0:
-        return vmap(f)(tree_unflatten(tree, rest))
     stacked = _map_slices(f, tree_unflatten(tree, grouped), _make_batched_scan_body)
     last = tree_flatten(vmap(f)(tree_unflatten(tree, rest)))[0] if whole < total else None
     flat = [reshape(y, (whole, *y.shape[2:])) for y in tree_flatten(stacked)[0]]

@@ -33,7 +33,7 @@ from onax._core.axes import AxisData, manual_axes, named_axes_in_scope
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.lists import merge_lists, reject, select
-from onax._core.meshes import AxisType, PartitionSpec
+from onax._core.meshes import AxisType, PartitionSpec, mesh_scope
 from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.refs import AbstractRef, check_distinct
 from onax._core.result_checks import SPECIAL
@@ -100,7 +100,7 @@ class ManualRegion:
 
         typed: whether types say over which axes values vary, if that is checked; not where one program has all devices.
         """
-        with self.mesh, named_axes_in_scope(self.names, self.sizes, self.checked and typed):
+        with mesh_scope(self.mesh), named_axes_in_scope(self.names, self.sizes, self.checked and typed):
             yield
 
     def size(self, names):

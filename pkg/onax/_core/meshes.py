@@ -1,5 +1,7 @@
 """Meshes of devices with named axes, the mesh in context, and partition specs."""
 
+import functools
+import math
 from _thread import _local
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -12,7 +14,9 @@ import numpy as np
 from onax._core.axes import manual_axes
 from onax._ground import devices as device_list
 from onax._ground import processes
+from onax._ground.config import UserContext
 from onax._ground.source import api_class
+from onax._native import context
 
 
 class DuplicateSpecError(ValueError):
@@ -210,11 +214,8 @@ class _Axes:
 
     @property
     def size(self):
-        """How many devices there are."""
-        total = 1
-        for n in self.axis_sizes:
-            total *= n
-        return total
+        """How many devices there are; 0 in a mesh without axes."""
+        return math.prod(self.axis_sizes) if self.axis_names else 0
 
     @property
     def empty(self):
@@ -240,6 +241,9 @@ class _Axes:
         return repr(self.axis_types)
 
 
+_meshes = {}  # equal meshes are one object, as in JAX
+
+
 @api_class
 class Mesh(_Axes):
     """A grid of devices whose axes have names.
@@ -258,8 +262,9 @@ class Mesh(_Axes):
     """
 
     __slots__ = ("_hash", "axis_names", "axis_types", "devices")
+    devices: np.ndarray
 
-    def __init__(self, devices, axis_names, axis_types=None):
+    def __new__(cls, devices, axis_names, axis_types=None):
         grid = np.array(devices, dtype=object)
         names = _axis_names("Mesh", axis_names)
         if grid.ndim != len(names):
@@ -269,11 +274,15 @@ class Mesh(_Axes):
             )
         if any(name is None for name in names):
             raise ValueError(f"Mesh axis names cannot be None. Got: {names}")
+        types = _axis_types("Mesh", axis_types, names)
+        key = cls, names, grid.shape, tuple(id(d) for d in grid.flat), types
+        hashed = _hash_of("Mesh", *key)
+        if (found := _meshes.get(key)) is not None:
+            return found
+        self = object.__new__(cls)
         grid.flags.writeable = False
-        self.devices = grid
-        self.axis_names = names
-        self.axis_types = _axis_types("Mesh", axis_types, names)
-        self._hash = _hash_of("Mesh", names, grid.shape, tuple(id(d) for d in grid.flat), self.axis_types)
+        self.devices, self.axis_names, self.axis_types, self._hash = grid, names, types, hashed
+        return _meshes.setdefault(key, self)
 
     @property
     def axis_sizes(self):
@@ -337,11 +346,13 @@ class Mesh(_Axes):
         return self._hash
 
     def __enter__(self):
-        _stack().append(self)
+        outer = _context.value
+        previous = _context.swap_local(_Meshes(self, outer.concrete, outer.abstract))
+        _thread.__dict__.setdefault("previous", []).append(previous)
         return self
 
     def __exit__(self, *_):
-        _stack().pop()
+        _context.swap_local(_thread.previous.pop())
 
     def __repr__(self):
         types = f", axis_types={self._types_text()}" if self.axis_names else ""
@@ -454,51 +465,77 @@ class AbstractMesh(_Axes):
     __str__ = __repr__
 
 
+@dataclass(frozen=True, slots=True)
+class _Meshes:
+    """The meshes in context: of PartitionSpecs without a mesh, of `get_mesh`, and of `get_abstract_mesh`."""
+
+    of_specs: Any = None
+    concrete: Any = None
+    abstract: Any = None
+
+
+_context = UserContext(_Meshes())  # a part of the key of compiled programs
 _thread = _local()
 
 
-def _stack():
-    """The meshes of this thread's `with` blocks."""
-    try:
-        return _thread.stack
-    except AttributeError:
-        _thread.stack = []
-        return _thread.stack
+class mesh_scope:
+    """Context manager in which a mesh is that of specs and of `get_abstract_mesh`."""
+
+    __slots__ = ("_mesh", "_previous")
+
+    def __init__(self, mesh):
+        self._mesh = mesh
+
+    def __enter__(self):
+        entered = _Meshes(self._mesh, _context.value.concrete, self._mesh.abstract_mesh)
+        self._previous = _context.swap_local(entered)
+
+    def __exit__(self, *_):
+        _context.swap_local(self._previous)
 
 
-_no_mesh = None
+@functools.cache
+def _no_mesh():
+    return Mesh(np.empty((), dtype=object), ())
 
 
-_global_mesh = None
+_NO_ABSTRACT_MESH = AbstractMesh((), ())
+
+
+def mesh_of_specs() -> Mesh | AbstractMesh:
+    """The mesh over which PartitionSpecs without a mesh are: of the innermost ``with``, also ``with mesh:``."""
+    return _context.value.of_specs or _no_mesh()
+
+
+def concrete_mesh() -> Mesh:
+    """The mesh in context that `set_mesh` has set, or that of ``with mesh:``; an empty one if there is none."""
+    of_specs = _context.value.of_specs
+    return _context.value.concrete or (of_specs if isinstance(of_specs, Mesh) else _no_mesh())
 
 
 def get_mesh() -> Mesh:
-    """Returns the mesh in context.
-
-    It is that of the innermost ``with mesh:`` or ``with set_mesh(mesh):`` of this thread, else that of
-    ``set_mesh(mesh)``.
+    """Returns the mesh in context, which `set_mesh` has set in this thread.
 
     Returns:
       A Mesh; an empty one if there is none.
+
+    Raises:
+      ValueError: a function is being traced, where `get_abstract_mesh` gives the mesh.
 
     Examples:
       >>> with onax.set_mesh(onax.make_mesh((1,), ("x",))):
       ...     print(onax.sharding.get_mesh().axis_names)
       ('x',)
     """
-    global _no_mesh
-    stack = _stack()
-    if stack:
-        return stack[-1]
-    if _global_mesh is not None:
-        return _global_mesh
-    if _no_mesh is None:
-        _no_mesh = Mesh(np.empty((), dtype=object), ())
-    return _no_mesh
+    if context.get_trace() is not None:
+        raise ValueError(
+            "`get_mesh` can only be used outside of `jax.jit`. Maybe you want `jax.sharding.get_abstract_mesh()`?"
+        )
+    return _context.value.concrete or _no_mesh()
 
 
 def get_abstract_mesh() -> AbstractMesh:
-    """Returns the mesh in context without its devices.
+    """Returns the mesh in context without its devices, which `set_mesh` or `use_abstract_mesh` has set in this thread.
 
     Returns:
       An AbstractMesh; an empty one if there is none.  Inside of a `shard_map` its axes have the type `Manual`.
@@ -508,23 +545,22 @@ def get_abstract_mesh() -> AbstractMesh:
       ...     print(onax.sharding.get_abstract_mesh().axis_names)
       ('x',)
     """
-    mesh = get_mesh()
-    mesh = mesh if isinstance(mesh, AbstractMesh) else mesh.abstract_mesh
+    mesh = _context.value.abstract or _NO_ABSTRACT_MESH
     manual = manual_axes()
     return mesh.update_axis_types(dict.fromkeys(manual, AxisType.Manual)) if manual else mesh
 
 
 @api_class
 class set_mesh:
-    """Sets the mesh in context, for a ``with`` block or from now on.
+    """Sets the mesh in context of this thread, for a ``with`` block or from now on.
 
     PartitionSpecs then need no mesh beside them.
 
     Args:
-      mesh: a Mesh.
+      mesh: a Mesh; None: none is in context.
 
     Raises:
-      ValueError: another kind of value.
+      ValueError: another kind of value; a mesh with axes of the type `Manual`; a function is being traced.
 
     Examples:
       >>> with onax.set_mesh(onax.make_mesh((1,), ("x",))):
@@ -532,31 +568,36 @@ class set_mesh:
       P('x',)
     """
 
-    __slots__ = ("_mesh", "_previous")
+    __slots__ = ("_previous",)
 
-    def __init__(self, mesh):
-        global _global_mesh
-        if not isinstance(mesh, Mesh):
+    def __init__(self, mesh: Mesh | None):
+        if mesh is not None and not isinstance(mesh, Mesh):
             raise ValueError(f"Expected mesh of type `jax.sharding.Mesh`. Got {type(mesh)}")
-        self._mesh = mesh
-        self._previous = _global_mesh
-        _global_mesh = mesh
+        if context.get_trace() is not None:
+            raise ValueError("`set_mesh` can only be used outside of `jax.jit`.")
+        if mesh is not None and AxisType.Manual in mesh.axis_types:
+            raise ValueError(
+                f"mesh {mesh} contains manual axes which is not allowed when using `jax.set_mesh`. Please use "
+                "`jax.shard_map` to enter into `Manual` mode instead."
+            )
+        entered = _Meshes() if mesh is None else _Meshes(mesh, mesh, mesh.abstract_mesh)
+        self._previous = _context.swap_local(entered)
 
     def __enter__(self):
-        global _global_mesh
-        _global_mesh = self._previous
-        _stack().append(self._mesh)
-        return self._mesh
+        return None
 
     def __exit__(self, *_):
-        _stack().pop()
+        _context.swap_local(self._previous)
 
 
 class use_abstract_mesh:
     """Context manager that sets the mesh in context, without devices.
 
     Args:
-      mesh: an AbstractMesh.
+      mesh: an AbstractMesh, of the size of the one in context if there is one.
+
+    Raises:
+      ValueError: another kind of value, or a mesh of another size.
 
     Examples:
       >>> with onax.sharding.use_abstract_mesh(onax.sharding.AbstractMesh((2,), ("x",))):
@@ -564,17 +605,24 @@ class use_abstract_mesh:
       (2,)
     """
 
-    __slots__ = ("_mesh",)
+    __slots__ = ("_mesh", "_previous")
 
-    def __init__(self, mesh):
+    def __init__(self, mesh: AbstractMesh):
+        if not isinstance(mesh, AbstractMesh):
+            raise ValueError(f"Expected mesh of type `jax.sharding.AbstractMesh`. Got type: {type(mesh)}")
         self._mesh = mesh
 
     def __enter__(self):
-        _stack().append(self._mesh)
-        return self._mesh
+        outer, mesh = _context.value, self._mesh
+        if outer.abstract is not None and not mesh.empty and outer.abstract.size != mesh.size:
+            raise ValueError(
+                f"use_abstract_mesh cannot change the size of the mesh. Got new mesh: {mesh} with size={mesh.size} and "
+                f"prev mesh: {outer.abstract} with size={outer.abstract.size}"
+            )
+        self._previous = _context.swap_local(_Meshes(mesh, outer.concrete, mesh))
 
     def __exit__(self, *_):
-        _stack().pop()
+        _context.swap_local(self._previous)
 
 
 def make_mesh(

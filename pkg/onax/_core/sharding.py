@@ -15,7 +15,7 @@ from onax._core.meshes import (
     DuplicateSpecError,
     Mesh,
     PartitionSpec,
-    get_mesh,
+    mesh_of_specs,
 )
 from onax._ground import devices as device_list
 from onax._ground import processes
@@ -53,20 +53,32 @@ def resolve_spec(sharding, error, text):
     Raises error(text) for a spec without a mesh, ValueError for an AbstractMesh that is not that of the mesh.
     """
     if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
-        return _over_devices(sharding)
+        return sharding if sharding.mesh == mesh_of_specs() else _over_mesh_in_context(sharding)
     if not isinstance(sharding, PartitionSpec):
         return sharding
-    mesh = get_mesh()
+    mesh = mesh_of_specs()
     if mesh.empty:
         raise error(text)
     return NamedSharding(mesh, sharding)
 
 
-def _over_devices(sharding):
-    """A sharding over an AbstractMesh as one over the devices of the mesh in context."""
+def over_devices(sharding, mesh):
+    """A sharding over an AbstractMesh as one over the devices of a mesh of its size; others as they are."""
+    if not isinstance(sharding, NamedSharding) or not isinstance(sharding.mesh, AbstractMesh):
+        return sharding
+    wanted = sharding.mesh
+    if mesh.size != wanted.size:
+        raise ValueError(f"{sharding} needs devices: the mesh in context, {mesh}, is another one; see `onax.set_mesh`")
+    if mesh.abstract_mesh != wanted:
+        mesh = Mesh(mesh.devices.reshape(wanted.axis_sizes), wanted.axis_names, wanted.axis_types)
+    return NamedSharding(mesh, sharding.spec, memory_kind=sharding.memory_kind)
+
+
+def _over_mesh_in_context(sharding):
+    """A sharding over an AbstractMesh as one over the devices of the mesh in context, of which it has to be."""
     if sharding.mesh.empty:
         raise ValueError(f"got an empty NamedSharding: {sharding} which is not allowed.")
-    mesh = get_mesh()
+    mesh = mesh_of_specs()
     if isinstance(mesh, AbstractMesh) or mesh.abstract_mesh != sharding.mesh:
         raise ValueError(f"{sharding} needs devices: the mesh in context, {mesh}, is another one; see `onax.set_mesh`")
     return NamedSharding(mesh, sharding.spec, memory_kind=sharding.memory_kind)

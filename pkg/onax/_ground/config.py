@@ -32,7 +32,7 @@ _PRECISIONS = (
     "TF32_TF32_F32_X3", "F32_F32_F32", "F64_F64_F64",
 )  # fmt: skip
 _GUARDS = (None, "allow", "log", "disallow", "log_explicit", "disallow_explicit")
-_MANY = 8  # bits for the number of a value that is numbered when it is first set
+_MANY = 8  # bits for the number of a value that is numbered when it is first set, unless the row says how many
 
 
 class Row:
@@ -130,7 +130,7 @@ def environment_variables():
     return {row.env for row in _rows.values()}
 
 
-def add_row(name, type_, default, help_, *, in_key=False, check=None, on_update=None):
+def add_row(name, type_, default, help_, *, in_key=False, bits=_MANY, check=None, on_update=None):
     """Adds a row; its initial value comes from the environment."""
     global _used_bits
     row = Row(name, type_, default, help_)
@@ -143,7 +143,7 @@ def add_row(name, type_, default, help_, *, in_key=False, check=None, on_update=
             width = max(1, (len(type_) - 1).bit_length())
             row.values = list(type_)
         else:
-            width = _MANY
+            width = bits
             row.values = [default]
         if row.values is not None:
             row.numbers = {value: i for i, value in enumerate(row.values)}
@@ -191,6 +191,12 @@ def differing_options(word, other):
                 yield row.name, now, before
 
 
+def _set_bits(own, mask, value):
+    """Sets some bits of this thread's word, and whether it overrides them, as in (mask, value)."""
+    now_mask, now_value = context.swap_thread_word(0, 0)
+    context.swap_thread_word((now_mask & ~own) | (mask & own), (now_value & ~own) | (value & own))
+
+
 class _Scope:
     """One `with` block in which an option has another value; also usable as a decorator."""
 
@@ -211,16 +217,17 @@ class _Scope:
             _thread.__dict__[row.name] = self._value
         else:
             own = row.mask << row.shift
+            number = row.number(self._value)
             mask, value = context.swap_thread_word(0, 0)
             self._previous.append((mask, value))
-            context.swap_thread_word(mask | own, (value & ~own) | (row.number(self._value) << row.shift))
+            context.swap_thread_word(mask | own, (value & ~own) | (number << row.shift))
 
     def __exit__(self, *_):
         row, previous = self._row, self._previous.pop()
         if row.mirror is not None:
             row.mirror[1](self._mirrored.pop())
         if row.shift is not None:
-            context.swap_thread_word(*previous)
+            _set_bits(row.mask << row.shift, *previous)
         elif previous is _thread:
             del _thread.__dict__[row.name]
         else:
@@ -558,8 +565,8 @@ def _pairs(value):
 
 
 _user_contexts = add_row(
-    "onax_user_contexts", ANY, (), "Values of contexts of make_user_context.", in_key=True, check=_pairs
-)
+    "onax_user_contexts", ANY, (), "Values of contexts of make_user_context.", in_key=True, bits=11, check=_pairs
+)  # the mesh in context is among them
 
 
 @dataclass(slots=True, eq=False)
@@ -581,6 +588,13 @@ class UserContext:
         """Sets the value outside of `with` blocks, which must be hashable, for all threads."""
         pairs = _with_pair(_user_contexts.value, self, value)
         _set_global(_user_contexts, tuple(pair for pair in pairs if pair != (self, self.default)))
+        self.swap_local(value)
+
+    def swap_local(self, value):
+        """Sets the value, which must be hashable, in this thread from now on; returns the one before."""
+        previous = self.value
+        _set_thread_pairs(_with_pair(read_row(_user_contexts), self, value))
+        return previous
 
     def __call__(self, new_val):
         """A context in which `value` is `new_val`, which must be hashable."""
@@ -588,30 +602,37 @@ class UserContext:
 
 
 def _with_pair(pairs, user_context, value):
-    """The pairs of contexts and values, with another value for one context."""
+    """The pairs of contexts and values, with another value for one context; a default that holds has no pair."""
     hash(value)
     others = [pair for pair in pairs if pair[0] is not user_context]
+    if value == user_context.default == user_context.get_global():
+        return tuple(others)
     return tuple(sorted([*others, (user_context, value)], key=lambda pair: id(pair[0])))
+
+
+def _set_thread_pairs(pairs):
+    """Sets the pairs that hold in this thread; it overrides nothing if they are those of all threads."""
+    row = _user_contexts
+    own = row.mask << row.shift
+    _set_bits(own, 0 if pairs == row.value else own, row.number(pairs) << row.shift)
 
 
 class _UserScope:
     """One `with` block in which a UserContext has a value."""
 
-    __slots__ = ("_context", "_scopes", "_value")
+    __slots__ = ("_context", "_previous", "_value")
 
     def __init__(self, context, value):
         hash(value)
         self._context = context
         self._value = value
-        self._scopes = []
+        self._previous = []
 
     def __enter__(self):
-        entered = _with_pair(read_row(_user_contexts), self._context, self._value)
-        self._scopes.append(_Scope(_user_contexts, entered))
-        self._scopes[-1].__enter__()
+        self._previous.append(self._context.swap_local(self._value))
 
     def __exit__(self, *error):
-        self._scopes.pop().__exit__(*error)
+        self._context.swap_local(self._previous.pop())
 
 
 @api_boundary

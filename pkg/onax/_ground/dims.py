@@ -93,7 +93,7 @@ class SymbolicScope:
                     self._inequalities.append(d * floor_div(n, d) - n)
                 self._rules[monomial] = right
                 # the bounds of the left side hold for its replacement
-                low, high = monomial_interval(monomial)
+                low, high = monomial_interval(monomial, self)
                 if isinstance(right, SymbolicDim):
                     if low > -INFINITY:
                         self._inequalities.append(right - low)

@@ -510,7 +510,7 @@ def _naive_interval(d):
     """Bounds by interval arithmetic, each term by itself."""
     low = high = 0
     for monomial, coefficient in d._terms.items():
-        bounds = monomial_interval(monomial)
+        bounds = monomial_interval(monomial, d.scope)
         if coefficient < 0:
             bounds = bounds[::-1]
         low += coefficient * bounds[0]
@@ -518,11 +518,12 @@ def _naive_interval(d):
     return low, high
 
 
-def monomial_interval(monomial):
-    """Bounds of a product of atoms."""
+def monomial_interval(monomial, scope):
+    """Bounds of a product of atoms; those of each factor follow from the facts too."""
     low = high = 1
+    is_product = len(monomial) > 1 or any(power > 1 for _, power in monomial)
     for atom, power in monomial:
-        a, b = _atom_interval(atom)
+        a, b = interval(SymbolicDim({((atom, 1),): 1}, scope)) if is_product else _atom_interval(atom)
         for _ in range(power):
             corners = [_product(x, y) for x in (low, high) for y in (a, b)]
             low, high = min(corners), max(corners)

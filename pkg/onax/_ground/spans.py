@@ -40,8 +40,8 @@ class Profile:
             self.threads[thread] = threading.current_thread().name
         self.spans.append((name, thread, begin, time.perf_counter_ns(), metadata))
 
-    def chrome_trace(self):
-        """The profile as an object that can be written as JSON."""
+    def trace_events(self):
+        """The events of a Chrome trace."""
         pid = os.getpid()
         events = [{"ph": "M", "pid": pid, "name": "process_name", "args": {"name": "/host:CPU"}}]
         for thread, name in self.threads.items():
@@ -52,7 +52,12 @@ class Profile:
             if metadata:
                 event["args"] = {key: str(value) for key, value in metadata.items()}
             events.append(event)
-        return {"displayTimeUnit": "ns", "metadata": {"highres-ticks": True}, "traceEvents": events}
+        return events
+
+
+def chrome_trace(events):
+    """A Chrome trace of these events, as an object that can be written as JSON."""
+    return {"displayTimeUnit": "ns", "metadata": {"highres-ticks": True}, "traceEvents": events}
 
 
 def recording():

@@ -4,7 +4,7 @@ import enum
 
 from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
-from onax._core.meshes import PartitionSpec, get_mesh
+from onax._core.meshes import Mesh, PartitionSpec, concrete_mesh, mesh_of_specs
 from onax._core.rules import deflinear
 from onax._core.sharding import (
     NamedSharding,
@@ -13,6 +13,7 @@ from onax._core.sharding import (
     divisible_sharding,
     insert_spec_entry,
     names_in,
+    over_devices,
     resolve_spec,
     with_whole_spec,
 )
@@ -98,7 +99,10 @@ device_put_p = Primitive(
 
 
 def _constraint_impl(x, *, sharding, **_):
-    return shard_array(as_array(x), with_whole_spec(fit_sharding(sharding, x.shape), x.ndim))
+    x = as_array(x)
+    mesh = x.sharding.mesh if isinstance(x.sharding, NamedSharding) else concrete_mesh()
+    sharding = over_devices(sharding, mesh)
+    return shard_array(x, with_whole_spec(fit_sharding(sharding, x.shape), x.ndim))
 
 
 def fit_sharding(sharding, shape):
@@ -152,13 +156,16 @@ def sharding_of_cotangent(aval, *operands):
 
 def lie_as_type(x, aval):
     """x as a type says that it is split over explicit axes: a concrete array only if the mesh in context has them."""
-    stated = aval.stated_sharding
-    if stated is None or typeof(x).stated_sharding == stated:
+    own, stated = typeof(x).stated_sharding, aval.stated_sharding
+    if own == stated:
         return x
+    if stated is None:
+        stated = NamedSharding(own.mesh, PartitionSpec(*[None] * x.ndim))
     if type(x) is not ArrayImpl:
-        return constrain(x, stated)
-    mesh = get_mesh()
-    return shard_array(x, NamedSharding(mesh, stated.spec)) if mesh.abstract_mesh == stated.mesh else x
+        return constrain(x, stated, type_alone=not stated.mesh.are_all_axes_explicit)
+    mesh = mesh_of_specs()
+    known = isinstance(mesh, Mesh) and mesh.abstract_mesh == stated.mesh
+    return shard_array(x, NamedSharding(mesh, stated.spec)) if known else x
 
 
 def with_out_sharding(out_sharding, function, *args, **kwargs):
@@ -181,9 +188,16 @@ def with_out_sharding(out_sharding, function, *args, **kwargs):
     return constrain(as_array(out), target)
 
 
-def constrain(x, sharding):
-    """An array with this sharding, which its type shows as far as the mesh has explicit axes."""
+def constrain(x, sharding, type_alone=False):
+    """An array with this sharding, which its type shows as far as the mesh has explicit axes.
+
+    With `type_alone` it lies where it did.
+    """
     explicit_sharding(sharding, x.ndim)  # from now on types are looked at
     return sharding_constraint_p.bind(
-        x, sharding=sharding, context_mesh=get_mesh(), layout=None, unconstrained_dims=frozenset()
+        x,
+        sharding=sharding,
+        context_mesh=mesh_of_specs(),
+        layout=None,
+        unconstrained_dims=frozenset(range(x.ndim) if type_alone else ()),
     )

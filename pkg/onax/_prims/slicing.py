@@ -439,7 +439,7 @@ def _dynamic_update_slice_transpose(ct, x, update, *indices):
     u_aval = update.aval if linear_u else typeof(update)
     ct_x = ct_u = None
     if linear_x:
-        zeros = zeros_like_aval(ShapedArray(u_aval.shape, ct.dtype))
+        zeros = zeros_like_aval(u_aval.update(dtype=ct.dtype, weak_type=False))
         ct_x = dynamic_update_slice_p.bind(ct, zeros, *indices)
     if linear_u:
         ct_u = dynamic_slice_p.bind(ct, *indices, slice_sizes=u_aval.shape)

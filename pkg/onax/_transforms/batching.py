@@ -256,6 +256,18 @@ def give_mapped_axis(val, source, target, axis_data):
     return broadcast_typed(val, aval, tuple(i for i in range(aval.ndim) if i != target))
 
 
+class _ZeroIfMapped:
+    """The marker for a result that is mapped over its first axis if it depends on a mapped argument."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return "zero_if_mapped"
+
+
+zero_if_mapped = _ZeroIfMapped()
+
+
 def batch_jaxpr(jaxpr, axis_data, in_dims, instantiate=False):
     """The jaxpr on batched arguments (with the mapped axes `in_dims`), and the mapped axes of its results (0 or None).
 
@@ -263,22 +275,28 @@ def batch_jaxpr(jaxpr, axis_data, in_dims, instantiate=False):
     """
     if isinstance(instantiate, bool):
         instantiate = (instantiate,) * len(jaxpr.outvars)
-    key = ("batch", axis_data, tuple(in_dims), tuple(instantiate))
+    return batch_jaxpr_to_axes(jaxpr, axis_data, in_dims, [0 if make else zero_if_mapped for make in instantiate])
+
+
+def batch_jaxpr_to_axes(jaxpr, axis_data, in_dims, out_dims):
+    """As `batch_jaxpr`; `out_dims` says for each result where its mapped axis is to be, or `zero_if_mapped`."""
+    key = ("batch", axis_data, tuple(in_dims), tuple(out_dims))
     if key not in jaxpr.cache:
-        jaxpr.cache[key] = _make_batch_jaxpr(jaxpr, axis_data, in_dims, instantiate)
+        jaxpr.cache[key] = _make_batch_jaxpr(jaxpr, axis_data, in_dims, out_dims)
     return jaxpr.cache[key]
 
 
-def _make_batch_jaxpr(jaxpr, axis_data, in_dims, instantiate):
+def _make_batch_jaxpr(jaxpr, axis_data, in_dims, out_dims):
     dims_out = []
 
     def fun(*args):
         outs, dims = batch_flat(lambda *xs: eval_jaxpr(jaxpr, jaxpr.consts, *xs), axis_data, args, in_dims)
         moved = []
-        for val, dim, make in zip(outs, dims, instantiate):
-            keep = dim is None and not make
-            moved.append(val if keep else give_mapped_axis(val, dim, 0, axis_data))
-            dims_out.append(None if keep else 0)
+        for val, dim, target in zip(outs, dims, out_dims):
+            if target is zero_if_mapped:
+                target = None if dim is None else 0
+            moved.append(val if target is None else give_mapped_axis(val, dim, target, axis_data))
+            dims_out.append(target)
         return moved
 
     avals = [v.aval if d is None else with_mapped_axis(v.aval, d, axis_data) for v, d in zip(jaxpr.invars, in_dims)]

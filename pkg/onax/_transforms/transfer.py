@@ -8,9 +8,9 @@ import numpy as np
 from onax._core.api_functions import name_error
 from onax._core.explicit_axes import explicit_sharding, spanning_array
 from onax._core.layout import Format, MemorySpace
-from onax._core.meshes import PartitionSpec
+from onax._core.meshes import PartitionSpec, concrete_mesh
 from onax._core.redistribution import is_spanning
-from onax._core.sharding import Sharding, SingleDeviceSharding, check_rank, resolve_spec
+from onax._core.sharding import Sharding, SingleDeviceSharding, check_rank, over_devices, resolve_spec
 from onax._core.shards import shard_array
 from onax._core.trace import Tracer, as_array, to_concrete_value, typeof, valid_jaxtype
 from onax._core.trees import tree_broadcast
@@ -136,6 +136,7 @@ def _lies_on(leaf, sharding):
 
 
 def _shard(leaf, sharding):
+    sharding = over_devices(sharding, concrete_mesh())
     check_rank(sharding, np.ndim(leaf), "device_put args")
     if isinstance(leaf, Tracer):
         return _bind(leaf, sharding)

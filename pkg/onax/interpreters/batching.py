@@ -8,13 +8,17 @@
 operand is mapped.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
+from onax._core.axes import AxisData
+from onax._core.jaxpr import ClosedJaxpr
 from onax._ground.typing import ArrayLike, DimSize
 from onax._native.array import Array
 from onax._native.dispatch import Primitive
 from onax._prims import _batch_rules
 from onax._prims.shaping import broadcast_bdim, moveaxis
+from onax._transforms.batching import batch_jaxpr_to_axes, zero_if_mapped
 from onax._transforms.vmappable import register_vmappable, unregister_vmappable
 from onax.interpreters._views import RuleView, check_primitive
 
@@ -91,6 +95,30 @@ def _no_mesh_axis(mesh_axis):
         raise NotImplementedError(f"explicit sharding in types is not there, so mesh_axis must be None: {mesh_axis!r}")
 
 
+def batch_jaxpr_axes(
+    closed_jaxpr: ClosedJaxpr, axis_data: AxisData, in_axes: Sequence[int | None], out_axes_dest: Sequence[Any]
+) -> tuple[ClosedJaxpr, list[bool]]:
+    """Returns a program on batched arguments; new in JAX 0.12.
+
+    Args:
+      closed_jaxpr: the program.
+      axis_data: the mapped axis.
+      in_axes: for each argument its mapped axis, or None.
+      out_axes_dest: for each result where its mapped axis is to be, or `zero_if_mapped`.
+
+    Returns:
+      (program, whether each result is mapped).
+
+    Examples:
+      >>> batching, axis = onax.interpreters.batching, onax._core.axes.AxisData("i", 3)
+      >>> program = onax.make_jaxpr(jnp.sin)(1.0)
+      >>> batching.batch_jaxpr_axes(program, axis, [0], [batching.zero_if_mapped])[0]
+      { lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }
+    """
+    program, dims = batch_jaxpr_to_axes(closed_jaxpr, axis_data, in_axes, out_axes_dest)
+    return program, [dim is not None for dim in dims]
+
+
 def defvectorized(prim: Primitive) -> None:
     """Sets the batching rule of an elementwise primitive.
 
@@ -144,6 +172,7 @@ def _define(prim, maker):
 
 __all__ = [
     "axis_primitive_batchers",
+    "batch_jaxpr_axes",
     "bdim_at_front",
     "broadcast",
     "defbroadcasting",
@@ -153,4 +182,5 @@ __all__ = [
     "primitive_batchers",
     "register_vmappable",
     "unregister_vmappable",
+    "zero_if_mapped",
 ]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from onax._core.explicit_axes import explicit_sharding
-from onax._core.meshes import AxisType, PartitionSpec, get_mesh, use_abstract_mesh
+from onax._core.meshes import AxisType, PartitionSpec, mesh_of_specs, mesh_scope
 from onax._core.sharding import NamedSharding, without_trailing_entries
 from onax._core.trace import Tracer
 from onax._ground.typing import AnyFunction, ShardingLike
@@ -52,7 +52,7 @@ def auto_axes(f: AnyFunction = None, /, *, axes: Any = None, out_sharding: Shard
         inner = _with_types(mesh, axes, AxisType.Auto)
         if inner == mesh:
             return f(*args, **kwargs)
-        with use_abstract_mesh(inner):
+        with mesh_scope(inner):
             out = f(*tree_map(lambda x: _retype(x, inner), args), **kwargs)
         return reshard(out, stated)
 
@@ -95,7 +95,7 @@ def explicit_axes(f: AnyFunction = None, /, *, axes: Any = None, in_sharding: An
                 "`explicit_axes` API."
             )
         inner = _with_types(mesh, axes, AxisType.Explicit)
-        with use_abstract_mesh(inner):
+        with mesh_scope(inner):
             out = f(*reshard(args, stated), **kwargs)
         return tree_map(lambda x: _retype(x, mesh), out)
 
@@ -113,7 +113,7 @@ def _required(name, given, kwargs):
 
 def _mesh_in_use(name, shardings):
     """The mesh in context, or else that of the shardings; None without both."""
-    context = get_mesh()
+    context = mesh_of_specs()
     meshes = [s.mesh for s in tree_leaves(shardings) if isinstance(s, NamedSharding)]
     for mesh in meshes:
         if _abstract(mesh) != _abstract(meshes[0]):
@@ -157,7 +157,7 @@ def _retype(x, mesh):
         kept = explicit_sharding(NamedSharding(_abstract(mesh), own.spec), x.ndim)
         if kept is None:
             kept = NamedSharding(_abstract(mesh), PartitionSpec())
-        return constrain(x, kept)
+        return constrain(x, kept, type_alone=True)
     if type(x) is ArrayImpl and isinstance(x.sharding, NamedSharding):
         sharding = NamedSharding(x.sharding.mesh.update(axis_types=mesh.axis_types), x.sharding.spec)
         return device_put(x, without_trailing_entries(sharding))

@@ -41,7 +41,7 @@ def _check_allowed(operation, axis_name):
     """Raises ForbiddenCollectiveError for an axis of a shard_map over which `no_collectives` forbids collectives."""
     forbidden = no_collectives.value
     for name in forbidden and names_of(axis_name):
-        if name in forbidden and varying_is_checked(name):
+        if name in forbidden and name in manual_axes():
             raise ForbiddenCollectiveError(
                 f"Collective across axis '{name}' is forbidden by `no_collectives`, but `{operation}` acts on axis "
                 f"'{name}'."
@@ -106,7 +106,6 @@ def psum(x: PyTree, axis_name: Any, *, axis_index_groups: Sequence[Sequence[int]
     """
     if not tree_flatten(x)[0]:
         return x
-    _check_allowed("psum", axis_name)
     groups = _check_groups(axis_index_groups, axis_name)
     return tree_map(lambda leaf: _psum(leaf, axis_name, groups), x)
 
@@ -123,6 +122,7 @@ def _psum(x, axis_name, groups):
     size = _group_size(names, None, "psum" if isinstance(x, (Tracer, Array)) else None)
     if not traced and groups is None:
         return _multiply_by_integer(x, size)
+    _check_allowed("psum", axis_name)
     if groups is not None or not varying_is_checked(names):
         return psum_p.bind(as_array(x), axes=names, axis_index_groups=groups)
     _check_same_state("psum", typeof(x), names)
@@ -342,7 +342,7 @@ def psum_scatter(
     if not tree_flatten(x)[0]:
         return x
     _check_hashable("psum_scatter", axis_name)
-    _check_allowed("psum_scatter", axis_name)
+    _check_allowed("reduce_scatter", axis_name)
     groups = _check_equal_groups(axis_index_groups, axis_name)
     names = names_of(axis_name)
     size = _group_size(names, groups)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from onax._core.explicit_axes import explicit_sharding
-from onax._core.meshes import AxisType, PartitionSpec, get_mesh
+from onax._core.meshes import AxisType, PartitionSpec, mesh_of_specs
 from onax._core.sharding import (
     NamedSharding,
     Sharding,
@@ -57,7 +57,7 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
             )
     leaves, tree = tree_flatten(x)
     targets = broadcast_devices(shardings, tree, "with_sharding_constraint shardings")
-    if any(p is None for p in targets) and get_mesh().empty:
+    if any(p is None for p in targets) and mesh_of_specs().empty:
         raise ValueError(
             "One of with_sharding_constraint arguments got sharding None which is not allowed without a mesh in "
             "context. Please only pass `jax.sharding.Sharding` instances."
@@ -76,7 +76,7 @@ def _constrain(x, target):
     if not isinstance(x, Tracer):
         target.shard_shape(x.shape)  # raises IndivisibleError
     if isinstance(target, NamedSharding) and not target.mesh.empty:
-        if get_mesh().are_all_axes_explicit and not get_mesh().empty:
+        if mesh_of_specs().are_all_axes_explicit and not mesh_of_specs().empty:
             _check_sharding(x, target)
             if typeof(x).stated_sharding is not None:
                 return x  # it lies there

@@ -589,13 +589,13 @@ def _erf_inv_for_ndtri(p):
 
 def erfc_inv_of_small(q):
     """x with erfc(x) = q for 0 < q < 0.1: an asymptotic form, refined by Newton steps on log erfc."""
-    safe = q / 2
-    w = jnp.sqrt(-2 * jnp.log(2 * safe))
+    log_q = jnp.log(q)
+    w = jnp.sqrt(-2 * log_q)
     x = -(w - (jnp.log(w) + math.log(math.sqrt(2 * math.pi) / 2)) / w) / math.sqrt(2)
     for _ in range(6):
-        tail = lax.erfc(-x) / 2
-        slope = jnp.exp(-x * x) / math.sqrt(math.pi)
-        x = x - (jnp.log(tail) - jnp.log(safe)) * tail / slope
+        tail = lax.erfc(-x)
+        slope = 2 * jnp.exp(-x * x) / math.sqrt(math.pi)
+        x = x - (jnp.log(tail) - log_q) * tail / slope
     return -x
 
 

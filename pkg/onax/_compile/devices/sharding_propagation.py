@@ -14,7 +14,7 @@ from onax._control.shard_map import shard_map_p
 from onax._control.while_loop import while_p
 from onax._core.explicit_axes import seen
 from onax._core.jaxpr import Literal
-from onax._core.meshes import AbstractMesh, PartitionSpec
+from onax._core.meshes import AbstractMesh, PartitionSpec, concrete_mesh
 from onax._core.programs import Call, programs
 from onax._core.sharding import (
     NamedSharding,
@@ -22,6 +22,7 @@ from onax._core.sharding import (
     incompatible_devices_error,
     insert_spec_entry,
     names_in,
+    over_devices,
     with_whole_spec,
 )
 from onax._core.shards import shard_array
@@ -226,8 +227,15 @@ def _shard_map(given, avals, params):
 @shardings.rule(sharding_constraint_p)
 def _sharding_constraint(given, avals, params):
     stated, own = params["sharding"], given[0]
-    if isinstance(stated, NamedSharding) and isinstance(stated.mesh, AbstractMesh):  # it is of the type alone
-        return [None if own is None else NamedSharding(own.mesh.update(axis_types=stated.mesh.axis_types), own.spec)]
+    if isinstance(stated, NamedSharding) and isinstance(stated.mesh, AbstractMesh):
+        if len(params["unconstrained_dims"]) == avals[0].ndim:  # it is of the type alone
+            return [
+                None if own is None else NamedSharding(own.mesh.update(axis_types=stated.mesh.axis_types), own.spec)
+            ]
+        mesh = concrete_mesh() if own is None else own.mesh
+        if mesh.empty:
+            return [None]
+        stated = over_devices(stated, mesh)
     return [_as_named(fit_sharding(stated, avals[0].shape))]
 
 

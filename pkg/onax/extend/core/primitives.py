@@ -15,6 +15,11 @@ from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.dispatch import NEVER, Primitive
 from onax._prims import linalg, linalg_spectral, random
 from onax._prims.refs import get_p, swap_p
+from onax.extend.core._call_primitives import (
+    create_call_primitive,
+    eval_jaxpr_transpose,
+    register_call_primitive_rules,
+)
 
 # A program on its operands, as closed_call_p: onax makes none of these.
 call_p = FunctionCall(
@@ -42,12 +47,15 @@ __all__ = [
     "call_p",
     "closed_call_p",
     "cond_p",
+    "create_call_primitive",
     "custom_jvp_call_p",
     "custom_lin_p",
     "custom_vjp_call_p",
+    "eval_jaxpr_transpose",
     "get_p",
     "jit_p",
     "name_p",
+    "register_call_primitive_rules",
     "remat_p",
     "scan_p",
     "swap_p",
