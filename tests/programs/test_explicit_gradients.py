@@ -118,3 +118,67 @@ def test_cases_of_a_selection_have_one_sharding():
     x, y = put(BOTH, 8, 2), put(P("y", "x"), 8, 2)
     with pytest.raises(ShardingTypeError, match="select cases must have the same shardings"):
         lax.select(x > 3, x, y)
+
+
+def test_dynamic_updates_and_sums_with_operands_that_are_not_split(mesh):
+    x, y, z = put(P(), 8), put(P(), 4), put(P("x"), 8)
+    gradients = jax.grad(lambda x, y, z: jnp.sum(lax.dynamic_update_slice(x, y, (1,)) + z), (0, 1, 2))
+    out = jax.jit(gradients)(x, y, z)
+    assert [jax.typeof(g).str_short() for g in out] == ["float32[8]", "float32[4]", "float32[8@x]"]
+    update = jax.grad(lambda x, y: jnp.sum(lax.dynamic_update_slice(x, y, (3,))), (0, 1))
+    for run in (update, jax.jit(update)):
+        assert [g.sharding.spec for g in run(put(P("x"), 16), put(P("x"), 8))] == [P("x"), P("x")]
+
+
+def test_map_with_batches_larger_than_its_argument():
+    x = put(P(None, "x"), 5, 2, 4)
+    assert lax.map(lambda v: jnp.sum(v, -1), x, batch_size=10).sharding.spec == P(None, "x")
+
+
+def test_other_names_of_axes_for_a_part_of_a_program(mesh):
+    def fun(x):
+        with jax.sharding.use_abstract_mesh(mesh.abstract_mesh.update(axis_sizes=(4, 1), axis_names=("a", "b"))):
+            x = jax.reshard(jnp.sin(x), P(("a", "b"), None)) * 2
+        return jax.reshard(x, P("y", None))
+
+    x = put(BOTH, 8, 2)
+    assert jax.jit(fun)(x).sharding == NamedSharding(mesh, P("y", None))
+    assert jax.jit(jax.grad(lambda x: jnp.sum(fun(x))))(x).sharding == x.sharding
+
+
+AUTOMATIC = {
+    "zeros": lambda spec: jnp.zeros(4, out_sharding=spec),
+    "einsum": lambda spec: jnp.einsum("ij,jk->ik", numbers(4, 4), numbers(4, 4), out_sharding=spec),
+    "uniform": lambda spec: jax.random.uniform(jax.random.key(0), (4,), out_sharding=spec),
+    "reshape": lambda spec: jnp.reshape(numbers(2, 8), (16,), out_sharding=spec),
+    "reshard": lambda spec: jax.reshard(numbers(4), spec),
+}
+
+
+@pytest.mark.parametrize("name", AUTOMATIC)
+def test_results_are_stated_over_explicit_axes_alone(name):
+    mixed = jax.make_mesh((2, 2), ("x", "y"), (AxisType.Explicit, AxisType.Auto))
+    with jax.set_mesh(mixed):
+        assert AUTOMATIC[name](P("x")).sharding.spec[0] == "x"
+        for spec in (P("y"), NamedSharding(mixed, P("y"))):
+            with pytest.raises(ValueError, match=f"passed to {name} cannot contain axis names .* type Auto or Manual"):
+                AUTOMATIC[name](spec)
+
+
+def test_structs_tell_shardings(mesh):
+    (struct,) = jax.eval_shape(lambda x: [x * 2], put(ROWS, 4, 2))
+    assert struct.sharding == NamedSharding(mesh.abstract_mesh, ROWS)
+    assert jax.eval_shape(lambda: jnp.zeros(3)).sharding is None
+    with pytest.raises(ValueError, match=r"cannot contain `P\.UNCONSTRAINED` when no mesh axis_types are `Auto`"):
+        NamedSharding(mesh, P(P.UNCONSTRAINED))
+
+
+def test_errors_of_shardings_of_jit_name_arguments_and_results():
+    with jax.set_mesh(jax.make_mesh((2, 2), ("x", "y"), (AxisType.Auto,) * 2)):
+        with pytest.raises(ValueError, match=r"One of pjit arguments with pytree key path x .*rank at least 2, but"):
+            jax.jit(lambda x: x, in_shardings=BOTH)(jnp.arange(2))
+        with pytest.raises(ValueError, match=r"One of pjit outputs with pytree key path result\['r'\] .*rank at least"):
+            jax.jit(lambda x: {"r": x}, out_shardings=BOTH)(jnp.arange(2))
+        for option in ("in_shardings", "out_shardings"):
+            with pytest.raises(ValueError, match=f"A single {option} specification can map every mesh axis"):
+                jax.jit(lambda x: x, **{option: P("x", ("y", "x"))})(jnp.ones((2, 2)))

@@ -51,7 +51,7 @@ def run_first_call(call, programs):
         return run_on_refs(staged.jaxpr, staged.out_tree, *rest), None
     stated = ()
     if options.out_shardings is not None:
-        stated = multi_device().call_shardings.shardings_of_leaves(options.out_shardings, staged.out_tree)
+        stated = multi_device().call_shardings.shardings_of_leaves(options.out_shardings, staged.out_tree, staged.jaxpr)
     if placement.spans_processes(staged.jaxpr, call.leaves, stated):
         return _run_in_processes(call, staged, stated), None
     shardings = placement.shardings_of_results(staged.jaxpr, call.leaves, (), stated)

@@ -151,8 +151,7 @@ class Traced(Stage):
     def out_info(self):
         """The types of the results, as a tree of ShapeDtypeStruct that tell weak types."""
         s = self._signature
-        structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in s.out_avals_flat]
-        return tree_unflatten(s.out_tree, structs)
+        return tree_unflatten(s.out_tree, list(map(ShapeDtypeStruct.of_aval, s.out_avals_flat)))
 
     @property
     def out_avals(self):

@@ -250,6 +250,11 @@ class NamedSharding(Sharding):
                         f"dimension, but {spec} has duplicate entries for `{name}`"
                     )
                 seen.add(name)
+        if UNCONSTRAINED in spec and not mesh.auto_axes:
+            raise ValueError(
+                f"{spec} cannot contain `P.UNCONSTRAINED` when no mesh axis_types are `Auto`. Got mesh axis_types: "
+                f"{mesh.axis_types}"
+            )
         if isinstance(mesh, Mesh) and mesh.devices.size:
             self._check_memory(mesh.devices.flat[0])
 

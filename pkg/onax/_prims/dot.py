@@ -5,7 +5,6 @@ the 8-bit ones) are multiplied and summed in float32 and rounded once; integers 
 """
 
 import enum
-import functools
 import math
 import operator
 from typing import Any, NamedTuple
@@ -324,7 +323,7 @@ def _cotangent(ct, x, y, *, dimension_numbers, x_first, out_sharding=None, **par
     rank = len(ct.shape)
     ct_y = tuple(range(rank - ny, rank)) if x_first else tuple(range(nb, nb + ny))
     numbers = (ct_y, _free_axes(y_rank, yc, yb)), (tuple(range(nb)), tuple(yb))
-    product = functools.partial(dot_general_p.bind, dimension_numbers=numbers, out_sharding=None, **params)
+    product = lambda ct, y: dot_general_p.bind(ct, y, dimension_numbers=numbers, out_sharding=None, **params)
     # axes of the product: batch, free axes of x, contracted axes in the order of y
     order = (*xb, *_free_axes(x_rank, xc, xb), *(xc[i] for i in sorted(range(len(yc)), key=yc.__getitem__)))
     sharding = sharding_of_cotangent(x.aval, ct, y)

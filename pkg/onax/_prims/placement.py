@@ -4,7 +4,7 @@ import enum
 
 from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
-from onax._core.meshes import Mesh, PartitionSpec, concrete_mesh, mesh_of_specs
+from onax._core.meshes import AxisType, Mesh, PartitionSpec, concrete_mesh, mesh_of_specs
 from onax._core.rules import deflinear
 from onax._core.sharding import (
     NamedSharding,
@@ -183,9 +183,21 @@ def with_out_sharding(out_sharding, function, *args, **kwargs):
             f"`out_sharding` argument of {function.__name__} only supports instances of `NamedSharding` or "
             f"`PartitionSpec`. Got {target} of type: {type(target)}"
         )
+    check_explicit_axes(target, function.__name__)
     with automatic_axes():
         out = function(*args, **kwargs)
     return constrain(as_array(out), target)
+
+
+def check_explicit_axes(sharding, name):
+    """Raises ValueError where a sharding that a function gets, of this name, is over axes that are not explicit."""
+    kinds = dict(zip(sharding.mesh.axis_names, sharding.mesh.axis_types))
+    for axis in (axis for entry in sharding.spec for axis in names_in(entry)):
+        if kinds[axis] is not AxisType.Explicit:
+            raise ValueError(
+                f"PartitionSpec passed to {name} cannot contain axis names that are of type Auto or Manual. Got "
+                f"PartitionSpec: {sharding.spec} with axis name: {axis} of type: {kinds[axis]}."
+            )
 
 
 def constrain(x, sharding, type_alone=False):

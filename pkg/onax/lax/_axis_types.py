@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from onax._core.axes import manual_axes
 from onax._core.explicit_axes import explicit_sharding
 from onax._core.meshes import AxisType, PartitionSpec, mesh_of_specs, mesh_scope
 from onax._core.sharding import NamedSharding, without_trailing_entries
@@ -141,9 +142,13 @@ def _with_types(mesh, axes, kind):
     unknown = [a for a in names if a not in mesh.axis_names]
     if unknown:
         raise ValueError(f"there is no axis {unknown[0]!r} in the mesh {mesh}")
+    manual = manual_axes()
     for a, old in zip(mesh.axis_names, mesh.axis_types):
-        if a in names and old is AxisType.Manual:
-            raise NotImplementedError(f"axis {a!r} is manual here, inside shard_map, and cannot become {kind}")
+        if a in names and (old is AxisType.Manual or a in manual):
+            raise NotImplementedError(
+                "Going from `Manual` AxisType to `Auto` or `Explicit` AxisType is not allowed. Axis "
+                f"{a!r} is manual here, inside shard_map"
+            )
     types = tuple(kind if a in names else old for a, old in zip(mesh.axis_names, mesh.axis_types))
     return mesh.update(axis_types=types)
 

@@ -15,10 +15,10 @@ from onax._core.sharding import (
     resolve_spec,
     with_whole_spec,
 )
-from onax._core.trace import Tracer, as_array, typeof
+from onax._core.trace import Tracer, as_array, find_cur_trace, typeof
 from onax._ground.typing import PyTree
 from onax._native.tree import tree_flatten, tree_unflatten
-from onax._prims.placement import constrain
+from onax._prims.placement import check_explicit_axes, constrain
 from onax._transforms.transfer import broadcast_devices, device_put
 
 _NEEDS_MESH = (
@@ -143,23 +143,14 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
             )
     shardings = [resolve_spec(p, ValueError, _NEEDS_MESH.format("reshard")) for p in shardings]
     for sharding in shardings:
-        _check_explicit_axes(sharding)
-    moved = [
-        constrain(x, p) if isinstance(x, Tracer) else device_put(x, with_whole_spec(p, np.ndim(x)))
-        for x, p in zip(leaves, shardings)
-    ]
-    return tree_unflatten(tree, moved)
+        check_explicit_axes(sharding, "reshard")
+    return tree_unflatten(tree, list(map(_reshard, leaves, shardings)))
 
 
-def _check_explicit_axes(target):
-    """Raises ValueError for a resharding over axes that are not explicit."""
-    kinds = dict(zip(target.mesh.axis_names, target.mesh.axis_types))
-    for name in (name for entry in target.spec for name in names_in(entry)):
-        if kinds[name] is not AxisType.Explicit:
-            raise ValueError(
-                "PartitionSpec passed to reshard cannot contain axis names that are of type Auto or Manual. Got "
-                f"PartitionSpec: {target.spec} with axis name: {name} of type: AxisType.{kinds[name].name}."
-            )
+def _reshard(x, sharding):
+    if isinstance(x, Tracer) or find_cur_trace().staging:
+        return constrain(as_array(x), sharding)
+    return device_put(x, with_whole_spec(sharding, np.ndim(x)))
 
 
 def make_single_device_sharding(device: Any, *, memory_kind: str | None = None) -> Any:

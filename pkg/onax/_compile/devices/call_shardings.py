@@ -1,9 +1,11 @@
 """The options `in_shardings` and `out_shardings` of jit, applied to the arguments and results of a call."""
 
 from onax._core.layout import Format
-from onax._core.meshes import PartitionSpec
-from onax._core.sharding import NamedSharding, Sharding, resolve_spec
+from onax._core.meshes import DuplicateSpecError, PartitionSpec
+from onax._core.sharding import NamedSharding, Sharding, check_rank, resolve_spec
+from onax._core.trace import typeof
 from onax._native.array import ArrayImpl
+from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 from onax._transforms.transfer import broadcast_devices, device_put
 
@@ -15,7 +17,17 @@ def _resolve(shardings, option):
         f"context mesh via `jax.set_mesh(mesh)`. Alternatively, provide `Sharding`s to {option} and then the mesh "
         "context manager is not required."
     )
-    return tree_map(lambda p: resolve_spec(p, RuntimeError, text), shardings)
+    try:
+        return tree_map(lambda p: resolve_spec(p, RuntimeError, text), shardings)
+    except DuplicateSpecError as error:
+        raise DuplicateSpecError(str(error).replace("NamedSharding spec", option, 1)) from None
+
+
+def _check_ranks(shardings, avals, what, names):
+    """Raises ValueError for a sharding with more dimensions than its argument or result has."""
+    for sharding, aval, name in zip(shardings, avals, names):
+        if isinstance(aval, ShapedArray):
+            check_rank(sharding, aval.ndim, f"pjit {what} with pytree key path {name}")
 
 
 def _positional_arguments(call):
@@ -65,19 +77,27 @@ def params_of(call, staged):
     if options.in_shardings is not None:
         params["in_shardings"] = (*[None] * len(staged.hoisted), *stated_of_arguments(call))
     if options.out_shardings is not None:
-        params["out_shardings"] = tuple(shardings_of_leaves(options.out_shardings, staged.out_tree))
+        params["out_shardings"] = tuple(shardings_of_leaves(options.out_shardings, staged.out_tree, staged.jaxpr))
     return params
 
 
-def shardings_of_leaves(out_shardings, out_tree):
-    """For each result of a call what `out_shardings` states, with the mesh in context for PartitionSpecs."""
-    return broadcast_devices(_resolve(out_shardings, "out_shardings"), out_tree, "pjit out_shardings")
+def shardings_of_leaves(out_shardings, out_tree, jaxpr=None):
+    """For each result of a call what `out_shardings` states, with the mesh in context for PartitionSpecs.
+
+    Raises ValueError for a sharding with more dimensions than its result of the program has.
+    """
+    stated = broadcast_devices(_resolve(out_shardings, "out_shardings"), out_tree, "pjit out_shardings")
+    if jaxpr is not None:
+        _check_ranks(stated, jaxpr.out_avals, "outputs", jaxpr.debug_info.result_paths)
+    return stated
 
 
 def put_arguments(call):
     """The leaves of a call with the shardings of jit; raises ValueError for a leaf committed to another sharding."""
     dynamic, resolved = _positional_arguments(call), _resolve(call.options.in_shardings, "in_shardings")
-    for x, sharding in zip(tree_leaves(dynamic), stated_of_arguments(call)):
+    leaves, stated = tree_leaves(dynamic), stated_of_arguments(call)
+    _check_ranks(stated, map(typeof, leaves), "arguments", call.arg_names())
+    for x, sharding in zip(leaves, stated):
         if type(x) is ArrayImpl and x._committed and isinstance(sharding, Sharding):
             if not x.sharding.is_equivalent_to(sharding, x.ndim):
                 raise ValueError(
