@@ -94,7 +94,7 @@ REFUSED = {  # use, class of the error, part of its text
     "hash": (hash, TypeError, "unhashable type"),
     "len": (len, TypeError, "len() of unsized object"),
     "iter": (iter, TypeError, "iteration over a 0-d array"),
-    "format": (lambda x: f"{x:.2f}", jax.errors.ConcretizationTypeError, "`format` function"),
+    "format": (lambda x: f"{x:.2f}", TypeError, "unsupported format string passed to DynamicJaxprTracer"),
     "pickle": (pickle.dumps, jax.errors.ConcretizationTypeError, "serialize/pickle"),
     "devices": (lambda x: x.devices(), jax.errors.ConcretizationTypeError, "devices() method"),
     "committed": (lambda x: x.committed, jax.errors.ConcretizationTypeError, "committed property"),

@@ -371,7 +371,10 @@ class Tracer(Array):
     def __format__(self, spec):
         if not spec:
             return repr(self)
-        return format(self._concrete(errors.ConcretizationTypeError, _cast_advice("format")), spec)
+        raise TypeError(
+            f"unsupported format string passed to {type(self).__name__}.__format__\nThe value is traced, "
+            "so that it has no digits yet: print it with `jax.debug.print`"
+        )
 
     def __reduce__(self):
         raise errors.ConcretizationTypeError(
