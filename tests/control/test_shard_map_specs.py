@@ -69,3 +69,26 @@ def test_types_over_some_axes():
         out = call(x)
         assert np.array_equal(out, 2 * x) and str(jax.typeof(out)) == "float32[8@x,2@y]"
     assert "axis_types=(Manual, Explicit)" in repr(seen[0])
+
+
+def test_staging_over_a_mesh_without_devices():
+    whole = mesh(x=4, y=2)
+    f = jax.shard_map(lambda v: v * 2, mesh=whole.abstract_mesh, in_specs=P("x"), out_specs=P("x"))
+    assert jax.eval_shape(f, X).shape == (8,) and jax.make_jaxpr(f)(X).eqns[0].primitive.name == "shard_map"
+    x = jax.device_put(X, jax.NamedSharding(whole, P("y")))
+    np.testing.assert_array_equal(jax.jit(f)(x), X * 2)
+    assert jax.jit(f)(x).sharding == jax.NamedSharding(whole, P("x"))
+
+
+def test_meshes_that_are_refused():
+    f = lambda **options: jax.shard_map(lambda v: v, in_specs=P("x"), out_specs=P("x"), **options)(X)
+    with pytest.raises(TypeError, match="AbstractMesh` instance for its second argument, but got 3 of type"):
+        f(mesh=3)
+    with pytest.raises(ValueError, match=r"axis_names=frozenset\({'z'}\) to be a subset of mesh.axis_names="):
+        f(mesh=mesh(x=4, y=2), axis_names={"z"})
+    with jax.set_mesh(mesh(z=8)):
+        with pytest.raises(ValueError, match=r"The context mesh AbstractMesh.* should match the mesh passed to"):
+            f(mesh=mesh(x=4, y=2))
+        assert jax.pmap(lambda v: v)(X).shape == (8,)
+    with mesh(z=8):  # which is for specs alone
+        assert f(mesh=mesh(x=4, y=2)).shape == (8,)

@@ -38,7 +38,7 @@ from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.refs import AbstractRef, check_distinct
 from onax._core.result_checks import SPECIAL
 from onax._core.rewrite import eliminate_dead_code
-from onax._core.sharding import NamedSharding, insert_spec_entry, names_in
+from onax._core.sharding import NamedSharding, insert_spec_entry, names_in, with_whole_spec
 from onax._core.shards import shard_array
 from onax._core.trace import as_array, find_cur_trace, typeof
 from onax._core.zeros import Zero, is_undefined_primal
@@ -298,7 +298,8 @@ def _impl(*args, jaxpr, **params):
     with automatic_axes():  # operations on the parts of all devices give whole values, not values with those types
         outs = eval_jaxpr(program, program.consts, *args)
     specs = map(ManualRegion.of(params).result_spec, jaxpr.out_avals, params["out_specs"])
-    return [shard_array(x, NamedSharding(params["mesh"], spec)) for x, spec in zip(outs, specs)]
+    shardings = [with_whole_spec(NamedSharding(params["mesh"], spec), x.ndim) for x, spec in zip(outs, specs)]
+    return list(map(shard_array, outs, shardings))
 
 
 def _program_of_equation(jaxpr, params):
@@ -642,7 +643,10 @@ def shard_map(
         resolved = mesh_for(mesh, tree_leaves(args))
         manual = frozenset(axis_names) or frozenset(resolved.axis_names)
         if not manual <= set(resolved.axis_names):
-            raise ValueError(f"jax.shard_map requires axis_names={set(manual)} to be a subset of {resolved.axis_names}")
+            raise ValueError(
+                f"jax.shard_map requires axis_names={manual} to be a subset of "
+                f"mesh.axis_names={frozenset(resolved.axis_names)}"
+            )
         if enclosing := manual_axes():  # an enclosing shard_map maps over these already
             manual -= enclosing - axes_of_specs((in_specs, out_specs))
         specs, leaves = specs_of_arguments(f, in_specs, resolved, manual, args)

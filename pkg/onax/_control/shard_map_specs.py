@@ -2,10 +2,13 @@
 
 import math
 
-from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec, get_abstract_mesh, mesh_of_specs
+import numpy as np
+
+from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec, entered_mesh, get_abstract_mesh, mesh_of_specs
 from onax._core.paths import broadcast_prefix, prefix_errors
 from onax._core.sharding import NamedSharding, names_in
-from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
+from onax._core.trace import Tracer, as_array, find_cur_trace, typeof, valid_jaxtype
+from onax._ground.devices import devices
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_leaves, tree_unflatten
 from onax._transforms.flatten import argument_names, fun_name, fun_signature
@@ -28,9 +31,17 @@ Infer = _Infer()
 def mesh_for(mesh, leaves):
     """The Mesh of a call, given its argument `mesh`: that in context, or of the arguments, for an AbstractMesh."""
     mesh = mesh_of_specs() if mesh is None else mesh
+    if not isinstance(mesh, (Mesh, AbstractMesh)):
+        raise TypeError(
+            "shard_map requires a `jax.sharding.Mesh` or a `jax.sharding.AbstractMesh` instance for its second "
+            f"argument, but got {mesh} of type {type(mesh)}."
+        )
     if mesh.empty:
         raise ValueError("The context mesh cannot be empty. Use `jax.set_mesh(mesh)` to enter into a mesh context")
     if not isinstance(mesh, AbstractMesh):
+        entered = entered_mesh()
+        if not entered.empty and entered != mesh.abstract_mesh:
+            raise ValueError(f"The context mesh {entered} should match the mesh passed to shard_map {mesh}")
         return mesh
     concrete = mesh_of_specs()
     if isinstance(concrete, Mesh) and not concrete.empty and mesh in (concrete.abstract_mesh, get_abstract_mesh()):
@@ -39,6 +50,8 @@ def mesh_for(mesh, leaves):
     for sharding in shardings:
         if isinstance(sharding, NamedSharding) and sharding.mesh.abstract_mesh == mesh:
             return sharding.mesh
+    if find_cur_trace().staging and mesh.size <= len(devices()):  # the devices of the arguments are not known yet
+        return Mesh(np.array(devices()[: mesh.size]).reshape(mesh.axis_sizes), mesh.axis_names, mesh.axis_types)
     raise ValueError(
         "Please pass `jax.Array`s with a `NamedSharding` as input to `shard_map` when passing `AbstractMesh` to the "
         f"mesh argument, or set a mesh of devices: there is none here for {mesh}"

@@ -534,6 +534,11 @@ def get_mesh() -> Mesh:
     return _context.value.concrete or _no_mesh()
 
 
+def entered_mesh() -> AbstractMesh:
+    """The mesh in context without its devices, whose axes have the types that they have outside of any `shard_map`."""
+    return _context.value.abstract or _NO_ABSTRACT_MESH
+
+
 def get_abstract_mesh() -> AbstractMesh:
     """Returns the mesh in context without its devices, which `set_mesh` or `use_abstract_mesh` has set in this thread.
 
@@ -545,7 +550,7 @@ def get_abstract_mesh() -> AbstractMesh:
       ...     print(onax.sharding.get_abstract_mesh().axis_names)
       ('x',)
     """
-    mesh = _context.value.abstract or _NO_ABSTRACT_MESH
+    mesh = entered_mesh()
     manual = manual_axes()
     return mesh.update_axis_types(dict.fromkeys(manual, AxisType.Manual)) if manual else mesh
 
