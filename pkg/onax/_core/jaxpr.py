@@ -114,6 +114,7 @@ class Literal:
         return literal_text(self.val, self.aval)
 
 
+@dataclass(slots=True, eq=False)
 class JaxprEqnContext:
     """The context of an equation's staging; whoever interprets the program enters it again.
 
@@ -121,10 +122,7 @@ class JaxprEqnContext:
       automatic: whether explicit mesh axes counted as automatic (`explicit_axes.automatic_axes`).
     """
 
-    __slots__ = ("automatic",)
-
-    def __init__(self, automatic=False):
-        self.automatic = automatic
+    automatic: bool = False
 
 
 PLAIN_CONTEXT, AUTOMATIC_CONTEXT = JaxprEqnContext(), JaxprEqnContext(automatic=True)
