@@ -57,15 +57,23 @@ class ShapeDtypeStruct:
                 "sharding should be an instance of `jax.sharding.Sharding`, `jax.sharding.PartitionSpec` or "
                 f"`jax.experimental.layout.Format`. Got {sharding} of type {type(sharding)}."
             )
-        self.shape = tuple(shape)
-        # as it was given: without 64 bits, or of no array at all, where the structure only describes something
-        self.dtype = dtype if dtypes.issubdtype(dtype, dtypes.extended) else np.dtype(dtype)
-        self._layout, self.sharding = None, sharding
+        layout = None
         if isinstance(sharding, Format):
-            self._layout, self.sharding = sharding.layout, sharding.sharding
-        self.weak_type = weak_type
-        self.manual_axis_type = manual_axis_type
-        self.is_ref = is_ref
+            layout, sharding = sharding.layout, sharding.sharding
+        # dtypes as they were given: without 64 bits, or of no array at all, where the structure only describes something
+        dtype = dtype if dtypes.issubdtype(dtype, dtypes.extended) else np.dtype(dtype)
+        fields = (layout, dtype, is_ref, manual_axis_type, tuple(shape), sharding, weak_type)
+        for name, value in zip(self.__slots__, fields):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name, value):
+        if name in self.__slots__:
+            raise RuntimeError(f"Cannot reassign attributes ({name}) of immutable ShapeDtypeStruct objects")
+        super().__setattr__(name, value)  # raises an AttributeError
+
+    def __reduce__(self):
+        sharding = self.sharding if self._layout is None else self.format
+        return _restore_type, (self.shape, self.dtype, sharding, self.weak_type, self.manual_axis_type, self.is_ref)
 
     @classmethod
     def like(cls, x):
@@ -126,6 +134,12 @@ class ShapeDtypeStruct:
 
     def __hash__(self):
         return hash((self.shape, self.dtype, self.sharding, self.weak_type, self.is_ref))
+
+
+def _restore_type(shape, dtype, sharding, weak_type, manual_axis_type, is_ref):
+    return ShapeDtypeStruct(
+        shape, dtype, sharding=sharding, weak_type=weak_type, manual_axis_type=manual_axis_type, is_ref=is_ref
+    )
 
 
 def abstractify(x):
