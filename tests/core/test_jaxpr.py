@@ -28,3 +28,8 @@ def test_constants_are_shared_and_unused_results_dropped():
     assert len(closed.consts) == 1
     assert isinstance(closed.eqns[0].outvars[0], core.DropVar)
     assert str(closed).startswith("{ lambda a:f32[4]; b:f32[4]. let\n    _:f32[4] = sin b")
+
+
+def test_variables_and_literals_show_their_types():
+    assert repr(core.Literal(1.5, jax.typeof(1.5))) == "Literal(1.5)"
+    assert repr(core.Var(jax.typeof(1.5))).endswith("):float32[]")

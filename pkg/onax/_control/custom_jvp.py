@@ -2,7 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
-from onax._control.custom_rules import CustomFunction, call_plainly, flatten_call, refuse_closed_over, shown_consts, stage_call
+from onax._control.custom_rules import (
+    CustomFunction,
+    call_plainly,
+    flatten_call,
+    refuse_closed_over,
+    shown_consts,
+    stage_call,
+)
 from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import CUSTOM_RULE, Call, programs
 from onax._core.rules import add_tangents

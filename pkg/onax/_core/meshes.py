@@ -87,9 +87,7 @@ def _axis_set(argument, names):
     if not isinstance(names, (set, frozenset)):
         raise TypeError(f"{argument} argument of PartitionSpec should of type `frozenset` or `set`. Got type {names}")
     if None in names:
-        raise ValueError(
-            f"{argument} cannot contain None. All elements in {argument} should refer to the mesh axes."
-        )
+        raise ValueError(f"{argument} cannot contain None. All elements in {argument} should refer to the mesh axes.")
     return frozenset(names)
 
 

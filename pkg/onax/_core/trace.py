@@ -419,12 +419,22 @@ def _missing_property(name, text, hint=""):
     return property(refuse)
 
 
-for _name in ("__dlpack__", "addressable_data", "delete", "devices", "is_deleted", "on_device_size_in_bytes", "unsafe_buffer_pointer"):
+for _name in (
+    "__dlpack__",
+    "addressable_data",
+    "delete",
+    "devices",
+    "is_deleted",
+    "on_device_size_in_bytes",
+    "unsafe_buffer_pointer",
+):
     setattr(Tracer, _name, _concrete_only(_name, True))
 for _name in ("addressable_shards", "committed", "global_shards", "is_fully_addressable", "is_fully_replicated"):
     setattr(Tracer, _name, _concrete_only(_name, False))
 for _name in ("block_until_ready", "copy_to_host_async"):
     setattr(Tracer, _name, _missing_property(_name, "method is not available on"))
+
+
 def _refuse_device(self):
     """Not available while tracing: raises AttributeError."""
     raise _no_attribute(self, "device")

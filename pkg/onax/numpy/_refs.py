@@ -218,7 +218,8 @@ Ref.swap_item = staticmethod(swap)
 
 def _bind(primitive, ref, operands, params):
     if not is_ref(ref):
-        raise TypeError(f"expected a mutable array reference, got {ref!r} of type {type(ref)}")
+        name = "ref_get" if primitive is get_p else "ref_swap" if primitive is swap_p else primitive.name
+        raise ValueError(f"Can only call `{name}` on a `Ref`: {ref}.")
     primitive.abstract(typeof(ref), *map(typeof, operands), **params)  # checks shape and dtype of the value
     return bind_with_refs(primitive, [ref, *operands], params)
 
