@@ -2,7 +2,7 @@
 
 import math
 
-from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec, get_abstract_mesh, get_mesh
+from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec, current_mesh, get_abstract_mesh
 from onax._core.paths import broadcast_prefix, prefix_errors
 from onax._core.sharding import NamedSharding, names_in
 from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
@@ -27,12 +27,12 @@ Infer = _Infer()
 
 def mesh_for(mesh, leaves):
     """The Mesh of a call, given its argument `mesh`: that in context, or of the arguments, for an AbstractMesh."""
-    mesh = get_mesh() if mesh is None else mesh
+    mesh = current_mesh() if mesh is None else mesh
     if mesh.empty:
         raise ValueError("The context mesh cannot be empty. Use `jax.set_mesh(mesh)` to enter into a mesh context")
     if not isinstance(mesh, AbstractMesh):
         return mesh
-    concrete = get_mesh()
+    concrete = current_mesh()
     if isinstance(concrete, Mesh) and not concrete.empty and mesh in (concrete.abstract_mesh, get_abstract_mesh()):
         return concrete
     shardings = [x.sharding for x in leaves if isinstance(x, ArrayImpl)]

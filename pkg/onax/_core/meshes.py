@@ -15,6 +15,7 @@ from onax._core.axes import manual_axes
 from onax._ground import devices as device_list
 from onax._ground import processes
 from onax._ground.source import api_class
+from onax._native import context
 
 
 class DuplicateSpecError(ValueError):
@@ -545,20 +546,8 @@ _no_mesh = None
 _global_mesh = None
 
 
-def get_mesh() -> Mesh:
-    """Returns the mesh in context.
-
-    It is that of the innermost ``with mesh:`` or ``with set_mesh(mesh):`` of this thread, else that of
-    ``set_mesh(mesh)``.
-
-    Returns:
-      A Mesh; an empty one if there is none.
-
-    Examples:
-      >>> with onax.set_mesh(onax.make_mesh((1,), ("x",))):
-      ...     print(onax.sharding.get_mesh().axis_names)
-      ('x',)
-    """
+def current_mesh():
+    """The mesh in context, of functions that are being traced too."""
     global _no_mesh
     stack = _stack()
     if stack:
@@ -568,6 +557,30 @@ def get_mesh() -> Mesh:
     if _no_mesh is None:
         _no_mesh = Mesh(np.empty((), dtype=object), ())
     return _no_mesh
+
+
+def get_mesh() -> Mesh:
+    """Returns the mesh in context.
+
+    It is that of the innermost ``with mesh:`` or ``with set_mesh(mesh):`` of this thread, else that of
+    ``set_mesh(mesh)``.
+
+    Returns:
+      A Mesh; an empty one if there is none.
+
+    Raises:
+      ValueError: a function is being traced.
+
+    Examples:
+      >>> with onax.set_mesh(onax.make_mesh((1,), ("x",))):
+      ...     print(onax.sharding.get_mesh().axis_names)
+      ('x',)
+    """
+    if context.get_trace() is not None:
+        raise ValueError(
+            "`get_mesh` can only be used outside of `jax.jit`. Maybe you want `jax.sharding.get_abstract_mesh()`?"
+        )
+    return current_mesh()
 
 
 def get_abstract_mesh() -> AbstractMesh:
@@ -581,7 +594,7 @@ def get_abstract_mesh() -> AbstractMesh:
       ...     print(onax.sharding.get_abstract_mesh().axis_names)
       ('x',)
     """
-    mesh = get_mesh()
+    mesh = current_mesh()
     mesh = mesh if isinstance(mesh, AbstractMesh) else mesh.abstract_mesh
     manual = manual_axes()
     return mesh.update_axis_types(dict.fromkeys(manual, AxisType.Manual)) if manual else mesh
@@ -597,7 +610,7 @@ class set_mesh:
       mesh: a Mesh.
 
     Raises:
-      ValueError: another kind of value.
+      ValueError: another kind of value, or a function is being traced.
 
     Examples:
       >>> with onax.set_mesh(onax.make_mesh((1,), ("x",))):
@@ -611,6 +624,8 @@ class set_mesh:
         global _global_mesh
         if not isinstance(mesh, Mesh):
             raise ValueError(f"Expected mesh of type `jax.sharding.Mesh`. Got {type(mesh)}")
+        if context.get_trace() is not None:
+            raise ValueError("`set_mesh` can only be used outside of `jax.jit`.")
         self._mesh = mesh
         self._previous = _global_mesh
         _global_mesh = mesh

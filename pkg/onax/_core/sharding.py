@@ -15,7 +15,7 @@ from onax._core.meshes import (
     DuplicateSpecError,
     Mesh,
     PartitionSpec,
-    get_mesh,
+    current_mesh,
 )
 from onax._ground import devices as device_list
 from onax._ground import processes
@@ -56,7 +56,7 @@ def resolve_spec(sharding, error, text):
         return _over_devices(sharding)
     if not isinstance(sharding, PartitionSpec):
         return sharding
-    mesh = get_mesh()
+    mesh = current_mesh()
     if mesh.empty:
         raise error(text)
     return NamedSharding(mesh, sharding)
@@ -66,7 +66,7 @@ def _over_devices(sharding):
     """A sharding over an AbstractMesh as one over the devices of the mesh in context."""
     if sharding.mesh.empty:
         raise ValueError(f"got an empty NamedSharding: {sharding} which is not allowed.")
-    mesh = get_mesh()
+    mesh = current_mesh()
     if isinstance(mesh, AbstractMesh) or mesh.abstract_mesh != sharding.mesh:
         raise ValueError(f"{sharding} needs devices: the mesh in context, {mesh}, is another one; see `onax.set_mesh`")
     return NamedSharding(mesh, sharding.spec, memory_kind=sharding.memory_kind)

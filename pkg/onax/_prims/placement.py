@@ -1,8 +1,10 @@
 """The devices on which values lie: device_put places arrays, sharding_constraint states a sharding inside a program."""
 
+import itertools
+
 from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
-from onax._core.meshes import PartitionSpec, get_mesh
+from onax._core.meshes import UNCONSTRAINED, PartitionSpec, current_mesh
 from onax._core.rules import deflinear
 from onax._core.sharding import NamedSharding, Sharding, divisible_sharding, insert_spec_entry, names_in, resolve_spec
 from onax._core.shards import shard_array
@@ -77,8 +79,27 @@ device_put_p = Primitive(
 # ---- sharding_constraint ----
 
 
-def _constraint_impl(x, *, sharding, **_):
-    return shard_array(as_array(x), fit_sharding(sharding, x.shape))
+def _constraint_impl(x, *, sharding, unconstrained_dims, **_):
+    x = as_array(x)
+    return shard_array(x, fit_sharding(keep_unconstrained(sharding, x.sharding, unconstrained_dims, x.ndim), x.shape))
+
+
+def free_axes(names, used):
+    """The mesh axes of a dimension up to the first one that is used elsewhere."""
+    return tuple(itertools.takewhile(lambda name: name not in used, names))
+
+
+def keep_unconstrained(sharding, own, unconstrained, ndim):
+    """A stated sharding with a value's own axes, as far as they are free, in the dimensions that it leaves open."""
+    if not unconstrained or not (isinstance(own, NamedSharding) and isinstance(sharding, NamedSharding)):
+        return sharding
+    if own.mesh != sharding.mesh:
+        return sharding
+    entries, given = ([*s.spec, *[None] * (ndim - len(s.spec))] for s in (sharding, own))
+    used = {name for entry in entries for name in names_in(entry)}
+    for i in unconstrained:
+        entries[i] = free_axes(names_in(given[i]), used)
+    return NamedSharding(sharding.mesh, PartitionSpec(*entries), memory_kind=sharding._memory_kind)
 
 
 def fit_sharding(sharding, shape):
@@ -93,10 +114,12 @@ def _constraint_abstract(x, **_):
     return x
 
 
-def _constraint_batch(axis_data, operands, dims, *, sharding, **params):
-    names = axis_data.explicit_mesh_axis if axis_data.spmd_name is None else axis_data.spmd_name
-    sharding = insert_spec_entry(sharding, dims[0], names)
-    return sharding_constraint_p.bind(operands[0], sharding=sharding, **params), dims[0]
+def _constraint_batch(axis_data, operands, dims, *, sharding, unconstrained_dims, **params):
+    names, dim = axis_data.explicit_mesh_axis if axis_data.spmd_name is None else axis_data.spmd_name, dims[0]
+    unconstrained = {i + (dim <= i) for i in unconstrained_dims} | ({dim} if names is None else set())
+    sharding = insert_spec_entry(sharding, dim, UNCONSTRAINED if names is None else names)
+    params.update(sharding=sharding, unconstrained_dims=frozenset(unconstrained))
+    return sharding_constraint_p.bind(operands[0], **params), dim
 
 
 def _constraint_pretty(eqn, names):
@@ -130,16 +153,22 @@ def sharding_of_cotangent(aval, *operands):
     return next((NamedSharding(s.mesh, PartitionSpec()) for s in given if s is not None), None)
 
 
+def over_context_mesh(sharding):
+    """A sharding; of a PartitionSpec the one over the mesh in context.  Raises ValueError if there is no mesh."""
+    return resolve_spec(
+        sharding,
+        ValueError,
+        "Using PartitionSpec when you are not under a mesh context is not allowed. Please pass a NamedSharding "
+        f"instance or enter into a mesh context via `jax.set_mesh`. Got {sharding}",
+    )
+
+
 def with_out_sharding(out_sharding, function, *args, **kwargs):
     """`function(*args, **kwargs)` laid out as `out_sharding` says: a NamedSharding, or a PartitionSpec over the mesh in
     context.  What the types of the operands say of explicit axes does not matter."""
     if isinstance(out_sharding, NamedSharding) and out_sharding.mesh.empty:
         return function(*args, **kwargs)
-    target = resolve_spec(
-        out_sharding, ValueError,
-        "Using PartitionSpec when you are not under a mesh context is not allowed. Please pass a NamedSharding "
-        f"instance or enter into a mesh context via `jax.set_mesh`. Got {out_sharding}",
-    )  # fmt: skip
+    target = over_context_mesh(out_sharding)
     if not isinstance(target, NamedSharding):
         raise TypeError(
             f"`out_sharding` argument of {function.__name__} only supports instances of `NamedSharding` or "
@@ -153,6 +182,8 @@ def with_out_sharding(out_sharding, function, *args, **kwargs):
 def constrain(x, sharding):
     """An array with this sharding, which its type shows as far as the mesh has explicit axes."""
     explicit_sharding(sharding, x.ndim)  # from now on types are looked at
+    spec = sharding.spec if isinstance(sharding, NamedSharding) else ()
+    unconstrained = frozenset(i for i, entry in enumerate(spec) if entry is UNCONSTRAINED)
     return sharding_constraint_p.bind(
-        x, sharding=sharding, context_mesh=get_mesh(), layout=None, unconstrained_dims=frozenset()
+        x, sharding=sharding, context_mesh=current_mesh(), layout=None, unconstrained_dims=unconstrained
     )

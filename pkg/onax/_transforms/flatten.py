@@ -212,10 +212,11 @@ class LazyDebugInfo(DebugInfo):
         """A path for every leaf of the result; empty before the function has run."""
         if self.out_tree is None:
             return ()
-        return _result_paths(self.out_tree)
+        return paths_of_results(self.out_tree)
 
 
-def _result_paths(out_tree):
+def paths_of_results(out_tree):
+    """A path for every leaf of a result of this structure."""
     return tuple(_leaf_names("result", tree_unflatten(out_tree, [0] * out_tree.num_leaves)))
 
 
@@ -224,7 +225,7 @@ def record_results(info, out_tree):
     if type(info) is LazyDebugInfo:
         info.out_tree = out_tree
     else:
-        info.result_paths = _result_paths(out_tree)
+        info.result_paths = paths_of_results(out_tree)
 
 
 def normalize_argnums(fun, static_argnums, static_argnames):

@@ -293,7 +293,7 @@ def trace_to_jaxpr(fun, in_avals, debug_info=core.UNKNOWN_DEBUG_INFO):
         trace.invalidate()
     if leaks.checking():
         watched = leaks.watch(trace)
-        del trace
+        del trace, outs
         leaks.check(watched)
     return closed
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from onax._core.explicit_axes import explicit_sharding
-from onax._core.meshes import AxisType, PartitionSpec, get_mesh, use_abstract_mesh
+from onax._core.meshes import AxisType, PartitionSpec, current_mesh, use_abstract_mesh
 from onax._core.sharding import NamedSharding
 from onax._core.trace import Tracer
 from onax._ground.typing import AnyFunction, ShardingLike
@@ -113,7 +113,7 @@ def _required(name, given, kwargs):
 
 def _mesh_in_use(name, shardings):
     """The mesh in context, or else that of the shardings; None without both."""
-    context = get_mesh()
+    context = current_mesh()
     meshes = [s.mesh for s in tree_leaves(shardings) if isinstance(s, NamedSharding)]
     for mesh in meshes:
         if _abstract(mesh) != _abstract(meshes[0]):

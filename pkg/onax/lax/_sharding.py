@@ -3,12 +3,12 @@
 from typing import Any
 
 from onax._core.explicit_axes import explicit_sharding
-from onax._core.meshes import AxisType, PartitionSpec, get_mesh
+from onax._core.meshes import AxisType, PartitionSpec, current_mesh
 from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, check_rank, names_in, resolve_spec
 from onax._core.trace import Tracer, as_array, typeof
 from onax._ground.typing import PyTree
 from onax._native.tree import tree_flatten, tree_unflatten
-from onax._prims.placement import constrain
+from onax._prims.placement import constrain, over_context_mesh
 from onax._transforms.transfer import broadcast_devices, device_put
 
 _NEEDS_MESH = (
@@ -47,7 +47,7 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
             )
     leaves, tree = tree_flatten(x)
     targets = broadcast_devices(shardings, tree, "with_sharding_constraint shardings")
-    if any(p is None for p in targets) and get_mesh().empty:
+    if any(p is None for p in targets) and current_mesh().empty:
         raise ValueError(
             "One of with_sharding_constraint arguments got sharding None which is not allowed without a mesh in "
             "context. Please only pass `jax.sharding.Sharding` instances."
@@ -66,7 +66,7 @@ def _constrain(x, target):
     if not isinstance(x, Tracer):
         target.shard_shape(x.shape)  # raises IndivisibleError
     if isinstance(target, NamedSharding) and not target.mesh.empty:
-        if get_mesh().are_all_axes_explicit and not get_mesh().empty:
+        if current_mesh().are_all_axes_explicit and not current_mesh().empty:
             _check_sharding(x, target)
             if typeof(x).stated_sharding is not None:
                 return x  # it lies there
@@ -131,7 +131,7 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
                 "`out_sharding` argument of reshard only supports instances of `NamedSharding` or `PartitionSpec`. "
                 f"Got {sharding} of type: {type(sharding)}"
             )
-    shardings = [resolve_spec(p, ValueError, _NEEDS_MESH.format("reshard")) for p in shardings]
+    shardings = [over_context_mesh(p) for p in shardings]
     for sharding in shardings:
         _check_explicit_axes(sharding)
     moved = [constrain(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, shardings)]

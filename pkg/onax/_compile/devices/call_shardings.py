@@ -1,10 +1,13 @@
 """The options `in_shardings` and `out_shardings` of jit, applied to the arguments and results of a call."""
 
+import numpy as np
+
 from onax._core.layout import Format
-from onax._core.meshes import PartitionSpec
-from onax._core.sharding import NamedSharding, Sharding, resolve_spec
+from onax._core.meshes import UNCONSTRAINED, PartitionSpec
+from onax._core.sharding import NamedSharding, Sharding, check_rank, resolve_spec
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
+from onax._transforms.flatten import paths_of_results
 from onax._transforms.transfer import broadcast_devices, device_put
 
 
@@ -15,7 +18,14 @@ def _resolve(shardings, option):
         f"context mesh via `jax.set_mesh(mesh)`. Alternatively, provide `Sharding`s to {option} and then the mesh "
         "context manager is not required."
     )
-    return tree_map(lambda p: resolve_spec(p, RuntimeError, text), shardings)
+
+    def resolve(sharding):
+        sharding = resolve_spec(sharding, RuntimeError, text)
+        if isinstance(sharding, NamedSharding) and UNCONSTRAINED in sharding.spec:
+            raise ValueError(f"Unconstrained dims are not allowed when passed to {option}: {sharding}")
+        return sharding
+
+    return tree_map(resolve, shardings)
 
 
 def _positional_arguments(call):
@@ -77,7 +87,9 @@ def shardings_of_leaves(out_shardings, out_tree):
 def put_arguments(call):
     """The leaves of a call with the shardings of jit; raises ValueError for a leaf committed to another sharding."""
     dynamic, resolved = _positional_arguments(call), _resolve(call.options.in_shardings, "in_shardings")
-    for x, sharding in zip(tree_leaves(dynamic), stated_of_arguments(call)):
+    for i, (x, sharding) in enumerate(zip(tree_leaves(dynamic), stated_of_arguments(call))):
+        if isinstance(sharding, NamedSharding) and len(sharding.spec) > np.ndim(x):
+            check_rank(sharding, np.ndim(x), f"pjit arguments with pytree key path {call.arg_names()[i]}")
         if type(x) is ArrayImpl and x._committed and isinstance(sharding, Sharding):
             if not x.sharding.is_equivalent_to(sharding, x.ndim):
                 raise ValueError(
@@ -103,5 +115,8 @@ def put_results(result, out_shardings, shardings):
     mesh = next((s.mesh for s in stated if isinstance(s, NamedSharding)), None)
     if shardings is None:
         shardings = [None if mesh is None else NamedSharding(mesh, PartitionSpec())] * len(leaves)
+    for i, (x, sharding) in enumerate(zip(leaves, stated)):
+        if isinstance(sharding, NamedSharding) and len(sharding.spec) > np.ndim(x):
+            check_rank(sharding, np.ndim(x), f"pjit outputs with pytree key path {paths_of_results(tree)[i]}")
     placed = [device_put(x, s if w is None else w) for x, s, w in zip(leaves, shardings, stated)]
     return tree_unflatten(tree, placed)

@@ -40,7 +40,7 @@ from onax._prims.indexing import (
     scatter_p,
     scatter_sub_p,
 )
-from onax._prims.placement import device_put_p, fit_sharding, sharding_constraint_p
+from onax._prims.placement import device_put_p, fit_sharding, keep_unconstrained, sharding_constraint_p
 from onax._prims.reductions import argmax_p, argmin_p
 from onax._prims.shaping import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
 from onax._prims.slicing import concatenate_p, dynamic_slice_p, slice_p
@@ -227,6 +227,7 @@ def _sharding_constraint(given, avals, params):
     stated, own = params["sharding"], given[0]
     if isinstance(stated, NamedSharding) and isinstance(stated.mesh, AbstractMesh):  # it is of the type alone
         return [None if own is None else NamedSharding(own.mesh.update(axis_types=stated.mesh.axis_types), own.spec)]
+    stated = keep_unconstrained(stated, own, params["unconstrained_dims"], avals[0].ndim)
     return [_as_named(fit_sharding(stated, avals[0].shape))]
 
 
