@@ -1,5 +1,7 @@
 """custom_jvp: its rule is used in every transformation, and its errors."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,30 @@ def test_defjvps_sums_and_none_means_no_derivative():
     f.defjvps(lambda t, out, x, y: 10.0 * t, None)
     gx, gy = jax.grad(f, argnums=(0, 1))(2.0, 3.0)
     assert (float(gx), float(gy)) == (10.0, 0.0)
+
+
+@pytest.mark.parametrize("rules", [[None], [None] * 3])
+def test_defjvps_takes_a_rule_for_each_argument(rules):
+    f = jax.custom_jvp(lambda x, y: x * y)
+    f.defjvps(*rules)
+    lengths = f"argument 1 has length {len(rules)} but argument 0 has length 2. All lengths: (2, {len(rules)})"
+    with pytest.raises(ValueError, match=re.escape(lengths)):
+        jax.grad(f)(2.0, 3.0)
+
+
+@pytest.mark.parametrize("way", [lambda f: f, jax.jit], ids=["eager", "jit"])
+def test_arguments_without_derivative_have_gradient_0(way):
+    f = jax.custom_jvp(lambda n, x: n * x, nondiff_argnums=(0,))
+
+    @f.defjvp
+    def rule(n, primals, tangents):
+        return f(n, *primals), 7.0 * tangents[0]
+
+    assert [float(g) for g in way(jax.grad(f, argnums=(0, 1)))(2.0, 3.0)] == [0.0, 7.0]
+    assert [float(x) for x in way(lambda *xs: jax.jvp(f, xs, xs))(1.0, 1.0)] == [1.0, 7.0]
+    assert jax.vmap(jax.grad(f))(jnp.ones(2), jnp.ones(2)).tolist() == [0.0, 0.0]
+    printed = str(jax.make_jaxpr(f)(2.0, 3.0))
+    assert "stop_gradient a" in printed and "num_consts=1" in printed
 
 
 def test_nondiff_argnums_come_first():

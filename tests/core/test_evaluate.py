@@ -50,3 +50,11 @@ def test_a_failing_equation_leaves_no_location_behind():
         jax.jvp(jaxpr_as_fun(closed), (-1.0,), (1.0,))
     (eqn,) = jax.make_jaxpr(lambda x: jnp.cos(x))(1.0).eqns
     assert eqn.source_info.code.co_name == "<lambda>"
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_a_program_takes_as_many_values_as_it_has_arguments(count):
+    closed = jax.make_jaxpr(jnp.sin)(1.0)
+    for evaluate in (eval_jaxpr, jax.jit(lambda *xs: eval_jaxpr(closed, [], *xs))):
+        with pytest.raises(ValueError, match=f"takes 1 values, {count} were given"):
+            evaluate(*([closed, []] if evaluate is eval_jaxpr else []), *[1.0] * count)

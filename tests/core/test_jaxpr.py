@@ -36,3 +36,8 @@ def test_copies_of_programs_keep_the_names_of_arguments():
     program = jax.make_jaxpr(lambda first, second: first + second)(1.0, 2.0)
     again = copy.deepcopy(program)
     assert str(again) == str(program) and again.jaxpr.debug_info.arg_names == ("first", "second")
+
+
+def test_variables_and_literals_show_their_types():
+    assert repr(core.Literal(1.5, jax.typeof(1.5))) == "Literal(1.5)"
+    assert repr(core.Var(jax.typeof(1.5))).endswith("):float32[]")

@@ -1,5 +1,6 @@
 """Meshes and partition specs: sizes, equality, the mesh in context.  The devices are made for the test."""
 
+import copy
 import re
 import threading
 
@@ -43,6 +44,49 @@ def test_mesh():
 
 def test_specs_compare_by_entries():
     assert P("x") != P("x", None) and P(["x", "y"]) == P(("x", "y")) and P("x") != ("x",)
+
+
+def test_equal_meshes_are_one_object():
+    assert Mesh(FOUR, "i") is Mesh(np.array(FOUR), ("i",)) and Mesh(FOUR, "i") is not Mesh(FOUR[::-1], "i")
+    assert copy.deepcopy(GRID) is GRID is GRID.update(axis_names=("x", "y"))
+
+
+def test_sizes_and_texts_of_small_meshes():
+    nothing = Mesh(np.empty((), object), ())
+    assert nothing.empty and nothing.size == nothing.abstract_mesh.size == AbstractMesh((), ()).size == 0
+    assert repr(nothing) == "Mesh(axis_sizes=(), axis_names=())" and Mesh(FOUR[0], ()).size == 1
+    assert repr(Mesh(FOUR[0], ())) == "Mesh(axis_sizes=(), axis_names=(), axis_types=())"
+
+
+FAULTS = [
+    (lambda: P("x", unreduced={"x"}), ValueError, "partitions cannot overlap with unreduced axes"),
+    (lambda: P(("x", "y"), reduced={"y"}), ValueError, "partitions cannot overlap with reduced axes"),
+    (lambda: P(unreduced={"x"}, reduced={"x"}), ValueError, "`unreduced` and `reduced` argument"),
+    (lambda: P(unreduced={None}), ValueError, "unreduced cannot contain None"),
+    (lambda: P(unreduced="x"), TypeError, "should of type `frozenset` or `set`. Got type x"),
+    (lambda: P(reduced=None), TypeError, "should of type `frozenset` or `set`. Got type None"),
+    (lambda: P("x", unreduced={"y"}) + ("z",), TypeError, "has unreduced in `__add__`"),
+    (lambda: ("z",) + P(reduced={"y"}), TypeError, "has reduced in `__radd__`"),
+    (lambda: setattr(P("x"), "reduced", 1), AttributeError, "cannot assign to field 'reduced'"),
+    (lambda: setattr(GRID, "axis_names", 1), AttributeError, "cannot assign to field 'axis_names'"),
+    (lambda: delattr(GRID, "axis_names"), AttributeError, "cannot delete field 'axis_names'"),
+    (lambda: Mesh([1, 2], ("x",)), AttributeError, "'int' object has no attribute 'id'"),
+    (lambda: AbstractMesh((2,), ("x", "y")), ValueError, "argument 1 has length 1 but argument 0 has length 2"),
+    (lambda: make_mesh((-1,), ("x",)), ValueError, "must equal the product of mesh_shape"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call, error, text", FAULTS)
+def test_what_meshes_and_specs_refuse(call, error, text):
+    with pytest.raises(error) as caught:
+        call()
+    assert text in str(caught.value)
+
+
+def test_texts_of_specs():
+    assert repr(P(unreduced={"x"})) == "P(unreduced={'x'})" and repr(P("x")) == "P('x',)" and repr(P()) == "P()"
+    assert repr(P("x", reduced={"y"})) == "P('x', reduced={'y'})"
+    assert P(("x",), ["y", "z"]).index(["x"]) == 0 and P(("x", "y")).count(["x", "y"]) == 1
 
 
 def test_abstract_meshes_know_the_kind_of_their_devices():

@@ -75,7 +75,11 @@ def test_pieces(spec, shape, piece, indices, replicas):
     [
         (lambda: NamedSharding(GRID, P("z")), ValueError, "Resource axis: z of P"),
         (lambda: NamedSharding(GRID, P("x", "x")), DuplicateSpecError, "duplicate entries for `x`"),
-        (lambda: NamedSharding(GRID, "x"), TypeError, "PartitionSpec"),
+        (lambda: NamedSharding(GRID, "x"), AttributeError, "partitions"),
+        (lambda: NamedSharding(GRID, None), TypeError, "PartitionSpec"),
+        (lambda: NamedSharding(3, P()), AttributeError, "'int' object has no attribute 'size'"),
+        (lambda: NamedSharding(GRID, P(unreduced={"x"})), ValueError, "Unreduced axes can only refer to mesh axes"),
+        (lambda: NamedSharding(GRID, P(reduced={"w"})), ValueError, "Reduced axes w is not found in mesh"),
         (lambda: NamedSharding(GRID, P("x")).shard_shape((3,)), IndivisibleError, "partitioned 2 times"),
         (lambda: NamedSharding(GRID, P("x", "y")).shard_shape((4,)), ValueError, "rank at least 2"),
         (lambda: SingleDeviceSharding(FOUR[0], memory_kind="foo"), ValueError, "Got memory kind: foo"),

@@ -1,6 +1,7 @@
 """Where arrays say they are."""
 
 import numpy as np
+import pytest
 
 import onax as jax
 import onax.numpy as jnp
@@ -10,6 +11,7 @@ from onax._core.shards import Shard, first_device
 from onax._native.array import make_array
 from onax._native.array_sources import make_sharded
 from onax._native.avals import ShapedArray
+from virtual_devices import eight_devices, mesh
 
 
 def test_an_array_on_one_device():
@@ -51,3 +53,26 @@ def test_a_mesh_of_one_device_is_kept():
     alone = SingleDeviceSharding(device)
     assert jax.device_put(x, device).sharding == jax.device_put(x, alone).sharding == alone
     assert (x + jax.device_put(np.ones(4), device)).sharding == split
+
+
+def test_elements_of_split_arrays_lie_on_the_default_device():
+    """As in JAX, which hands on what the host has."""
+    with eight_devices():
+        grid = mesh(x=4, y=2)
+        x = jax.device_put(np.arange(16).reshape(8, 2), NamedSharding(grid, PartitionSpec("x")))
+        rows = list(x)
+        assert [row.tolist() for row in rows] == x.tolist() and rows[0].devices() == {first_device()}
+        whole = jax.device_put(x, NamedSharding(grid, PartitionSpec()))
+        assert len(next(iter(whole)).devices()) == 8
+
+
+def test_bytes_on_all_devices():
+    with eight_devices():
+        grid = mesh(x=4, y=2)
+        for spec, copies in ((PartitionSpec("x", "y"), 1), (PartitionSpec("x"), 2), (PartitionSpec(), 8)):
+            x = jax.device_put(np.ones((8, 2), np.float32), NamedSharding(grid, spec))
+            assert (x.nbytes, x.on_device_size_in_bytes()) == (64, 64 * copies)
+        x.delete()
+        for read in (lambda: x.addressable_shards, lambda: x.global_shards, lambda: x.on_device_size_in_bytes()):
+            with pytest.raises(RuntimeError, match=r"Array has been deleted with shape=float32\[8,2\]"):
+                read()

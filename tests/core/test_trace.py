@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import math
 import pickle
 import weakref
 
@@ -95,6 +96,13 @@ REFUSED = {  # use, class of the error, part of its text
     "len": (len, TypeError, "len() of unsized object"),
     "iter": (iter, TypeError, "iteration over a 0-d array"),
     "format": (lambda x: f"{x:.2f}", TypeError, "unsupported format string passed to DynamicJaxprTracer"),
+    "device": (lambda x: x.device, AttributeError, "DynamicJaxprTracer has no attribute device"),
+    "unknown": (lambda x: x.foo, AttributeError, "DynamicJaxprTracer has no attribute foo"),
+    "addressable_data": (
+        lambda x: x.addressable_data(0),
+        jax.errors.ConcretizationTypeError,
+        "addressable_data() method",
+    ),
     "pickle": (pickle.dumps, jax.errors.ConcretizationTypeError, "serialize/pickle"),
     "devices": (lambda x: x.devices(), jax.errors.ConcretizationTypeError, "devices() method"),
     "committed": (lambda x: x.committed, jax.errors.ConcretizationTypeError, "committed property"),
@@ -122,8 +130,14 @@ def test_tracers_are_what_they_stand_for():
 
 def test_tracers_that_know_their_value_convert():
     seen = []
-    jax.grad(lambda x: (seen.append((float(x), bool(x > 1), int(x))), x * x)[1])(2.0)
-    assert seen == [(2.0, True, 2)]
+    jax.grad(lambda x: (seen.append((bool(x > 1), int(x), round(x))), x * x)[1])(2.0)
+    assert seen == [(True, 2, 2)]
+
+
+@pytest.mark.parametrize("convert", [float, complex, math.sin, "%f".__mod__])
+def test_no_derivative_is_lost_in_a_python_float(convert):
+    with pytest.raises(jax.errors.ConcretizationTypeError, match=r"problem arose with the `(float|complex)` function"):
+        jax.grad(lambda x: x * convert(x))(2.0)
 
 
 # ---- types of values

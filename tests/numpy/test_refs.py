@@ -649,3 +649,24 @@ def test_a_function_has_a_reference_under_one_name(name):
 def test_references_hold_arrays(value):
     with pytest.raises(TypeError, match=r"^Error interpreting argument to new_ref as a JAX value.*at position 0"):
         onax.new_ref(value)
+
+
+def test_a_memory_space_is_shown_in_programs():
+    with pytest.raises(NotImplementedError, match="only works inside of a `jit`"):
+        onax.new_ref(1.0, memory_space="fast")
+    program = str(onax.make_jaxpr(lambda x: onax.new_ref(x, memory_space="fast", kind="sum")[...])(1.0))
+    assert "b:Ref<fast>{f32[]} = new_ref[kind=sum memory_space=fast] a" in program
+    assert float(onax.jit(onax.grad(lambda x: onax.new_ref(x * x, memory_space="fast")[...]))(3.0)) == 6.0
+
+
+@pytest.mark.parametrize("use", [lambda x: onax.ref.get(x, 0), lambda x: onax.ref.swap(x, 0, 1.0)])
+def test_only_references_are_read_and_written(use):
+    with pytest.raises(ValueError, match=r"Can only call `ref_(get|swap)` on a `Ref`"):
+        use(jnp.ones(2))
+
+
+def test_errors_of_returned_references_name_the_place():
+    with pytest.raises(ValueError, match=r"at output tree path result\['hi'\], but mutable array references cannot"):
+        onax.jit(lambda ref: {"hi": ref})(onax.new_ref(1.0))
+    with pytest.raises(ValueError, match=r"at output tree path result\[0\], but mutable"):
+        lax.scan(lambda c, x: (onax.new_ref(c), x), 0, jnp.arange(3))

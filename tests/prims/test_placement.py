@@ -59,7 +59,8 @@ def test_a_constraint_keeps_values_and_derivatives():
 def test_a_mapped_axis_comes_in_front_of_the_constraint():
     jaxpr = onax.make_jaxpr(onax.vmap(lambda x: lax.with_sharding_constraint(x, mesh_sharding("i"))))(X)
     (eqn,) = [e for e in jaxpr.eqns if e.primitive is sharding_constraint_p]
-    assert tuple(eqn.params["sharding"].spec) == (None, "i")
+    assert tuple(eqn.params["sharding"].spec) == (onax.P.UNCONSTRAINED, "i")
+    assert eqn.params["unconstrained_dims"] == frozenset({0})
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (4,)])

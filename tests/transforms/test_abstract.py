@@ -1,5 +1,7 @@
 """Types without values: ShapeDtypeStruct, eval_shape, make_jaxpr, what is refused as an argument or result."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -163,3 +165,17 @@ def test_structs_take_formats():
     assert (struct.format, struct.sharding) == (form, form.sharding)
     assert repr(struct).endswith(f"sharding={form.sharding}, format={form.layout})")
     assert struct.update(shape=(2, 3)) == struct != jax.ShapeDtypeStruct((2, 3), np.float32, sharding=form.sharding)
+
+
+def test_structs_do_not_change():
+    with pytest.raises(RuntimeError, match=r"Cannot reassign attributes \(shape\) of immutable ShapeDtypeStruct"):
+        S.shape = (3,)
+    assert pickle.loads(pickle.dumps(S.update(weak_type=True))) == S.update(weak_type=True)
+
+
+def test_specs_of_structs_need_the_mesh_in_context():
+    with pytest.raises(TypeError, match="the context mesh cannot be empty"):
+        Struct((2,), "float32", sharding=jax.P("x"))
+    mesh = jax.make_mesh((1,), ("x",))
+    with jax.set_mesh(mesh):
+        assert Struct((2,), "float32", sharding=jax.P("x")).sharding == jax.NamedSharding(mesh, jax.P("x"))

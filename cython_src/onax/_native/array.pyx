@@ -661,7 +661,7 @@ cdef class ArrayImpl(Array):
 
     def on_device_size_in_bytes(self):
         _shape_of(self)  # raises an error if it was deleted
-        return self.nbytes
+        return self.nbytes if self.shards is None else sum([shard.data.nbytes for shard in self.addressable_shards])
 
     def unsafe_buffer_pointer(self):
         cdef DeviceMemory memory = None if is_extended(self._dtype) else _memory_of(self)

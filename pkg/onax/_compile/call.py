@@ -10,7 +10,7 @@ from onax._core.axes import named_axes
 from onax._core.lists import insert_bounded
 from onax._core.refs import AbstractRef, check_distinct
 from onax._core.trace import Tracer
-from onax._ground import lazy, monitoring, source
+from onax._ground import lazy, monitoring
 from onax._ground.config import config
 from onax._native import context
 from onax._native.jit_function import check_hashable, find_program
@@ -132,9 +132,7 @@ def stage_call(call, programs):
     if known is not None:
         return known
     if config.jax_no_tracing:
-        raise RuntimeError(
-            f"re-tracing function {source.function_location(call.fun)} for `jit`, but 'no_tracing' is set"
-        )
+        raise RuntimeError(f"re-tracing function {call.fun} for `jit`, but 'no_tracing' is set")
     if config.jax_explain_cache_misses:
         text = cache_misses.explain(call.fun, key, programs, call.arg_names, lambda i: _static_name(call.fun, i))
         lazy.logging.getLogger("onax").warning("%s", text)

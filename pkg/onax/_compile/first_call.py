@@ -14,6 +14,7 @@ from onax._compile.debug_nans import check_special
 from onax._compile.donation import (
     delete_moved,
     moved_donations,
+    read_donations,
     refuse_double_donation,
     usable_donations,
     warn_of_unused,
@@ -98,9 +99,9 @@ def _compile_call(call, staged, shardings):
     )
     donated = ()
     if (options.donate_argnums or options.donate_argnames) and not context.option_word() & SPECIAL:  # may run twice
-        flags = call.donated_flags()
+        flags = read_donations(call.donated_flags(), staged.jaxpr, options.keep_unused)
         donated = usable_donations(flags, call.avals, jaxpr.out_avals)
-        warn_of_unused(flags, donated, call.avals)
+        warn_of_unused(flags, call.avals, jaxpr.out_avals)
     return CacheEntry(
         executable,
         staged.out_tree,

@@ -8,6 +8,7 @@ from onax._compile.cost import analyze, size_in_bytes
 from onax._compile.donation import (
     delete_moved,
     moved_donations,
+    read_donations,
     refuse_double_donation,
     usable_donations,
     warn_of_unused,
@@ -85,7 +86,11 @@ class CallSignature:
 
     def donations(self):
         """Positions of the donated leaves that results reuse."""
-        return usable_donations(self.donated, self.in_avals_flat, self.out_avals_flat)
+        return usable_donations(self.read_donations(), self.in_avals_flat, self.out_avals_flat)
+
+    def read_donations(self):
+        """The flags of the donated leaves that the program reads."""
+        return read_donations(self.donated, self.jaxpr, self.options.keep_unused)
 
     def arg_names(self):
         """A path for each argument leaf."""
@@ -163,7 +168,7 @@ class Traced(Stage):
         s = self._signature
         computation = pipeline.optimize(s.program(), s.fun_name, s.options.keep_unused)
         if any(s.donated):
-            warn_of_unused(s.donated, s.donations(), s.in_avals_flat)
+            warn_of_unused(s.read_donations(), s.in_avals_flat, s.out_avals_flat)
         return Lowered(s, computation, pipeline.lower_native(computation))
 
 

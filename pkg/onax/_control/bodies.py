@@ -20,7 +20,6 @@ from onax._transforms.flatten import (
     fun_signature,
     fun_source_info,
     is_library_function,
-    record_results,
 )
 from onax._transforms.staging import trace_shared, trace_to_jaxpr
 
@@ -47,7 +46,6 @@ def stage_body(fun, in_tree, avals, what, adapt=None, names=None):
         args = tree_unflatten(in_tree, [0] * in_tree.num_leaves)[0]
         info = debug_info(what, fun, args) if names is None else DebugInfo(what, fun_source_info(fun), names(fun, args))
         closed = (trace_shared if is_library_function(fun) else trace_to_jaxpr)(flat, avals, info)
-        record_results(info, flat.out_tree)
         jaxpr = core.ClosedJaxpr(core.convert_constvars_jaxpr(closed), ())
         result = (jaxpr, closed.consts, flat.out_tree)
         if not any(isinstance(c, Tracer) for c in closed.consts) and len(known) < _CACHED_PER_FUNCTION:

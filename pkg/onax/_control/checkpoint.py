@@ -93,6 +93,8 @@ def checkpoint(
         raise NotImplementedError(
             "The `concrete` option to `jax.checkpoint` was removed in JAX v0.10.0. In its place use `static_argnums`."
         )
+    if not isinstance(prevent_cse, (bool, tuple)):
+        raise TypeError(f"prevent_cse must be a bool or tuple of bools, got type(prevent_cse)={type(prevent_cse)}")
     given = [None if s == () or s == [] else s for s in (static_argnums, static_argnames)]
     argnums, argnames = normalize_argnums(fun, *given)
     programs = programs_of(fun, "checkpoint")

@@ -2,7 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
-from onax._control.custom_rules import CustomFunction, call_plainly, flatten_call, refuse_closed_over, stage_call
+from onax._control.custom_rules import (
+    CustomFunction,
+    call_plainly,
+    flatten_call,
+    refuse_closed_over,
+    shown_consts,
+    stage_call,
+)
 from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import CUSTOM_RULE, Call, programs
 from onax._core.rules import add_tangents
@@ -65,9 +72,14 @@ class custom_jvp(CustomFunction[Arguments, Result]):
             raise TypeError("Can't use ``defjvps`` with ``nondiff_argnums``.")
 
         def jvp(primals, tangents):
+            if len(jvps) != len(tangents):
+                raise ValueError(
+                    f"safe_zip() argument 1 has length {len(jvps)} but argument 0 has length {len(tangents)}. All "
+                    f"lengths: {(len(tangents), len(jvps))}\ndefjvps takes one rule for each argument."
+                )
             out = self(*primals)
             zeros = tree_map(lambda x: Zero(typeof(x).to_tangent_aval()), out)
-            parts = [rule(t, out, *primals) for rule, t in zip(jvps, tangents, strict=True) if rule is not None]
+            parts = [rule(t, out, *primals) for rule, t in zip(jvps, tangents) if rule is not None]
             total = zeros
             for part in parts:
                 total = tree_map(add_tangents, total, part)
@@ -202,6 +214,7 @@ def _pretty(eqn, names):
         "name": params["name"],
         "call_jaxpr": params["call_jaxpr"],
         "jvp": fun_name(params["jvp_jaxpr_fun"]),
+        **shown_consts(params),
         "symbolic_zeros": params["symbolic_zeros"],
     }
 

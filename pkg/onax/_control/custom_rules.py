@@ -10,8 +10,9 @@ from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._ground import errors
 from onax._ground.typing import Arguments, Result
 from onax._native.array import ArrayImpl
-from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
-from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_name, fun_signature
+from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+from onax._prims.elementwise import stop_gradient_p
+from onax._transforms.flatten import argument_names, debug_info, fun_name, fun_signature
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 
 
@@ -26,7 +27,6 @@ class CustomFunction(Generic[Arguments, Result]):
         nondiff_argnums: Sequence[int] = (),
         nondiff_argnames: Sequence[str] = (),
     ) -> None:
-        check_callable(fun, self.kind)
         functools.update_wrapper(self, fun)
         self.fun = fun
         self.nondiff_argnums = tuple(nondiff_argnums)
@@ -183,6 +183,8 @@ def flatten_call(custom, args, kwargs):
         fixed |= {i for i, name in enumerate(signature.parameters) if name in custom.nondiff_argnames}
     if custom.kind == "custom_vjp" and fixed:
         _refuse_tracers([args[i] for i in fixed])
+    elif fixed:
+        args = [stop_tracers(a) if i in fixed else a for i, a in enumerate(args)]
     given = tuple([(a,) if i in fixed else None for i, a in enumerate(args)])
     leaves, in_tree = tree_flatten(tuple([a for i, a in enumerate(args) if i not in fixed]))
     for leaf in leaves:
@@ -228,6 +230,11 @@ def refuse_same_reference(custom, args, given):
             )
 
 
+def stop_tracers(tree):
+    """An argument without derivative: its traced leaves are constants to differentiation."""
+    return tree_map(lambda x: stop_gradient_p.bind(x) if isinstance(x, Tracer) else x, tree)
+
+
 def _refuse_tracers(values):
     if any(isinstance(x, Tracer) for x in tree_flatten(values)[0]):
         raise errors.UnexpectedTracerError(
@@ -245,6 +252,11 @@ def stage_call(kind, fun, shown, args):
     closed = trace_to_jaxpr(fun, [typeof(x) for x in args], debug_info(f"{kind} fun", shown))
     closed, hoisted = hoist_tracers(closed)
     return closed, [*hoisted, *args], len(hoisted)
+
+
+def shown_consts(params):
+    """The parameter `num_consts` as it is printed: only where the function closes over values."""
+    return {"num_consts": params["num_consts"]} if params["num_consts"] else {}
 
 
 def refuse_closed_over(name, kind, nonzero):

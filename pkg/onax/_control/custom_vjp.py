@@ -14,6 +14,7 @@ from onax._control.custom_rules import (
     flatten_call,
     refuse_closed_over,
     refuse_returned_refs,
+    shown_consts,
     stage_call,
 )
 from onax._core.evaluate import eval_jaxpr
@@ -530,6 +531,7 @@ def _pretty(eqn, names):
         "bwd": bwd,
         "call_jaxpr": eqn.params["call_jaxpr"],
         "fwd": fwd,
+        **shown_consts(eqn.params),
         "symbolic_zeros": eqn.params["symbolic_zeros"],
     }
 

@@ -167,8 +167,8 @@ def _stage(computation, tree, avals):
     """The jaxpr of the computation on scalars; it may close over arrays, not over values being traced."""
     scalars = [ShapedArray((), a.dtype) for a in avals]
     pair = tree_unflatten(tree, [0] * len(avals))
-    flat = CheckedFlatFunction(computation, tree_structure(((pair, pair), {})), "reduce")
-    jaxpr = trace_to_jaxpr(flat, [*scalars, *scalars], debug_info("reduce", computation, (pair, pair)))
+    flat = CheckedFlatFunction(computation, tree_structure(((pair, pair), {})), "reduce comp")
+    jaxpr = trace_to_jaxpr(flat, [*scalars, *scalars], debug_info("reduce comp", computation, (pair, pair)))
     if any(isinstance(c, Tracer) for c in jaxpr.consts):
         raise NotImplementedError("Reduction computations can't close over Tracers: pass the value as an operand")
     if flat.out_tree != tree:

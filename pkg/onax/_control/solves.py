@@ -88,7 +88,7 @@ def custom_linear_solve(
     leaves, tree = tree_flatten(b)
     values, avals = arrays_and_avals(leaves)
     in_tree = tree_structure(((b,), {}))
-    matvec_jaxpr, matvec_consts, matvec_tree = stage_body(matvec, in_tree, avals, "matvec")
+    matvec_jaxpr, matvec_consts, matvec_tree = stage_body(matvec, in_tree, avals, "custom_linear_solve")
     _check_tree("matvec()", matvec_tree, "b", tree)
     _check_shapes("matvec()", matvec_jaxpr.out_avals, "b", avals)
 
@@ -283,13 +283,13 @@ def custom_root(
     leaves, tree = tree_flatten(initial_guess)
     guess, avals = arrays_and_avals(leaves)
     in_tree = tree_structure(((initial_guess,), {}))
-    _check_tree("f()", stage_body(f, in_tree, avals, "root")[2], "initial_guess", tree)
+    _check_tree("f()", stage_body(f, in_tree, avals, "custom_root")[2], "initial_guess", tree)
     solve_jaxpr, solve_consts, out_tree = stage_body(lambda x0: solve(f, x0), in_tree, avals, "root_solve")
     x_tree = _split_aux_trees(out_tree, "solve()")[0] if has_aux else out_tree
     _check_tree("solve()", x_tree, "initial_guess", tree)
     x_avals = solve_jaxpr.out_avals[: len(avals)]
     _check_shapes("solve()", x_avals, "initial_guess", avals)
-    f_jaxpr, f_consts, _ = stage_body(f, in_tree, x_avals, "root")  # the root may have another dtype
+    f_jaxpr, f_consts, _ = stage_body(f, in_tree, x_avals, "custom_root")  # the root may have another dtype
 
     def linearize_and_solve(x, y):
         return tangent_solve(linearize(f, x)[1], y)

@@ -67,6 +67,8 @@ def eval_jaxpr(jaxpr: Any, consts: Any, *args: Any) -> list[Any]:
       >>> onax.core.eval_jaxpr(program.jaxpr, program.consts, 3.0)
       [Array(6., dtype=float32, weak_type=True)]
     """
+    if len(args) != len(jaxpr.invars):
+        raise ValueError(f"the program takes {len(jaxpr.invars)} values, {len(args)} were given")
     if context.get_trace() is None and not uses_refs(jaxpr.effects):
         return interpreter_of(jaxpr).run(consts, args)
     return _eval_by_binding(jaxpr, consts, args)

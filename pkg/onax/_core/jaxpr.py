@@ -44,7 +44,7 @@ class Var:
         return names.of(self)
 
     def __repr__(self):
-        return f"Var(id={id(self)}):{self.aval.str_short(short_dtypes=True)}"
+        return f"Var(id={id(self)}):{self.aval.str_short()}"
 
 
 class DropVar(Var):
@@ -111,7 +111,7 @@ class Literal:
         return literal_text(self.val, self.aval)
 
     def __repr__(self):
-        return literal_text(self.val, self.aval)
+        return f"Literal({self.val})"
 
 
 @dataclass(slots=True, eq=False)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -65,6 +66,48 @@ class UnreducedKind(Enum):
     min = auto()
 
 
+def _set_fields(record, **fields):
+    """Sets fields of a mesh or a spec, which nobody else can."""
+    for name, value in fields.items():
+        object.__setattr__(record, name, value)
+
+
+def _refuse_to_set(self, name, value):
+    raise AttributeError(f"cannot assign to field {name!r}")
+
+
+def _refuse_to_delete(self, name):
+    raise AttributeError(f"cannot delete field {name!r}")
+
+
+_IMMUTABLE = _refuse_to_set, _refuse_to_delete
+
+
+def _axis_set(argument, names):
+    """The names of axes of an argument of PartitionSpec, as a frozenset."""
+    if not isinstance(names, (set, frozenset)):
+        raise TypeError(f"{argument} argument of PartitionSpec should of type `frozenset` or `set`. Got type {names}")
+    if None in names:
+        raise ValueError(f"{argument} cannot contain None. All elements in {argument} should refer to the mesh axes.")
+    return frozenset(names)
+
+
+def _check_sets(partitions, unreduced, reduced):
+    """Raises ValueError for an axis that a spec uses in two ways."""
+    if unreduced & reduced:
+        raise ValueError(
+            "`unreduced` and `reduced` argument to PartitionSpec cannot overlap. "
+            f"Got unreduced: {unreduced} and reduced: {reduced}"
+        )
+    names = {name for entry in partitions for name in (entry if isinstance(entry, tuple) else (entry,))}
+    for kind, axes in (("unreduced", unreduced), ("reduced", reduced)):
+        if names & axes:
+            raise ValueError(
+                f"partitions cannot overlap with {kind} axes passed to PartitionSpec. Got partitions: {partitions} "
+                f"and {kind} axes: {axes}"
+            )
+
+
 @api_class
 class PartitionSpec:
     """A spec that says which mesh axes split each dimension of an array.
@@ -83,10 +126,16 @@ class PartitionSpec:
     UNCONSTRAINED = UNCONSTRAINED
 
     def __init__(self, *partitions, unreduced=frozenset(), reduced=frozenset()):
-        self._partitions = tuple(_canonical_entry(p) for p in partitions)
-        self.unreduced = frozenset(unreduced)
-        self.reduced = frozenset(reduced)
-        self._hash = _hash_of("PartitionSpec", self._partitions, self.unreduced, self.reduced)
+        partitions = tuple(_canonical_entry(p) for p in partitions)
+        if unreduced or reduced or unreduced is None or reduced is None:
+            unreduced, reduced = _axis_set("unreduced", unreduced), _axis_set("reduced", reduced)
+            _check_sets(partitions, unreduced, reduced)
+        else:
+            unreduced, reduced = frozenset(), frozenset()
+        _set_fields(self, _partitions=partitions, unreduced=unreduced, reduced=reduced)
+        _set_fields(self, _hash=_hash_of("PartitionSpec", partitions, unreduced, reduced))
+
+    __setattr__, __delattr__ = _IMMUTABLE
 
     @property
     def partitions(self):
@@ -104,11 +153,11 @@ class PartitionSpec:
 
     def index(self, value):
         """The index of the first entry equal to value."""
-        return self._partitions.index(value)
+        return self._partitions.index(_canonical_entry(value))
 
     def count(self, value):
         """How many entries equal value."""
-        return self._partitions.count(value)
+        return self._partitions.count(_canonical_entry(value))
 
     def __add__(self, other):
         if isinstance(other, PartitionSpec):
@@ -118,10 +167,20 @@ class PartitionSpec:
                 unreduced=self.unreduced | other.unreduced,
                 reduced=self.reduced | other.reduced,
             )
-        return PartitionSpec(*self._partitions, *other, unreduced=self.unreduced, reduced=self.reduced)
+        self._refuse_sets(other, "__add__")
+        return PartitionSpec(*self._partitions, *other)
 
     def __radd__(self, other):
-        return PartitionSpec(*other, *self._partitions, unreduced=self.unreduced, reduced=self.reduced)
+        self._refuse_sets(other, "__radd__")
+        return PartitionSpec(*other, *self._partitions)
+
+    def _refuse_sets(self, other, operation):
+        for name in ("unreduced", "reduced"):
+            if getattr(self, name):
+                raise TypeError(
+                    f"other {other} cannot be of instance `tuple` when self {self} has {name} in `{operation}` of "
+                    "PartitionSpec."
+                )
 
     def update(self, **changes):
         """A copy with `partitions`, `unreduced` or `reduced` replaced."""
@@ -138,12 +197,11 @@ class PartitionSpec:
         return self._hash
 
     def __repr__(self):
-        text = repr(self._partitions)
-        for name in ("unreduced", "reduced"):
-            value = getattr(self, name)
-            if value:
-                text = f"{text[:-1].rstrip(',')}, {name}={set(value)!r})"
-        return f"P{text}"
+        if not self.unreduced and not self.reduced:
+            return f"P{self._partitions!r}"
+        entries = [repr(entry) for entry in self._partitions]
+        sets = (("unreduced", self.unreduced), ("reduced", self.reduced))
+        return f"P({', '.join(entries + [f'{name}={set(value)!r}' for name, value in sets if value])})"
 
     def __reduce__(self):
         return _make_spec, (self._partitions, self.unreduced, self.reduced)
@@ -241,7 +299,7 @@ class _Axes:
         return repr(self.axis_types)
 
 
-_meshes = {}  # equal meshes are one object, as in JAX
+_meshes: WeakValueDictionary[Any, Any] = WeakValueDictionary()  # all that are alive
 
 
 @api_class
@@ -261,7 +319,7 @@ class Mesh(_Axes):
       Mesh(axis_sizes=(1,), axis_names=('x',), axis_types=(Auto,))
     """
 
-    __slots__ = ("_hash", "axis_names", "axis_types", "devices")
+    __slots__ = ("__weakref__", "_hash", "axis_names", "axis_types", "devices")
     devices: np.ndarray
 
     def __new__(cls, devices, axis_names, axis_types=None):
@@ -275,14 +333,23 @@ class Mesh(_Axes):
         if any(name is None for name in names):
             raise ValueError(f"Mesh axis names cannot be None. Got: {names}")
         types = _axis_types("Mesh", axis_types, names)
-        key = cls, names, grid.shape, tuple(id(d) for d in grid.flat), types
-        hashed = _hash_of("Mesh", *key)
-        if (found := _meshes.get(key)) is not None:
+        ids = tuple([None if device is None else device.id for device in grid.flat])
+        key = (names, grid.shape, ids, tuple(id(device) for device in grid.flat), types)
+        _hash_of("Mesh", *key)
+        found = _meshes.get(key)
+        if found is not None:
             return found
-        self = object.__new__(cls)
         grid.flags.writeable = False
-        self.devices, self.axis_names, self.axis_types, self._hash = grid, names, types, hashed
+        self = super().__new__(cls)
+        _set_fields(self, devices=grid, axis_names=names, axis_types=types, _hash=hash(key))
         return _meshes.setdefault(key, self)
+
+    __setattr__, __delattr__ = _IMMUTABLE
+
+    @property
+    def size(self):
+        """How many devices there are; 0 if the mesh has neither axes nor a device."""
+        return 0 if self.empty and self.devices.flat[0] is None else self.devices.size
 
     @property
     def axis_sizes(self):
@@ -332,18 +399,19 @@ class Mesh(_Axes):
             self.axis_types if axis_types is None else axis_types,
         )
 
+    # Equal meshes are one object.
+
     def __eq__(self, other):
-        return self is other or (
-            isinstance(other, Mesh)
-            and self._hash == other._hash
-            and self.axis_names == other.axis_names
-            and self.axis_types == other.axis_types
-            and self.devices.shape == other.devices.shape
-            and all(a is b for a, b in zip(self.devices.flat, other.devices.flat))
-        )
+        return self is other
 
     def __hash__(self):
         return self._hash
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
     def __enter__(self):
         outer = _context.value
@@ -355,7 +423,7 @@ class Mesh(_Axes):
         _context.swap_local(_thread.previous.pop())
 
     def __repr__(self):
-        types = f", axis_types={self._types_text()}" if self.axis_names else ""
+        types = f", axis_types={self._types_text()}" if self.size else ""
         return f"Mesh(axis_sizes={tuple(self.axis_sizes)}, axis_names={self.axis_names}{types})"
 
     def __reduce__(self):
@@ -421,7 +489,11 @@ class AbstractMesh(_Axes):
             raise TypeError(f"AbstractMesh takes a sequence of axis sizes; got {axis_sizes!r}")
         self.axis_sizes = tuple(axis_sizes)
         if len(self.axis_sizes) != len(self.axis_names):
-            raise ValueError(f"AbstractMesh got {len(self.axis_sizes)} sizes for {len(self.axis_names)} axis names")
+            lengths = (len(self.axis_names), len(self.axis_sizes))
+            raise ValueError(
+                f"safe_zip() argument 1 has length {lengths[1]} but argument 0 has length {lengths[0]}. All lengths: "
+                f"{lengths}\nAbstractMesh takes a size for each axis."
+            )
         self.axis_types = _axis_types("AbstractMesh", axis_types, self.axis_names)
 
     def __eq__(self, other):
@@ -656,6 +728,8 @@ def make_mesh(
     num_devices = int(np.prod(shapes, dtype=int))
     if num_devices > len(available):
         raise ValueError(f"Number of devices {len(available)} must be >= the product of mesh_shape {shapes}")
+    if num_devices < 0:
+        raise ValueError(f"Number of devices {len(available)} must equal the product of mesh_shape {shapes}")
     if axis_types is None:
         axis_types = (AxisType.Explicit,) * len(shapes)
     return Mesh(np.array(available[:num_devices], dtype=object).reshape(shapes), axis_names, axis_types)

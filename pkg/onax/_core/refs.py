@@ -32,6 +32,7 @@ class AbstractRef(AbstractValue):
 
     Args:
       inner_aval: the type of the array.
+      memory_space: the memory that `new_ref` was asked for, which is only shown; default None.
 
     Examples:
       >>> onax.typeof(onax.new_ref(jnp.ones(3))).shape
@@ -39,6 +40,7 @@ class AbstractRef(AbstractValue):
     """
 
     inner_aval: object
+    memory_space: object = None
 
     shape = property(lambda self: self.inner_aval.shape)
     dtype = property(lambda self: self.inner_aval.dtype)
@@ -50,15 +52,16 @@ class AbstractRef(AbstractValue):
 
     def update(self, **changes):
         """The type of a reference to an array of a changed type."""
-        return AbstractRef(self.inner_aval.update(**changes))
+        return AbstractRef(self.inner_aval.update(**changes), self.memory_space)
 
     def to_tangent_aval(self):
         """The type of a reference to the tangent."""
-        return AbstractRef(self.inner_aval.to_tangent_aval())
+        return AbstractRef(self.inner_aval.to_tangent_aval(), self.memory_space)
 
     def str_short(self, short_dtypes=False, mesh_axis_types=False):
         """`Ref{float32[3]}`."""
-        return f"Ref{{{self.inner_aval.str_short(short_dtypes)}}}"
+        space = "" if self.memory_space is None else f"<{self.memory_space}>"
+        return f"Ref{space}{{{self.inner_aval.str_short(short_dtypes)}}}"
 
     def __repr__(self):
         return self.str_short()

@@ -234,13 +234,13 @@ class NamedSharding(Sharding):
     __slots__ = ("_memory_kind", "mesh", "spec")
 
     def __init__(self, mesh, spec, *, memory_kind=None):
-        if not isinstance(spec, PartitionSpec):
-            raise TypeError(f"NamedSharding takes a PartitionSpec as its second argument; got {spec!r}.")
+        if spec is None:
+            raise TypeError("NamedSharding takes a PartitionSpec as its second argument; got None.")
         self.mesh = mesh
         self.spec = spec
         self._memory_kind = memory_kind
         seen = set()
-        for entry in spec:
+        for entry in spec.partitions:
             for name in names_in(entry):
                 if name not in mesh.axis_names:
                     raise ValueError(f"Resource axis: {name} of {spec} is not found in mesh: {mesh.axis_names}.")
@@ -250,12 +250,13 @@ class NamedSharding(Sharding):
                         f"dimension, but {spec} has duplicate entries for `{name}`"
                     )
                 seen.add(name)
+        _check_sets(mesh, spec)
         if UNCONSTRAINED in spec and not mesh.auto_axes:
             raise ValueError(
                 f"{spec} cannot contain `P.UNCONSTRAINED` when no mesh axis_types are `Auto`. Got mesh axis_types: "
                 f"{mesh.axis_types}"
             )
-        if isinstance(mesh, Mesh) and mesh.devices.size:
+        if mesh.size and isinstance(mesh, Mesh):
             self._check_memory(mesh.devices.flat[0])
 
     memory_kind = property(lambda self: self._memory_kind or "device")
@@ -358,6 +359,21 @@ class NamedSharding(Sharding):
 
     def __reduce__(self):
         return _make_named, (self.mesh, self.spec, self._memory_kind)
+
+
+def _check_sets(mesh, spec):
+    """Raises ValueError for unreduced or reduced axes that the mesh has not, or not as explicit ones."""
+    for kind, axes in (("Unreduced", spec.unreduced), ("Reduced", spec.reduced)):
+        for name in axes:
+            if name not in mesh.axis_names:
+                raise ValueError(
+                    f"{kind} axes {name} is not found in mesh.axis_names={mesh.axis_names}. Got pspec={spec}"
+                )
+            if name not in mesh.explicit_axes:
+                raise ValueError(
+                    f"{kind} axes can only refer to mesh axes that is of type `Explicit`. Got {kind.lower()} axes: "
+                    f"{axes} and mesh: {mesh}"
+                )
 
 
 def _make_named(mesh, spec, memory_kind):

@@ -44,6 +44,8 @@ def first_device():
 
 def _shards(x, everywhere):
     """The shards of an array, in the order of its sharding's devices; those of other processes only if `everywhere`."""
+    if x.is_deleted():
+        x.__array__()  # raises the error
     sharding = x.sharding
     replicas = replica_ids(sharding, x.shape)
     shards, numbers = [], itertools.count()

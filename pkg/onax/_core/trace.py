@@ -248,7 +248,9 @@ class Tracer(Array):
         method = None if name.startswith("_") else vars(RefTracerMethods).get(name)
         if method is not None and type(self.aval) is AbstractRef:
             return functools.partial(method, self)
-        return super().__getattribute__(name)  # raises the AttributeError that led here
+        if hasattr(type(self), name):
+            return super().__getattribute__(name)  # raises the AttributeError that led here
+        raise _no_attribute(self, name)
 
     def to_concrete_value(self):
         """The concrete value of this tracer if it has one, else None."""
@@ -296,22 +298,25 @@ class Tracer(Array):
             raise ValueError(f"The truth value of an {what}")
         return bool(self._concrete(errors.TracerBoolConversionError))
 
-    def _scalar(self, convert):
-        """The value as a Python number; TypeError for an array of some rank."""
+    def _check_scalar(self):
         if self.aval.shape:
             raise TypeError(
                 f"Only scalar arrays can be converted to Python scalars; got arr.ndim={len(self.aval.shape)}"
             )
-        return convert(self._concrete(errors.ConcretizationTypeError, _cast_advice(convert.__name__)))
 
     def __int__(self):
-        return self._scalar(int)
+        self._check_scalar()
+        return int(self._concrete(errors.ConcretizationTypeError, _cast_advice("int")))
+
+    # A Python float has no tangent: a derivative would be lost, so not even concrete values are converted.
 
     def __float__(self):
-        return self._scalar(float)
+        self._check_scalar()
+        raise errors.ConcretizationTypeError(self, _cast_advice("float"))
 
     def __complex__(self):
-        return self._scalar(complex)
+        self._check_scalar()
+        raise errors.ConcretizationTypeError(self, _cast_advice("complex"))
 
     def __index__(self):
         if self.aval.shape or not dtypes.issubdtype(self.aval.dtype, np.integer):
@@ -402,6 +407,10 @@ def _concrete_only(name, is_method):
     return refuse if is_method else property(refuse)
 
 
+def _no_attribute(tracer, name):
+    return AttributeError(f"{type(tracer).__name__} has no attribute {name}")
+
+
 def _missing_property(name, text, hint=""):
     """Makes a property of tracers that raises AttributeError with an explanation, so that `hasattr` is False."""
 
@@ -413,14 +422,28 @@ def _missing_property(name, text, hint=""):
     return property(refuse)
 
 
-for _name in ("__dlpack__", "delete", "devices", "is_deleted", "on_device_size_in_bytes", "unsafe_buffer_pointer"):
+for _name in (
+    "__dlpack__",
+    "addressable_data",
+    "delete",
+    "devices",
+    "is_deleted",
+    "on_device_size_in_bytes",
+    "unsafe_buffer_pointer",
+):
     setattr(Tracer, _name, _concrete_only(_name, True))
 for _name in ("addressable_shards", "committed", "global_shards", "is_fully_addressable", "is_fully_replicated"):
     setattr(Tracer, _name, _concrete_only(_name, False))
 for _name in ("block_until_ready", "copy_to_host_async"):
     setattr(Tracer, _name, _missing_property(_name, "method is not available on"))
-Tracer.addressable_data = _missing_property("addressable_data", "method is not available on")
-Tracer.device = _missing_property("device", "attribute is not available on")
+
+
+def _refuse_device(self):
+    """Not available while tracing: raises AttributeError."""
+    raise _no_attribute(self, "device")
+
+
+Tracer.device = property(_refuse_device)
 Tracer.sharding = _missing_property(
     "sharding", "attribute is not available on", " To query sharding information on tracers, use `jax.typeof(x)`."
 )
@@ -448,7 +471,7 @@ def raise_stray_tracer(primitive, tracer):
 def escaped_tracer_error(tracer):
     """Makes the error for a tracer that outlived its trace."""
     return errors.UnexpectedTracerError(
-        "Encountered an unexpected tracer. A function transformed by onax had a side effect, allowing for a "
+        "Encountered an unexpected tracer. A function transformed by JAX had a side effect, allowing for a "
         f"reference to an intermediate value with type {tracer.aval.str_short()} wrapped in a "
         f"{type(tracer).__name__} to escape the scope of the transformation.\n"
         "onax transformations require that functions explicitly return their outputs, and disallow saving "

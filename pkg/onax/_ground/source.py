@@ -341,8 +341,8 @@ def _hide_frames(traceback):
 def _unfiltered(error, traceback):
     """The exception that carries the whole traceback."""
     whole = UnfilteredStackTrace(
-        f"{type(error).__name__}: {error}\n\nThe stack trace below leaves out frames inside onax.\n"
-        f"The preceding is the original exception, unmodified.\n\n{'-' * 20}"
+        f"{type(error).__name__}: {error}\n\nThe stack trace below excludes JAX-internal frames.\n"
+        f"The preceding is the original exception that occurred, unmodified.\n\n{'-' * 20}"
     )
     whole.__cause__, whole.__context__, whole.__suppress_context__ = (
         error.__cause__,
@@ -353,8 +353,8 @@ def _unfiltered(error, traceback):
 
 
 _SHORTENED = (
-    f"{'-' * 20}\nFor simplicity, the traceback of this exception leaves out frames inside onax. "
-    "Set JAX_TRACEBACK_FILTERING=off to include them."
+    f"{'-' * 20}\nFor simplicity, JAX has removed its internal frames from the traceback of the following exception. "
+    "Set JAX_TRACEBACK_FILTERING=off to include these."
 )
 
 

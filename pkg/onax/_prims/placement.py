@@ -1,10 +1,11 @@
 """The devices on which values lie: device_put places arrays, sharding_constraint states a sharding inside a program."""
 
 import enum
+import itertools
 
 from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
-from onax._core.meshes import AxisType, Mesh, PartitionSpec, concrete_mesh, mesh_of_specs
+from onax._core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, Mesh, PartitionSpec, concrete_mesh, mesh_of_specs
 from onax._core.rules import deflinear
 from onax._core.sharding import (
     NamedSharding,
@@ -98,11 +99,43 @@ device_put_p = Primitive(
 # ---- sharding_constraint ----
 
 
-def _constraint_impl(x, *, sharding, **_):
+def _constraint_impl(x, *, sharding, unconstrained_dims, **_):
     x = as_array(x)
-    mesh = x.sharding.mesh if isinstance(x.sharding, NamedSharding) else concrete_mesh()
-    sharding = over_devices(sharding, mesh)
+    own = x.sharding if isinstance(x.sharding, NamedSharding) else None
+    if is_of_type_alone(sharding, unconstrained_dims, x.ndim):
+        return x if own is None else shard_array(x, with_axis_types(own, sharding))
+    sharding = over_devices(sharding, concrete_mesh() if own is None else own.mesh)
+    sharding = keep_unconstrained(sharding, x.sharding, unconstrained_dims, x.ndim)
     return shard_array(x, with_whole_spec(fit_sharding(sharding, x.shape), x.ndim))
+
+
+def is_of_type_alone(sharding, unconstrained, ndim):
+    """Whether a constraint, which leaves these dimensions open, only changes which axes are in the type of a value."""
+    over_types = isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh)
+    return over_types and len(unconstrained) == ndim
+
+
+def with_axis_types(own, sharding):
+    """The sharding that a value has, over a mesh with the axis types of another one."""
+    return NamedSharding(own.mesh.update(axis_types=sharding.mesh.axis_types), own.spec)
+
+
+def free_axes(names, used):
+    """The mesh axes of a dimension up to the first one that is used elsewhere."""
+    return tuple(itertools.takewhile(lambda name: name not in used, names))
+
+
+def keep_unconstrained(sharding, own, unconstrained, ndim):
+    """A stated sharding with a value's own axes, as far as they are free, in the dimensions that it leaves open."""
+    if not unconstrained or not (isinstance(own, NamedSharding) and isinstance(sharding, NamedSharding)):
+        return sharding
+    if own.mesh != sharding.mesh:
+        return sharding
+    entries, given = ([*s.spec, *[None] * (ndim - len(s.spec))] for s in (sharding, own))
+    used = {name for entry in entries for name in names_in(entry)}
+    for i in unconstrained:
+        entries[i] = free_axes(names_in(given[i]), used)
+    return NamedSharding(sharding.mesh, PartitionSpec(*entries), memory_kind=sharding._memory_kind)
 
 
 def fit_sharding(sharding, shape):
@@ -117,10 +150,13 @@ def _constraint_abstract(x, **_):
     return x
 
 
-def _constraint_batch(axis_data, operands, dims, *, sharding, **params):
-    names = axis_data.explicit_mesh_axis if axis_data.spmd_name is None else axis_data.spmd_name
-    sharding = insert_spec_entry(sharding, dims[0], names)
-    return sharding_constraint_p.bind(operands[0], sharding=sharding, **params), dims[0]
+def _constraint_batch(axis_data, operands, dims, *, sharding, unconstrained_dims, **params):
+    names, dim = axis_data.explicit_mesh_axis if axis_data.spmd_name is None else axis_data.spmd_name, dims[0]
+    is_open = names is None and isinstance(sharding, NamedSharding) and bool(sharding.mesh.auto_axes)
+    unconstrained = {i + (dim <= i) for i in unconstrained_dims} | ({dim} if is_open else set())
+    sharding = insert_spec_entry(sharding, dim, UNCONSTRAINED if is_open else names)
+    params.update(sharding=sharding, unconstrained_dims=frozenset(unconstrained))
+    return sharding_constraint_p.bind(operands[0], **params), dim
 
 
 def _constraint_pretty(eqn, names):
@@ -168,16 +204,22 @@ def lie_as_type(x, aval):
     return shard_array(x, NamedSharding(mesh, stated.spec)) if known else x
 
 
+def over_context_mesh(sharding):
+    """A sharding; of a PartitionSpec the one over the mesh in context.  Raises ValueError if there is no mesh."""
+    return resolve_spec(
+        sharding,
+        ValueError,
+        "Using PartitionSpec when you are not under a mesh context is not allowed. Please pass a NamedSharding "
+        f"instance or enter into a mesh context via `jax.set_mesh`. Got {sharding}",
+    )
+
+
 def with_out_sharding(out_sharding, function, *args, **kwargs):
     """`function(*args, **kwargs)` laid out as `out_sharding` says: a NamedSharding, or a PartitionSpec over the mesh in
     context.  What the types of the operands say of explicit axes does not matter."""
     if isinstance(out_sharding, NamedSharding) and out_sharding.mesh.empty:
         return function(*args, **kwargs)
-    target = resolve_spec(
-        out_sharding, ValueError,
-        "Using PartitionSpec when you are not under a mesh context is not allowed. Please pass a NamedSharding "
-        f"instance or enter into a mesh context via `jax.set_mesh`. Got {out_sharding}",
-    )  # fmt: skip
+    target = over_context_mesh(out_sharding)
     if not isinstance(target, NamedSharding):
         raise TypeError(
             f"`out_sharding` argument of {function.__name__} only supports instances of `NamedSharding` or "
@@ -206,10 +248,12 @@ def constrain(x, sharding, type_alone=False):
     With `type_alone` it lies where it did.
     """
     explicit_sharding(sharding, x.ndim)  # from now on types are looked at
+    spec = sharding.spec if isinstance(sharding, NamedSharding) else ()
+    unconstrained = frozenset(i for i, entry in enumerate(spec) if entry is UNCONSTRAINED)
     return sharding_constraint_p.bind(
         x,
         sharding=sharding,
         context_mesh=mesh_of_specs(),
         layout=None,
-        unconstrained_dims=frozenset(range(x.ndim) if type_alone else ()),
+        unconstrained_dims=frozenset(range(x.ndim)) if type_alone else unconstrained,
     )

@@ -31,7 +31,7 @@ class Slice:
 
 
 def _new_ref_abstract(init, *, kind=None, memory_space=None):
-    return AbstractRef(init), REF_EFFECTS
+    return AbstractRef(init, memory_space), REF_EFFECTS
 
 
 def item_shape(shape, index, operand_shapes):

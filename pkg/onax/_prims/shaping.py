@@ -41,8 +41,8 @@ def canonical_shape(shape, named=""):
     try:
         return tuple(d if isinstance(d, dims.SymbolicDim) else operator.index(d) for d in _items(shape))
     except TypeError as e:
-        shown = shape if isinstance(shape, (int, float, str, list)) else tuple(shape)
-        items = shown if isinstance(shown, (tuple, list)) else ()
+        shown = shape if isinstance(shape, (int, float, str, list, Tracer)) else tuple(shape)
+        items = shown if isinstance(shown, (tuple, list)) else (shown,)
         advice = "\nIf using `jit`, try using `static_argnums` or applying `jit` to smaller subfunctions.\n"
         origin = next((f"{advice}{d._origin_msg()}" for d in items if isinstance(d, Tracer)), "")
         raise TypeError(

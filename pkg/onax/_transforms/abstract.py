@@ -11,7 +11,7 @@ from onax._core.layout import Format
 from onax._core.meshes import PartitionSpec
 from onax._core.paths import keystr, tree_leaves_with_path
 from onax._core.refs import AbstractRef
-from onax._core.sharding import Sharding
+from onax._core.sharding import Sharding, resolve_spec
 from onax._core.trace import Tracer, typeof
 from onax._ground import dtypes, source
 from onax._ground.typing import AnyFunction
@@ -26,9 +26,13 @@ from onax._transforms.flatten import (
     check_callable,
     debug_info,
     fun_source_info,
-    record_results,
 )
 from onax._transforms.staging import trace_to_jaxpr, valueless
+
+_NEEDS_MESH = (
+    "When specifying PartitionSpec to `ShapeDtypeStruct`, the context mesh cannot be empty. Please use `jax.set_mesh` "
+    "to set the mesh context."
+)
 
 
 class ShapeDtypeStruct:
@@ -57,15 +61,25 @@ class ShapeDtypeStruct:
                 "sharding should be an instance of `jax.sharding.Sharding`, `jax.sharding.PartitionSpec` or "
                 f"`jax.experimental.layout.Format`. Got {sharding} of type {type(sharding)}."
             )
-        self.shape = tuple(shape)
-        # as it was given: without 64 bits, or of no array at all, where the structure only describes something
-        self.dtype = dtype if dtypes.issubdtype(dtype, dtypes.extended) else np.dtype(dtype)
-        self._layout, self.sharding = None, sharding
+        layout = None
+        if isinstance(sharding, PartitionSpec):
+            sharding = resolve_spec(sharding, TypeError, _NEEDS_MESH)
         if isinstance(sharding, Format):
-            self._layout, self.sharding = sharding.layout, sharding.sharding
-        self.weak_type = weak_type
-        self.manual_axis_type = manual_axis_type
-        self.is_ref = is_ref
+            layout, sharding = sharding.layout, sharding.sharding
+        # as it was given: without 64 bits, or of no array at all, where the structure only describes something
+        dtype = dtype if dtypes.issubdtype(dtype, dtypes.extended) else np.dtype(dtype)
+        fields = (layout, dtype, is_ref, manual_axis_type, tuple(shape), sharding, weak_type)
+        for name, value in zip(self.__slots__, fields):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name, value):
+        if name in self.__slots__:
+            raise RuntimeError(f"Cannot reassign attributes ({name}) of immutable ShapeDtypeStruct objects")
+        super().__setattr__(name, value)  # raises an AttributeError
+
+    def __reduce__(self):
+        sharding = self.sharding if self._layout is None else self.format
+        return _restore_type, (self.shape, self.dtype, sharding, self.weak_type, self.manual_axis_type, self.is_ref)
 
     @classmethod
     def like(cls, x):
@@ -127,6 +141,12 @@ class ShapeDtypeStruct:
 
     def __hash__(self):
         return hash((self.shape, self.dtype, self.sharding, self.weak_type, self.is_ref))
+
+
+def _restore_type(shape, dtype, sharding, weak_type, manual_axis_type, is_ref):
+    return ShapeDtypeStruct(
+        shape, dtype, sharding=sharding, weak_type=weak_type, manual_axis_type=manual_axis_type, is_ref=is_ref
+    )
 
 
 def abstractify(x):
@@ -241,7 +261,6 @@ def stage_flat(fun, in_tree, avals, info, traced_for="jit"):
     """
     flat_fun = CheckedFlatFunction(fun, in_tree, traced_for)
     jaxpr = trace_to_jaxpr(flat_fun, avals, info)
-    record_results(info, flat_fun.out_tree)
     if key_reuse.checking():
         key_reuse.check_jaxpr(jaxpr)
     return jaxpr, flat_fun.out_tree
@@ -295,7 +314,6 @@ def make_jaxpr(
     static_argnums: int | Sequence[int] = (),
     axis_env: Any = None,
     return_shape: bool = False,
-    abstracted_axes: Any = None,
 ) -> Callable[..., Any]:
     """Returns a function that stages `fun` as a program, a jaxpr.
 
@@ -304,7 +322,6 @@ def make_jaxpr(
       static_argnums: indices of arguments that are Python values for `fun`.
       axis_env: (name, size) pairs of the axes that collectives in `fun` use; default None.
       return_shape: True: the result is (jaxpr, tree of ShapeDtypeStructs); default False.
-      abstracted_axes: not supported: None.
 
     Returns:
       A function of arguments of `fun`, or their types, that returns a ClosedJaxpr.

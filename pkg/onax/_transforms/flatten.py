@@ -219,6 +219,7 @@ class LazyDebugInfo(DebugInfo):
 
 
 def _result_paths(out_tree):
+    """A path for every leaf of a result of this structure."""
     return tuple(_leaf_names("result", tree_unflatten(out_tree, [0] * out_tree.num_leaves)))
 
 

@@ -17,6 +17,7 @@ from onax._native.dispatch import evaluate
 from onax._prims.convert import convert_element_type_p
 from onax._prims.creation import instantiate_zeros
 from onax._prims.refs import get_p, new_ref_p, swap_p
+from onax._transforms.flatten import FlatFunction, record_results
 from onax._transforms.sharding_types import typed_results
 from onax._transforms.varying_types import varying_in_scope, varying_results
 
@@ -188,9 +189,9 @@ class DynamicJaxprTrace(Trace):
     def to_jaxpr(self, outs):
         """The closed jaxpr of everything recorded, with the given values as results."""
         outvars = [self.atom(x) for x in outs]
-        for var in outvars:
+        for i, var in enumerate(outvars):
             if type(var.aval) is AbstractRef:
-                raise self._returned_ref_error(var)
+                raise self._returned_ref_error(var, i)
         if not self.staging:  # the program runs at once and is not shown, so its dead code may stay
             return core.Jaxpr(self.constvars, self.invars, outvars, self.eqns, None, self.debug_info, self.consts)
         used = {a for eqn in self.eqns for a in eqn.invars if type(a) is not core.Literal}
@@ -200,9 +201,12 @@ class DynamicJaxprTrace(Trace):
         jaxpr = core.Jaxpr(constvars, self.invars, outvars, self.eqns, None, self.debug_info)
         return core.ClosedJaxpr(jaxpr, consts)
 
-    def _returned_ref_error(self, var):
-        """The error for a function that returns a mutable array reference."""
+    def _returned_ref_error(self, var, number):
+        """The error for a function that returns a mutable array reference as its result of this number."""
         info = self.debug_info
+        paths = info.result_paths or ()
+        path = paths[number] if number < len(paths) else "result"
+        place = "" if path == "result" else f" at output tree path {path}"
         name = dict(zip(self.invars, info.arg_names or ())).get(var)
         maker = next((eqn for eqn in self.eqns if var in eqn.outvars), None)
         if name:
@@ -213,7 +217,7 @@ class DynamicJaxprTrace(Trace):
             origin = "The returned mutable array was created outside of the function."
         return ValueError(
             f"function {info.func_src_info} traced for {info.traced_for} returned a mutable array reference of type "
-            f"{var.aval.str_short()}, but mutable array references cannot be returned.\n\n{origin}"
+            f"{var.aval.str_short()}{place}, but mutable array references cannot be returned.\n\n{origin}"
         )
 
     def _used_constants(self, used):
@@ -289,13 +293,16 @@ def trace_to_jaxpr(fun, in_avals, debug_info=core.UNKNOWN_DEBUG_INFO):
     scopes, source.here.scopes = source.here.scopes, ()
     try:
         with set_current_trace(trace):
-            closed = trace.to_jaxpr(fun(*[trace.new_arg(aval) for aval in in_avals]))
+            outs = fun(*[trace.new_arg(aval) for aval in in_avals])
+            if isinstance(fun, FlatFunction) and debug_info is not core.UNKNOWN_DEBUG_INFO:
+                record_results(debug_info, fun.out_tree)
+            closed = trace.to_jaxpr(outs)
     finally:
         source.here.scopes = scopes
         trace.invalidate()
     if leaks.checking():
         watched = leaks.watch(trace)
-        del trace
+        del trace, outs
         leaks.check(watched)
     return closed
 

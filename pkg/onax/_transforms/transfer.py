@@ -14,7 +14,7 @@ from onax._core.sharding import Sharding, SingleDeviceSharding, check_rank, over
 from onax._core.shards import shard_array
 from onax._core.trace import Tracer, as_array, to_concrete_value, typeof, valid_jaxtype
 from onax._core.trees import tree_broadcast
-from onax._ground import dtypes, processes
+from onax._ground import dtypes, errors, processes
 from onax._ground.devices import Device, devices
 from onax._ground.typing import AnyFunction, DTypeLike, PyTree, Result
 from onax._native.array import Array, ArrayImpl
@@ -240,6 +240,12 @@ def copy_to_host_async(x: Any) -> Any:
     return x
 
 
+def _concrete_piece(piece):
+    if isinstance(piece, Tracer):
+        raise errors.UnexpectedTracerError("jax.make_array_from_callback cannot be called within a traced context.")
+    return as_array(piece)
+
+
 def make_array_from_callback(
     shape: Sequence[int], sharding: Any, data_callback: AnyFunction, dtype: DTypeLike = None
 ) -> Array:
@@ -266,7 +272,7 @@ def make_array_from_callback(
     """
     shape = _global_shape("make_array_from_callback", shape, sharding)
     indices = sharding.addressable_devices_indices_map(shape).values()
-    pieces = [(index, as_array(data_callback(index))) for index in indices]
+    pieces = [(index, _concrete_piece(data_callback(index))) for index in indices]
     if dtype is not None and pieces and pieces[0][1].dtype != dtypes.canonicalize_dtype(dtype):
         raise ValueError(
             "If `dtype` is provided to `jax.make_array_from_callback`, it must match the dtype of the addressable "
@@ -303,7 +309,6 @@ def make_array_from_single_device_arrays(
       Array([0, 1], dtype=int32)
     """
     shape = _global_shape("make_array_from_single_device_arrays", shape, sharding)
-    indices = sharding.addressable_devices_indices_map(shape)
     if not isinstance(arrays, (list, tuple)):
         raise TypeError(
             "jax.make_array_from_single_device_arrays `arrays` argument must be a list or tuple, but got "
@@ -314,6 +319,12 @@ def make_array_from_single_device_arrays(
             "If the Array has no addressable shards, `dtype` must be provided via the `dtype` argument to "
             "`jax.make_array_from_single_device_arrays`."
         )
+    if any(isinstance(piece, Tracer) for piece in arrays):
+        raise ValueError(
+            "jax.make_array_from_single_device_arrays requires a list of concrete arrays as input, but got types "
+            f"{ {type(piece) for piece in arrays} }"
+        )
+    indices = sharding.addressable_devices_indices_map(shape)
     for piece in arrays:
         if not isinstance(piece, Array):
             raise TypeError(
@@ -329,6 +340,11 @@ def make_array_from_single_device_arrays(
         raise ValueError(
             f"Expected {len(indices)} per-device arrays (this is how many devices are addressable by the sharding), "
             f"but got {len(arrays)}"
+        )
+    if dtype is not None and arrays and arrays[0].dtype != dtypes.canonicalize_dtype(dtype):
+        raise ValueError(
+            "If `dtype` is provided to `jax.make_array_from_single_device_arrays`, it must match the dtype of the "
+            f"addressable shards. Got dtype={dtypes.canonicalize_dtype(dtype).name} and shard dtype={arrays[0].dtype}`."
         )
     by_device = {next(iter(a.devices())): a for a in arrays}
     if len(by_device) < len(arrays):

@@ -18,7 +18,7 @@ from onax._core.sharding import (
 from onax._core.trace import Tracer, as_array, find_cur_trace, typeof
 from onax._ground.typing import PyTree
 from onax._native.tree import tree_flatten, tree_unflatten
-from onax._prims.placement import check_explicit_axes, constrain
+from onax._prims.placement import check_explicit_axes, constrain, over_context_mesh
 from onax._transforms.transfer import broadcast_devices, device_put
 
 _NEEDS_MESH = (
@@ -141,7 +141,7 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
                 "`out_sharding` argument of reshard only supports instances of `NamedSharding` or `PartitionSpec`. "
                 f"Got {sharding} of type: {type(sharding)}"
             )
-    shardings = [resolve_spec(p, ValueError, _NEEDS_MESH.format("reshard")) for p in shardings]
+    shardings = [over_context_mesh(p) for p in shardings]
     for sharding in shardings:
         check_explicit_axes(sharding, "reshard")
     return tree_unflatten(tree, list(map(_reshard, leaves, shardings)))

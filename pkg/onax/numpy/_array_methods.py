@@ -11,10 +11,10 @@ import numpy as np
 
 from onax import lax
 from onax._core.slots import Slot
-from onax._core.trace import Tracer
+from onax._core.trace import Tracer, as_array
 from onax._ground import config, dtypes
 from onax._ground.source import api_boundary
-from onax._native.array import Array, install_method
+from onax._native.array import Array, ArrayImpl, install_method
 from onax._native.dispatch import set_same_rank_options
 from onax._native.hooks import hooks
 from onax.numpy import (
@@ -40,6 +40,9 @@ from onax.numpy._notebook_display import array_mimebundle
 
 
 def _iterate(x):
+    """The elements along the first axis; those of an array that is split over devices lie on the default device."""
+    if type(x) is ArrayImpl and x._shards is not None and not x.is_fully_replicated and not dtypes.is_extended(x.dtype):
+        return map(as_array, np.asarray(x))
     return iter([x[i] for i in range(x.shape[0])])
 
 

@@ -7,12 +7,12 @@ import numpy as np
 from onax._control import refs as _rules  # noqa: F401  it attaches the rules of loops and branches
 from onax._core.evaluate import bind_with_refs
 from onax._core.refs import Ref, discharge, is_ref
-from onax._core.trace import find_cur_trace, is_concrete, typeof, valid_jaxtype
+from onax._core.trace import eval_trace, find_cur_trace, is_concrete, typeof, valid_jaxtype
 from onax._ground.source import api_boundary
 from onax._ground.typing import ArrayLike, Index
 from onax._native.array import Array
 from onax._prims.convert import convert
-from onax._prims.refs import ARRAY, Slice, addupdate_p, free_ref_p, freeze_p, get_p, swap_p
+from onax._prims.refs import ARRAY, Slice, addupdate_p, free_ref_p, freeze_p, get_p, new_ref_p, swap_p
 from onax._prims.slicing import dynamic_slice, dynamic_update_slice
 from onax.numpy._creation import asarray, zeros
 from onax.numpy._index_expressions import SizedSlice
@@ -29,14 +29,15 @@ def new_ref(init_val: ArrayLike, *, memory_space: Any = None, kind: Any = None) 
 
     Args:
       init_val: array or number, of any shape and dtype.
-      memory_space: accepted for compatibility.
-      kind: a name for the reference's purpose; accepted for compatibility.
+      memory_space: the memory to ask for, which programs show and nothing reads; only while tracing.
+      kind: a name for the reference's purpose, likewise.
 
     Returns:
       A `Ref` of the shape and dtype of `init_val`.
 
     Raises:
       TypeError: the value is a Ref.
+      NotImplementedError: a `memory_space` outside of traced functions.
 
     Examples:
       >>> import onax
@@ -56,7 +57,14 @@ def new_ref(init_val: ArrayLike, *, memory_space: Any = None, kind: Any = None) 
             f"Error interpreting argument to new_ref as a JAX value. The problematic value is of type {type(init_val)} "
             "and was passed to new_ref at position 0."
         )
-    return find_cur_trace().make_ref(_as_value(init_val))
+    trace, value = find_cur_trace(), _as_value(init_val)
+    if memory_space is None and kind is None:
+        return trace.make_ref(value)
+    if memory_space is not None and trace is eval_trace:
+        raise NotImplementedError("array ref with memory space only works inside of a `jit`.")
+    if not trace.records_refs([value]):
+        return trace.make_ref(value)
+    return trace.process_primitive(new_ref_p, [value], {"kind": kind, "memory_space": memory_space})
 
 
 @api_boundary
@@ -210,7 +218,8 @@ Ref.swap_item = staticmethod(swap)
 
 def _bind(primitive, ref, operands, params):
     if not is_ref(ref):
-        raise TypeError(f"expected a mutable array reference, got {ref!r} of type {type(ref)}")
+        name = "ref_get" if primitive is get_p else "ref_swap" if primitive is swap_p else primitive.name
+        raise ValueError(f"Can only call `{name}` on a `Ref`: {ref}.")
     primitive.abstract(typeof(ref), *map(typeof, operands), **params)  # checks shape and dtype of the value
     return bind_with_refs(primitive, [ref, *operands], params)
 

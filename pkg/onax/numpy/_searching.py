@@ -18,7 +18,7 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._control.while_loop import fori_loop
-from onax._core.trace import concrete_or_error
+from onax._core.trace import concrete_or_error, is_concrete
 from onax._ground import dims, dtypes
 from onax._ground.typing import ArrayLike
 from onax._native.array import Array, make_array
@@ -139,6 +139,8 @@ def nonzero(
     mask = as_bool(a)
     index = dtypes.scalar_dtype(int)
     if size is None:
+        if not is_concrete(mask):
+            concrete_or_error(operator.index, count_true(ravel(mask)), _SIZE_HINT)  # raises the error
         concrete = concrete_or_error(None, mask, _SIZE_HINT)
         found = [make_array(i.astype(index)) for i in np.asarray(concrete).nonzero()]
         return tuple(on_device(i, replicated_sharding(concrete)) for i in found)
@@ -303,6 +305,8 @@ def compress(
             "size must be positive and not greater than the size of the array axis; got "
             f"size={size} for a.shape[axis]={a.shape[0]}"
         )
+    if size is None and not is_concrete(condition):
+        bool(_any(condition))  # raises the error
     (indices,) = nonzero(condition, size=size)
     rows = take_in_bounds(a, indices, 0)
     if size is not None:

@@ -37,6 +37,36 @@ ERRORS = {
         ValueError,
         "pjit does not support kwargs when in_shardings is specified.",
     ),
+    "jit of too few dimensions": (
+        lambda: jax.jit(lambda x: x, in_shardings=NamedSharding(mesh(x=2), P("x")))(1.0),
+        ValueError,
+        "One of pjit arguments with pytree key path x is incompatible with its sharding annotation",
+    ),
+    "jit to too few dimensions": (
+        lambda: jax.jit(lambda x: {"a": x}, out_shardings=NamedSharding(mesh(x=2), P("x")))(1.0),
+        ValueError,
+        "One of pjit outputs with pytree key path result['a'] is incompatible with its sharding annotation",
+    ),
+    "jit of open dimensions": (
+        lambda: jax.jit(lambda x: x, in_shardings=NamedSharding(mesh(x=2), P(P.UNCONSTRAINED)))(X),
+        ValueError,
+        "Unconstrained dims are not allowed when passed to in_shardings",
+    ),
+    "jit to open dimensions": (
+        lambda: jax.jit(lambda x: x, out_shardings=NamedSharding(mesh(x=2), P(P.UNCONSTRAINED)))(X),
+        ValueError,
+        "Unconstrained dims are not allowed when passed to out_shardings",
+    ),
+    "the mesh in a program": (
+        lambda: jax.jit(lambda x: (jax.sharding.get_mesh(), x)[1])(X),
+        ValueError,
+        "`get_mesh` can only be used outside of `jax.jit`",
+    ),
+    "a mesh set in a program": (
+        lambda: jax.jit(lambda x: (jax.set_mesh(mesh(x=2)), x)[1])(X),
+        ValueError,
+        "`set_mesh` can only be used outside of `jax.jit`",
+    ),
     "jit to a spec without a mesh": (
         lambda: jax.jit(lambda x: x, out_shardings=P("x"))(X),
         RuntimeError,

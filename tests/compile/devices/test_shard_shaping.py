@@ -47,8 +47,13 @@ PROGRAMS = {  # function, spec of the argument Z, spec of the result, collective
         [("reduce_scatter", ("x",))],
     ),
     "open dimensions of a constraint": (
-        lambda a: lax.with_sharding_constraint(a, over(P("x", P.UNCONSTRAINED))) * 1, P(None, "y"), P("x"),
-        [("all_gather", ("y",))],
+        lambda a: lax.with_sharding_constraint(a, over(P("x", P.UNCONSTRAINED))) * 1, P(None, "y"), P("x", "y"), [],
+    ),
+    "open dimensions whose axes are used": (
+        lambda a: lax.with_sharding_constraint(a, over(P(P.UNCONSTRAINED, "x"))) * 1, P(("x", "y")), P(None, "x"), None,
+    ),
+    "a constraint of each example": (
+        jax.vmap(lambda a: lax.with_sharding_constraint(a, over(P("y")))), P("x"), P("x", "y"), [],
     ),
     "a call that states shardings": (
         jax.jit(lambda a: a + 1, in_shardings=over(P("x")), out_shardings=over(P(None, "x"))), P(), P(None, "x"),

@@ -1,7 +1,7 @@
 """The options `in_shardings` and `out_shardings` of jit, applied to the arguments and results of a call."""
 
 from onax._core.layout import Format
-from onax._core.meshes import DuplicateSpecError, PartitionSpec
+from onax._core.meshes import UNCONSTRAINED, DuplicateSpecError, PartitionSpec
 from onax._core.sharding import NamedSharding, Sharding, check_rank, resolve_spec
 from onax._core.trace import typeof
 from onax._native.array import ArrayImpl
@@ -17,8 +17,15 @@ def _resolve(shardings, option):
         f"context mesh via `jax.set_mesh(mesh)`. Alternatively, provide `Sharding`s to {option} and then the mesh "
         "context manager is not required."
     )
+
+    def resolve(sharding):
+        sharding = resolve_spec(sharding, RuntimeError, text)
+        if isinstance(sharding, NamedSharding) and UNCONSTRAINED in sharding.spec:
+            raise ValueError(f"Unconstrained dims are not allowed when passed to {option}: {sharding}")
+        return sharding
+
     try:
-        return tree_map(lambda p: resolve_spec(p, RuntimeError, text), shardings)
+        return tree_map(resolve, shardings)
     except DuplicateSpecError as error:
         raise DuplicateSpecError(str(error).replace("NamedSharding spec", option, 1)) from None
 

@@ -8,11 +8,10 @@ from onax._control.optimization_barrier import optimization_barrier_p
 from onax._control.reducers import reduce_p
 from onax._control.shard_map import ManualRegion, shard_map_p
 from onax._core.evaluate import eval_jaxpr
-from onax._core.meshes import UNCONSTRAINED
 from onax._core.sharding import NamedSharding
 from onax._prims.collectives import all_gather_p, pbroadcast_p, pmax_p, pmin_p
 from onax._prims.creation import copy_p
-from onax._prims.placement import device_put_p, fit_sharding, sharding_constraint_p
+from onax._prims.placement import device_put_p, fit_sharding, free_axes, sharding_constraint_p
 from onax._prims.reductions import (
     argmax_p,
     argmin_p,
@@ -174,8 +173,8 @@ def _constrain(p, operands, eqn):
         return operands
     p.check_mesh(stated.mesh, eqn)
     axes = axes_of_spec(fit_sharding(stated, x.aval.shape).spec, x.aval.ndim)
-    entries = [*stated.spec, *[None] * (x.aval.ndim - len(stated.spec))]
-    axes = [now if e is UNCONSTRAINED else own for e, own, now in zip(entries, axes, x.axes)]
+    used, unconstrained = {name for names in axes for name in names}, eqn.params["unconstrained_dims"]
+    axes = [free_axes(now, used) if i in unconstrained else own for i, (own, now) in enumerate(zip(axes, x.axes))]
     return [p.constrained(x, p.usable(axes, x.aval.shape))]
 
 

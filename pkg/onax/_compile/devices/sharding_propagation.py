@@ -42,7 +42,14 @@ from onax._prims.indexing import (
     scatter_p,
     scatter_sub_p,
 )
-from onax._prims.placement import device_put_p, fit_sharding, sharding_constraint_p
+from onax._prims.placement import (
+    device_put_p,
+    fit_sharding,
+    is_of_type_alone,
+    keep_unconstrained,
+    sharding_constraint_p,
+    with_axis_types,
+)
 from onax._prims.reductions import argmax_p, argmin_p
 from onax._prims.shaping import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
 from onax._prims.slicing import concatenate_p, dynamic_slice_p, slice_p
@@ -227,15 +234,15 @@ def _shard_map(given, avals, params):
 @shardings.rule(sharding_constraint_p)
 def _sharding_constraint(given, avals, params):
     stated, own = params["sharding"], given[0]
+    unconstrained, ndim = params["unconstrained_dims"], avals[0].ndim
+    if is_of_type_alone(stated, unconstrained, ndim):
+        return [None if own is None else with_axis_types(own, stated)]
     if isinstance(stated, NamedSharding) and isinstance(stated.mesh, AbstractMesh):
-        if len(params["unconstrained_dims"]) == avals[0].ndim:  # it is of the type alone
-            return [
-                None if own is None else NamedSharding(own.mesh.update(axis_types=stated.mesh.axis_types), own.spec)
-            ]
         mesh = concrete_mesh() if own is None else own.mesh
         if mesh.empty:
             return [None]
         stated = over_devices(stated, mesh)
+    stated = keep_unconstrained(stated, own, unconstrained, ndim)
     return [_as_named(fit_sharding(stated, avals[0].shape))]
 
 
