@@ -123,6 +123,8 @@ class PartitionSpec:
     """
 
     __slots__ = ("_hash", "_partitions", "reduced", "unreduced")
+    reduced: frozenset[Any]
+    unreduced: frozenset[Any]
     UNCONSTRAINED = UNCONSTRAINED
 
     def __init__(self, *partitions, unreduced=frozenset(), reduced=frozenset()):
@@ -320,6 +322,8 @@ class Mesh(_Axes):
     """
 
     __slots__ = ("__weakref__", "_hash", "axis_names", "axis_types", "devices")
+    axis_names: tuple[Any, ...]
+    axis_types: tuple[AxisType, ...]
     devices: np.ndarray
 
     def __new__(cls, devices, axis_names, axis_types=None):

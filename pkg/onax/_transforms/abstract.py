@@ -52,6 +52,12 @@ class ShapeDtypeStruct:
     """
 
     __slots__ = ("_layout", "dtype", "is_ref", "manual_axis_type", "shape", "sharding", "weak_type")
+    dtype: Any
+    is_ref: bool
+    manual_axis_type: Any
+    shape: tuple[Any, ...]
+    sharding: Any
+    weak_type: bool
 
     def __init__(self, shape, dtype, *, sharding=None, weak_type=False, manual_axis_type=None, is_ref=False):
         if dtype is None:
