@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from onax._control.custom_vjp import custom_vjp
 from onax._core.evaluate import jaxpr_as_fun
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
 from onax._core.refs import AbstractRef
@@ -25,13 +24,13 @@ from onax._core.trace import Tracer, typeof
 from onax._ground import dims as dim_rules
 from onax._ground import lazy, onnx_runtime, source
 from onax._ground.config import config
+from onax._ground.devices import default_backend
 from onax._ground.dtypes import ExtendedDType, float0, primal_tangent_dtype
 from onax._ground.errors import BackendError, ExportError
 from onax._ground.typing import AnyFunction, PathLike
 from onax._ground.util import first_duplicate, function_name
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import Primitive
 from onax._native.jit_function import JitFunction
 from onax._native.ort import Session
 from onax._native.tree import tree_flatten
@@ -40,11 +39,14 @@ from onax._transforms.autodiff import vjp
 from onax._transforms.discharge import discharge_refs
 from onax.export import artifact, external, opsets, shapes, shardings
 from onax.export.artifact import Leaf, Signature
+from onax.export.calls import differentiable_call, inline_exported_calls
 from onax.export.graph import proto
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.lower import driver
 from onax.export.lower.narrow import widen
 from onax.version import __version__
+
+_PLATFORMS = "onax.platforms"  # the entry of metadata, where platforms were given
 
 # The versions of JAX's calling convention for StableHLO modules.  A model has none: onax.format is its version.
 minimum_supported_calling_convention_version, maximum_supported_calling_convention_version = 9, 10
@@ -53,10 +55,10 @@ minimum_supported_calling_convention_version, maximum_supported_calling_conventi
 @source.api_class
 @dataclass(frozen=True, repr=False)
 class DisabledSafetyCheck:
-    """A check of JAX's exports that the caller turns off; a model has neither, so that both change nothing.
+    """A check of exports that the caller turns off.
 
-    Made by `platform()`, of the platform on which an export is loaded, and by `custom_call(target_name)`, of a call to
-    a target that is not known to be stable.
+    Made by `platform()`, of the platform on which an export is called, and by `custom_call(target_name)`, of a call to
+    a target that is not known to be stable; a model has no such calls, so that this one changes nothing.
 
     Examples:
       >>> onax.export.DisabledSafetyCheck.custom_call("target").is_custom_call()
@@ -67,7 +69,7 @@ class DisabledSafetyCheck:
 
     @classmethod
     def platform(cls):
-        """The check that a module runs on the platform for which it was exported."""
+        """The check that an export is called on a platform for which it was exported."""
         return cls("platform")
 
     @classmethod
@@ -107,6 +109,7 @@ class Exported:
       encode: writes a model over 2 GB with its constants elsewhere.
       get_vjp: makes the exported pullback.
       get_savings: says what higher opsets would save.
+      program: the jaxpr, of exports of this process.
 
     Examples:
       >>> exported = onax.export.export(lambda x: 2 * x)(jnp.ones(3))
@@ -116,12 +119,12 @@ class Exported:
       Array([2., 2., 2.], dtype=float32)
     """
 
-    __slots__ = ("_arrays", "_bytes", "_dim_solver", "_encode", "_entries", "_get_savings", "_get_vjp", "_session",
-                 "_signature", "disabled_safety_checks", "opset")  # fmt: skip
+    __slots__ = ("_arrays", "_bytes", "_dim_solver", "_encode", "_entries", "_get_savings", "_get_vjp", "_program",
+                 "_session", "_signature", "disabled_safety_checks", "opset")  # fmt: skip
 
     # what JAX's Exported says of a program for one CPU
-    platforms = ("cpu",)
     nr_devices = 1
+    platforms = property(lambda self: tuple(self._entries.get(_PLATFORMS, "cpu").split(",")))
     ordered_effects = ()
     unordered_effects = ()
     calling_convention_version = artifact.FORMAT
@@ -130,6 +133,8 @@ class Exported:
     out_tree = property(lambda self: self._signature.out_tree)
     in_avals = property(lambda self: tuple(leaf.aval for leaf in self._signature.in_leaves))
     out_avals = property(lambda self: tuple(leaf.aval for leaf in self._signature.out_leaves))
+    in_shardings_hlo = property(lambda self: (None,) * len(self.in_avals))
+    out_shardings_hlo = property(lambda self: (None,) * len(self.out_avals))
     in_names = property(lambda self: tuple(leaf.name for leaf in self._signature.in_leaves))
     out_names = property(lambda self: tuple(leaf.name for leaf in self._signature.out_leaves))
     module_kept_var_idx = property(lambda self: tuple(range(len(self._signature.in_leaves))))
@@ -138,8 +143,9 @@ class Exported:
     source = property(lambda self: self._entries.get("onax.source", "<unknown>"))
 
     def __init__(
-        self, raw, signature, solver, *, entries, opset, arrays=None, encode=None, get_vjp=None, get_savings=None
-    ):
+        self, raw, signature, solver, *, entries, opset, arrays=None, encode=None, get_vjp=None, get_savings=None,
+        program=None,
+    ):  # fmt: skip
         self._bytes = raw
         self._signature = signature
         self._dim_solver = solver
@@ -148,6 +154,7 @@ class Exported:
         self._arrays = arrays or {}  # constants that the bytes only name
         self._get_vjp = get_vjp
         self._get_savings = get_savings
+        self._program = program
         self.disabled_safety_checks = ()
         self._encode = encode  # location -> (bytes without metadata, such constants), for a model over 2 GB
         self.opset = opset
@@ -264,12 +271,21 @@ class Exported:
 
         Inside `jit` the call is one equation of the program.
 
-        Raises ValueError for other structures, dtypes or shapes; it names the argument, what was expected and what was
-        passed.
+        Raises ValueError for other structures, dtypes or shapes, which names the argument, what was expected and what
+        was passed; and on a platform that the export is not for.
         """
         leaves = self._arguments(args, kwargs)
+        if (
+            _PLATFORMS in self._entries
+            and (here := default_backend()) not in self.platforms
+            and DisabledSafetyCheck.platform() not in self.disabled_safety_checks
+        ):
+            raise ValueError(
+                f"Function '{self.fun_name}' was exported for platforms '{self.platforms}' but it is used on "
+                f"'{(here,)}'."
+            )
         if any(isinstance(x, Tracer) for x in leaves):
-            return self.out_tree.unflatten(_differentiable_call(self)(*leaves))
+            return self.out_tree.unflatten(differentiable_call(self)(*leaves))
         return self.out_tree.unflatten(self._call_flat(leaves))
 
     def _call_flat(self, leaves):
@@ -338,46 +354,6 @@ class Exported:
         return f"Exported(fun_name={self.fun_name}, ...)"
 
 
-def _differentiable_call(exported):
-    """The call on leaves, whose derivative is the export's `vjp`."""
-
-    @custom_vjp
-    def call_exported(*leaves):
-        return tuple(exported_call_p.bind(*leaves, exported=exported))
-
-    def forward(*leaves):
-        return call_exported(*leaves), leaves
-
-    def backward(leaves, cts):
-        pulled = exported.vjp()
-        types = [leaf.aval for leaf in pulled._signature.in_leaves[len(leaves) :]]
-        cts = [np.zeros(ct.shape, float0) if t.dtype == float0 else ct for ct, t in zip(cts, types)]
-        return tuple(_differentiable_call(pulled)(*leaves, *cts))
-
-    call_exported.defvjp(forward, backward)
-    return call_exported
-
-
-def _exported_call_abstract(*avals, exported):
-    """Result types of a call inside a traced function; the operands determine the symbolic dimensions."""
-    for value, leaf, label in zip(avals, exported._signature.in_leaves, exported._dim_solver.labels):
-        if value.dtype != leaf.aval.dtype:
-            raise ValueError(
-                f"Dtype mismatch for {label}: expected {leaf.aval.dtype.name} and called with {value.dtype.name}"
-            )
-    sizes = exported._dim_solver.solve([a.shape for a in avals])
-    return tuple(a.update(shape=dim_rules.evaluate_shape(a.shape, sizes)) for a in exported.out_avals)
-
-
-exported_call_p = Primitive(
-    "call_exported",
-    multiple_results=True,
-    impl=lambda *leaves, exported: exported._call_flat(leaves),
-    kernel=lambda *arrays, exported: tuple(x._value for x in exported._call_flat(arrays)),
-    abstract_eval=_exported_call_abstract,
-)
-
-
 def _port(aval):
     """(element type, shape) of an input or output, as `Session` takes it."""
     shape, dtype = artifact.boundary_type(aval)
@@ -390,8 +366,6 @@ def _to_buffer(value, aval, label):
     if aval.dtype == float0 == own.dtype:
         return np.zeros(own.shape, bool)
     if own.dtype != aval.dtype:
-        if own.weak_type and np.can_cast(own.dtype, aval.dtype, "same_kind"):
-            return np.asarray(value, aval.dtype)
         raise ValueError(f"Dtype mismatch for {label}: expected {aval.dtype.name} and called with {own.dtype.name}")
     if isinstance(aval.dtype, ExtendedDType):
         return value._value
@@ -519,7 +493,8 @@ def export(
       output_names: the same for the results.
       exact: True leaves formulas such as those of softmax and gelu formulas; by default they become the operator that
         has their meaning, whose kernels round results close to 0 more coarsely.
-      platforms: accepted for compatibility with JAX: a model runs wherever ONNX Runtime does.
+      platforms: the platforms for which `Exported.call` runs; default None, all.  The model itself runs wherever ONNX
+        Runtime does.
       disabled_checks: accepted for compatibility with JAX.
 
     Returns:
@@ -546,7 +521,7 @@ def export(
 
     @source.api_boundary
     def export_for(*args, **kwargs):
-        exported = _export(fun, args, kwargs, opset, input_names, output_names, exact)
+        exported = _export(fun, args, kwargs, opset, input_names, output_names, exact, tuple(platforms or ()))
         exported.disabled_safety_checks = checks
         return exported
 
@@ -574,14 +549,16 @@ def _without_refs(jaxpr):
 
 
 def _export(
-    fun, args, kwargs, opset, input_names=None, output_names=None, exact=False, as_types=lambda avals, is_output: avals
-):
+    fun, args, kwargs, opset, input_names=None, output_names=None, exact=False, platforms=(),
+    as_types=lambda avals, is_output: avals,
+):  # fmt: skip
     """`as_types` says how the types of the staged program appear in the signature."""
     fun, options, static_argnums, static_argnames = _unwrap_jit(fun)
     jaxpr, out_tree, in_tree = stage(fun, args, kwargs, static_argnums, static_argnames, traced_for="export")
     static = {n % len(args) for n in static_argnums if -len(args) <= n < len(args)}
     args = tuple(x for i, x in enumerate(args) if i not in static)
     kwargs = {name: x for name, x in kwargs.items() if name not in static_argnames}
+    jaxpr = inline_exported_calls(jaxpr)
     arguments, result = (args, kwargs), out_tree.unflatten([0] * out_tree.num_leaves)
     in_names = _apply_given_names(input_names, argument_names(fun, args, kwargs, static), "input")
     out_names = _apply_given_names(output_names, result_names(result, in_names), "output")
@@ -612,18 +589,14 @@ def _export(
         solver.constraints,
         {"jax_enable_x64": config.jax_enable_x64, "jax_default_prng_impl": config.jax_default_prng_impl},
     )
-    name, where = function_name(fun), source.function_location(fun, source.portable_path)
-    entries = {
-        "onax.version": __version__,
-        "onax.function": name,
-        "onax.source": where,
-        "onax.signature": signature.to_json(),
-        **shardings.entry_of(options, args, kwargs, out_tree),
-    }
+    name = function_name(fun)
+    entries = _entries_of(fun, signature, platforms) | shardings.entry_of(options, args, kwargs, out_tree)
+    in_dtypes = [leaf.aval.dtype for leaf in signature.in_leaves]
     before, wishes = opsets.count_operators(graph), frozenset(graph.model.wishes)
     later = {
-        "get_vjp": lambda: _export_vjp(jaxpr, [leaf.aval.dtype for leaf in signature.in_leaves], asked, exact),
+        "get_vjp": lambda: _export_vjp(jaxpr, in_dtypes, asked, exact, platforms),
         "get_savings": lambda: opsets.savings(before, wishes, lower_at),
+        "program": jaxpr,
     }
     if sum(v.const.nbytes for v in graph.initializers.values()) < artifact.LIMIT - _HEADROOM:
         return Exported(artifact.seal(proto.to_model(graph, name=name), entries), signature, solver,
@@ -636,7 +609,18 @@ def _export(
     return Exported(raw, signature, solver, entries=entries, opset=opset, arrays=arrays, encode=encode, **later)
 
 
-def _export_vjp(jaxpr, in_dtypes, opset, exact):
+def _entries_of(fun, signature, platforms):
+    """What the metadata of a model says, a dict of texts."""
+    entries = {
+        "onax.version": __version__,
+        "onax.function": function_name(fun),
+        "onax.source": source.function_location(fun, source.portable_path),
+        "onax.signature": signature.to_json(),
+    }
+    return entries | ({_PLATFORMS: ",".join(platforms)} if platforms else {})
+
+
+def _export_vjp(jaxpr, in_dtypes, opset, exact, platforms):
     """The Exported of a program's vector-Jacobian product; `in_dtypes` are the dtypes of the signature's arguments.
 
     The model takes and returns zeros of bool in the place of float0, for which ONNX has no type.
@@ -656,7 +640,7 @@ def _export_vjp(jaxpr, in_dtypes, opset, exact):
 
     ports = [*((a.shape, a.dtype) for a in jaxpr.in_avals), *zip((a.shape for a in jaxpr.out_avals), dtypes_ct)]
     specs = [ShapeDtypeStruct(shape, bool if d == float0 else d) for shape, d in ports]
-    return _export(fun_vjp_jax, specs, {}, opset, exact=exact, as_types=as_types)
+    return _export(fun_vjp_jax, specs, {}, opset, exact=exact, platforms=platforms, as_types=as_types)
 
 
 _HEADROOM = 1 << 26  # bytes reserved for everything in a model but its constants
@@ -722,7 +706,7 @@ def deserialize(blob: bytes | bytearray, verify: bool = True, *, path: PathLike 
     solver = shapes.make_dim_solver(labels, [leaf.aval.shape for leaf in signature.in_leaves])
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
     arrays = external.arrays_of(model, path, entries.get("onax.external"), verify)
-    names = ("onax.version", "onax.function", "onax.source", "onax.signature", shardings.ENTRY)
+    names = (_PLATFORMS, "onax.version", "onax.function", "onax.source", "onax.signature", shardings.ENTRY)
     metadata = {name: entries[name] for name in names if name in entries}
     pulled = entries.get("onax.vjp")
     get_vjp = None if pulled is None else lambda: deserialize(base64.b64decode(pulled), verify)

@@ -122,16 +122,24 @@ def register_namedtuple_serialization(nodetype: Class, *, serialized_name: str) 
       True
     """
     if not (issubclass(nodetype, tuple) and hasattr(nodetype, "_fields")):
-        raise ValueError(f"{nodetype} is not a named tuple class")
+        raise ValueError(
+            "Use `jax.export.register_pytree_node_serialization` for types other than `collections.namedtuple`."
+        )
     _register(nodetype, serialized_name, None, None, None)
     return nodetype
 
 
 def _register(nodetype, name, write, read, rebuild):
     if nodetype in _by_type:
-        raise ValueError(f"{nodetype} is already registered for serialisation as {_by_type[nodetype][0]!r}")
+        raise ValueError(
+            f"Duplicate serialization registration for type `{nodetype}`. Previous registration was with "
+            f"serialized_name `{_by_type[nodetype][0]}`."
+        )
     if name in _by_name:
-        raise ValueError(f"the name {name!r} is already used by {_by_name[name][0]}")
+        raise ValueError(
+            f"Duplicate serialization registration for serialized_name `{name}`. Previous registration was for type "
+            f"`{_by_name[name][0]}`."
+        )
     _by_type[nodetype] = (name, write)
     _by_name[name] = (nodetype, read, rebuild)
 

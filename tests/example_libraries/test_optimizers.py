@@ -126,6 +126,14 @@ def test_states_are_stored_as_trees():
     assert jax.tree.structure(again) == jax.tree.structure(state)
 
 
+def test_states_are_named_tuples():
+    state = optimizers.momentum(0.1, 0.9).init_fn(1.0)
+    packed, tree, subtrees = state
+    assert state._fields == ("packed_state", "tree_def", "subtree_defs") and state == (packed, tree, subtrees)
+    assert packed == ([1.0, 0.0],) and tree.num_leaves == 1 and subtrees[0].num_leaves == 2
+    assert str(jax.tree.structure(state)).endswith("[([*, *],)]))")
+
+
 def test_norms_and_clipping():
     tree = {"a": np.float32([3.0, 0]), "b": np.float32([[4.0]])}
     assert float(optimizers.l2_norm(tree)) == 5

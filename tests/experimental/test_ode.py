@@ -81,6 +81,8 @@ def test_tolerances_and_limits():
     [
         ((lambda y, t, name: y, 1.0, T, "text"), "must be arrays or scalars, but got text."),
         ((lambda y, t: y, 1.0, np.arange(3)), "t must be an array of floats"),
+        ((lambda y, t: 1j * y, 1.0, T), "carry input and carry output must have equal types"),
+        ((lambda y, t: y + t, np.float32(1), np.array(T)), "carry input and carry output must have equal types"),
     ],
 )
 def test_refusals(args, words):

@@ -19,7 +19,7 @@ CALLS = [
     call("histogram", X, 4, (-1, 1), dtypes=False),
     call("histogram", X, EDGES, weights=W), call("histogram", X, EDGES, density=True),
     call("histogram", np.append(EDGES, np.nan), EDGES, dtypes=False),
-    call("histogram2d", X, Y, EDGES, dtypes=False),
+    call("histogram2d", X, Y, EDGES, dtypes=False), call("histogram2d", X, Y, EDGES.tolist(), dtypes=False),
     call("histogram2d", X, Y, [EDGES, np.array([-1.0, 0, 1])], density=True),
     call(lambda xp, s: xp.histogramdd(s, 3, [(-1, 1), (-2, 2), (0, 1)]), np.stack([X, Y, W], 1), dtypes=False),
     call("bincount", N, jit=False), call("bincount", N, minlength=10, jit=False),

@@ -68,3 +68,16 @@ def test_one_id_for_each_row():
         ops.segment_sum(jnp.ones((2, 3)), jnp.array([[0, 1, 0], [1, 1, 2]]))
     with pytest.raises(ValueError, match="zero-size array"):
         ops.segment_max(jnp.ones(3), jnp.zeros(0, int))
+
+
+@pytest.mark.parametrize("mode", ["clip", jax.lax.GatherScatterMode.CLIP])
+def test_clipped_ids(mode):
+    data, ids = np.arange(1.0, 6.0, dtype=np.float32), np.array([0, -1, 1, 5, -7])
+    assert ops.segment_sum(data, ids, num_segments=3, mode=mode).tolist() == [8, 3, 4]  # JAX 0.10.2's
+    assert ops.segment_max(data, ids, num_segments=3, mode=mode).tolist() == [5, 3, 4]
+    assert ops.segment_sum(data, ids, num_segments=3).tolist() == [1, 3, 0]
+
+
+def test_a_number_of_segments_is_an_integer():
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        ops.segment_sum(np.ones(2), np.array([0, 1]), num_segments=2.0)

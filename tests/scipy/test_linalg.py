@@ -77,10 +77,53 @@ def test_refusals():
         ours.eigh(A, A)
 
 
+LISTS = {  # name -> arguments, of which JAX takes lists too
+    "cholesky": (H,),
+    "cho_factor": (H,),
+    "eigh": (H,),
+    "eigh_tridiagonal": (V, V[:3]),
+    "expm_frechet": (A, H),
+    "polar": (A,),
+    "rsf2csf": (np.triu(A), H),
+    "solve_sylvester": (A, H, A),
+    "solve_triangular": (A, RHS),
+    "funm": (A, jax.numpy.exp),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists(name):
+    function = getattr(ours, name)
+    lists = [x.tolist() if isinstance(x, np.ndarray) else x for x in LISTS[name]]
+    assert_close(function(*lists), function(*LISTS[name]))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: ours.schur(np.eye(2, dtype=int)), TypeError, "schur does not accept dtype int64 at position 0"),
+        (lambda: ours.hessenberg(np.eye(2, dtype=int)), TypeError, "hessenberg does not accept dtype int64"),
+        (lambda: ours.polar(A, "left"), NotImplementedError, "method='qdwh' only supports mxn matrices"),
+        (lambda: ours.polar(A[:2]), NotImplementedError, "method='qdwh' only supports mxn matrices"),
+        (lambda: ours.eigh_tridiagonal(V, V[:2]), TypeError, "incompatible shapes for broadcasting"),
+        (lambda: ours.eigh_tridiagonal(V, V[:3], select="i"), ValueError, "select_range must be specified"),
+        (lambda: ours.eigh_tridiagonal(V, V[:3], select="v"), NotImplementedError, "select='v'"),
+        (
+            lambda: ours.eigh_tridiagonal(V, V[:3], select="i", select_range=(2, 1)),
+            ValueError,
+            "Got empty index range in select_range",
+        ),
+    ],
+)
+def test_what_jax_refuses(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_polar_of_a_stack(side):
     x = np.random.default_rng(0).normal(size=(2, 3, 4, 4)).astype(np.float32)
-    u, p = ours.polar(x, side)
+    u, p = ours.polar(x, side, method="qdwh" if side == "right" else "svd")
     np.testing.assert_allclose(u @ p if side == "right" else p @ u, x, atol=1e-5)
     np.testing.assert_allclose(p, np.swapaxes(p, -1, -2), atol=1e-5)
     with pytest.raises(ValueError, match="at least a 2-D array"):

@@ -38,7 +38,21 @@ def test_a_function_of_the_eigenvalues_is_one_of_the_matrix():
     np.testing.assert_allclose(ours.funm(H, lambda x: x * x).real, H @ H, rtol=1e-9)
 
 
+def test_sylvester_equations_of_stacks():
+    stacks = np.stack([A, H]), B, np.stack([C, 2 * C])
+    found = ours.solve_sylvester(*stacks)
+    assert found.shape == (2, 4, 3)
+    for x, a, c in zip(found, stacks[0], stacks[2]):
+        np.testing.assert_allclose(x, theirs.solve_sylvester(a, B, c), rtol=1e-9, atol=1e-10)
+
+
 def test_refusals():
+    with pytest.raises(ValueError, match="expected square array_like input"):
+        ours.funm(np.ones((2, 2, 2)), np.exp)
+    with pytest.raises(ValueError, match="Incompatible shapes for Sylvester equation:"):
+        ours.solve_sylvester(A, B, C.T)
+    with pytest.raises(ValueError, match='valid methods are either "schur" or "eigen"'):
+        ours.solve_sylvester(A, B, C, method="lu")
     with pytest.raises(ValueError, match="square matrix"):
         ours.expm(C)
     with pytest.raises(NotImplementedError, match="Blocked"):

@@ -419,7 +419,11 @@ class _Parser:
             self.take()
             self.dims.append(self.from_like(len(self.dims)))
         else:
-            self.dims.append(self.expression())
+            size, i = self.expression(), len(self.dims)
+            known = self.like[i] if self.like is not None and i < len(self.like) else size
+            if type(size) is int and type(known) is int and size != known:
+                self.fail(f"different size {size} for known dimension; like={self.like}")
+            self.dims.append(size)
 
     def from_like(self, index):
         d = self.like[index]

@@ -400,6 +400,8 @@ def api_class(cls: _Class) -> _Class:
     for name, method in list(vars(cls).items()):
         if type(method) is FunctionType and (name[0] != "_" or name in _CALLS):
             setattr(cls, name, api_boundary(method))
+        elif name == "__new__":
+            cls.__new__ = staticmethod(api_boundary(method.__func__))
     return cls
 
 

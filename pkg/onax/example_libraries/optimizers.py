@@ -51,8 +51,7 @@ class Optimizer(NamedTuple):
     params_fn: Callable[[Any], PyTree]
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class OptimizerState:
+class OptimizerState(NamedTuple):
     """The state of an optimizer.
 
     Args:
@@ -63,18 +62,18 @@ class OptimizerState:
     Examples:
       >>> state = onax.example_libraries.optimizers.sgd(0.5).init_fn({"w": 1.0})
       >>> state.packed_state
-      ((1.0,),)
+      ([1.0],)
     """
 
-    packed_state: tuple[tuple[Any, ...], ...]
+    packed_state: tuple[list[Any], ...]
     tree_def: PyTreeDef
     subtree_defs: tuple[PyTreeDef, ...]
 
 
 register_pytree_node(
     OptimizerState,
-    lambda state: (state.packed_state, (state.tree_def, state.subtree_defs)),
-    lambda aux, packed: OptimizerState(tuple(packed), *aux),
+    lambda state: ((state.packed_state,), (state.tree_def, state.subtree_defs)),
+    lambda aux, children: OptimizerState(children[0], *aux),
 )
 
 
@@ -98,7 +97,7 @@ class JoinPoint:
 
 def _pack(states, tree):
     flat, subtrees = zip(*map(tree_flatten, states)) if states else ((), ())
-    return OptimizerState(tuple(map(tuple, flat)), tree, tuple(subtrees))
+    return OptimizerState(tuple(map(list, flat)), tree, tuple(subtrees))
 
 
 def _states(state):
@@ -137,7 +136,7 @@ def pack_optimizer_state(marked_pytree: PyTree) -> OptimizerState:
     Examples:
       >>> optimizers = onax.example_libraries.optimizers
       >>> optimizers.pack_optimizer_state({"w": optimizers.JoinPoint((1.0,))}).packed_state
-      ((1.0,),)
+      ([1.0],)
     """
     points, tree = tree_flatten(marked_pytree)
     if not all(isinstance(point, JoinPoint) for point in points):

@@ -81,7 +81,8 @@ def odeint(
       A tree like `y0` with a leading axis of length n.
 
     Raises:
-      TypeError: `args` that are no trees of arrays.
+      TypeError: `args` that are no trees of arrays; derivatives of a wider dtype than `y0`, such as complex ones of
+        real numbers.
 
     Examples:
       >>> from onax.experimental.ode import odeint
@@ -101,7 +102,15 @@ def odeint(
         raise TypeError(f"t must be an array of floats, but got {t}.")
 
     def derivative(y, t, *args):
-        return pack(map(jnp.asarray, tree_leaves(func(tree_unflatten(tree, unpack(y)), t, *args))))
+        slopes = [jnp.asarray(x) for x in tree_leaves(func(tree_unflatten(tree, unpack(y)), t, *args))]
+        for x, slope in zip(arrays, slopes):
+            is_scalar = slope.weak_type and slope.dtype.kind == x.dtype.kind
+            if not is_scalar and jnp.promote_types(x.dtype, slope.dtype) != x.dtype:
+                raise TypeError(
+                    "while_loop body function carry input and carry output must have equal types, but they differ:\n"
+                    f"y0 of odeint has the dtype {x.dtype}, and func returns {slope.dtype}"
+                )
+        return pack(slopes)
 
     flat = pack(arrays)
     converted, consts = closure_convert(derivative, flat, t[0], *args)

@@ -195,7 +195,7 @@ def scale_and_translate(
     """
     image = ensure_arraylike("scale_and_translate", image)
     if len(shape) != image.ndim:
-        raise ValueError(f"shape must have length equal to the number of dimensions of x; {shape} vs {image.shape}")
+        raise ValueError(f"shape must have length equal to the number of dimensions of x;  {shape} vs {image.shape}")
     method = _resolve_method(method)
     if method == ResizeMethod.NEAREST:
         raise ValueError("Nearest neighbor resampling is not currently supported for scale_and_translate.")
@@ -237,7 +237,7 @@ def resize(
     image = ensure_arraylike("resize", image)
     shape = tuple(operator.index(n) for n in shape)
     if len(shape) != image.ndim:
-        raise ValueError(f"shape must have length equal to the number of dimensions of x; {shape} vs {image.shape}")
+        raise ValueError(f"shape must have length equal to the number of dimensions of x;  {shape} vs {image.shape}")
     method = _resolve_method(method)
     if method == ResizeMethod.NEAREST:
         return _resize_nearest(image, shape)

@@ -12,24 +12,33 @@ from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax.nn._normalization import logsumexp, softmax
 from onax.numpy._einsum import einsum
-from onax.numpy._promotion import ensure_arraylike
 
 _LOWEST = -0.7  # of the largest float: what masked logits get, so that a difference of two stays finite
 
 
+def _with_four_axes(x):
+    x = jnp.asarray(x)
+    return jnp.expand_dims(x, tuple(range(4 - x.ndim))) if x.ndim < 4 else x
+
+
+def _check(name, x, shape, dtype):
+    """Raises ValueError for another shape, in which None stands for any size, or for another dtype than a given one."""
+    if x.ndim != len(shape):
+        raise ValueError(f"{name} ndim should be {len(shape)}, but got {x.ndim}")
+    if dtype is not None and x.dtype != dtype:
+        raise ValueError(f"{name} dtype should be {dtype}, but got {x.dtype}")
+    if any(wanted not in (None, size) for wanted, size in zip(shape, x.shape)):
+        raise ValueError(f"{name} shape should be {[-1 if n is None else n for n in shape]}: but got {x.shape}")
+
+
 def _check_operands(query, key, value):
-    """Adds the batch axis if it is missing.  Raises ValueError for shapes that do not fit."""
-    out = []
-    for name, x in (("query", query), ("key", key), ("value", value)):
-        x = ensure_arraylike("dot_product_attention", x)
-        if x.ndim not in (3, 4):
-            raise ValueError(f"{name} must have shape [..., length, heads, size], with 3 or 4 axes; got {x.shape}")
-        out.append(x[None] if x.ndim == 3 else x)
-    q, k, v = out
-    batch, _, heads, size = q.shape
-    groups = k.shape[2]
-    if k.shape != (batch, k.shape[1], groups, size) or v.shape[:3] != k.shape[:3]:
-        raise ValueError(f"key and value must fit query of shape {query.shape}; got {key.shape} and {value.shape}")
+    """Adds the axes that are missing.  Raises ValueError for shapes and dtypes that do not fit."""
+    q, k, v = (_with_four_axes(x) for x in (query, key, value))
+    _check("key", k, (None,) * 4, None)
+    batch, _, groups, size = k.shape
+    _check("value", v, k.shape, k.dtype)
+    _check("query", q, (batch, None, None, size), k.dtype)
+    heads = q.shape[2]
     if groups == 0 or heads % groups:
         raise ValueError(
             f"The number of query heads must be a multiple of key/value heads, but got {heads} vs {groups}"
@@ -37,9 +46,17 @@ def _check_operands(query, key, value):
     return q, k, v
 
 
+def _lengths(name, x, batch):
+    if x is None:
+        return None
+    x = jnp.asarray(x)
+    _check(name, x, (batch,), np.dtype(np.int32))
+    return x
+
+
 def _check_4d(name, x, batch, heads, rows, columns):
-    x = ensure_arraylike("dot_product_attention", x)
-    x = jnp.reshape(x, (1,) * (4 - x.ndim) + x.shape) if x.ndim < 4 else x
+    x = _with_four_axes(x)
+    _check(name, x, (None,) * 4, np.dtype(bool) if name == "mask" else None)
     for size, expected in zip(x.shape, (batch, heads, rows, columns)):
         if size not in (1, expected):
             raise ValueError(f"{name} must broadcast to {(batch, heads, rows, columns)}, got {x.shape}")
@@ -58,9 +75,8 @@ def _window_reach(size):
     """Returns the (left, right) reach of a window."""
     if isinstance(size, int):
         return size, size
-    if not (isinstance(size, tuple) and len(size) == 2):
-        raise ValueError(f"local_window_size must be an int or a pair of them, got {size!r}")
-    return size
+    left, right = size
+    return left, right
 
 
 def _attention_masks(rows, columns, is_causal, window, query_lengths, key_lengths):
@@ -74,9 +90,9 @@ def _attention_masks(rows, columns, is_causal, window, query_lengths, key_length
     if query_lengths is not None or key_lengths is not None:
         mask = jnp.ones((1, rows, columns), dtype=bool)
         if query_lengths is not None:
-            mask = mask & (row[None] < ensure_arraylike("attention", query_lengths)[:, None, None])
+            mask = mask & (row[None] < query_lengths[:, None, None])
         if key_lengths is not None:
-            mask = mask & (column[None] < ensure_arraylike("attention", key_lengths)[:, None, None])
+            mask = mask & (column[None] < key_lengths[:, None, None])
         yield mask[:, None]
 
 
@@ -172,18 +188,27 @@ def dot_product_attention(
       (..., T, N).
 
     Raises:
-      ValueError: shapes that do not fit, or another implementation.
+      ValueError: shapes or dtypes that do not fit, or another implementation.
+      RuntimeError: the implementation "cudnn".
 
     Examples:
       >>> x = jnp.ones((1, 4, 2, 8))
       >>> nn.dot_product_attention(x, x, x, is_causal=True).shape
       (1, 4, 2, 8)
     """
-    if implementation not in (None, "xla"):
-        raise ValueError(f"dot_product_attention: implementation={implementation!r} is not there; use None or 'xla'")
-    shape = ensure_arraylike("dot_product_attention", query).shape
+    shape = jnp.asarray(query).shape
     q, k, v = _check_operands(query, key, value)
     batch, rows, heads, size = q.shape
+    if mask is not None:
+        mask = _check_4d("mask", mask, batch, heads, rows, k.shape[1])
+    if bias is not None:
+        bias = _check_4d("bias", bias, batch, heads, rows, k.shape[1])
+    query_seq_lengths = _lengths("query_seq_lengths", query_seq_lengths, batch)
+    key_value_seq_lengths = _lengths("key_value_seq_lengths", key_value_seq_lengths, batch)
+    if implementation == "cudnn":
+        raise RuntimeError("cuDNN is not detected.")
+    if implementation not in (None, "xla"):
+        raise ValueError(f"Unsupported implementation option: {implementation}")
     columns, groups = k.shape[1:3]
     wide = np.promote_types(q.dtype, np.float32) if not dtypes.is_complex(q.dtype) else q.dtype
     scale = 1.0 / np.sqrt(size) if scale is None else scale
@@ -191,14 +216,12 @@ def dot_product_attention(
     logits = einsum("BTKGH,BSKH->GBKTS", grouped, k, preferred_element_type=wide)
     logits = logits * jnp.array(scale, dtype=logits.dtype)
     if bias is not None:
-        logits = logits + _group_heads(_check_4d("bias", bias, batch, heads, rows, columns), groups).astype(
-            logits.dtype
-        )
+        logits = logits + _group_heads(bias, groups).astype(logits.dtype)
     masks = [m[None] for m in _attention_masks(
         rows, columns, is_causal, local_window_size, query_seq_lengths, key_value_seq_lengths
     )]  # fmt: skip
     if mask is not None:
-        masks.append(_group_heads(_check_4d("mask", mask, batch, heads, rows, columns), groups))
+        masks.append(_group_heads(mask, groups))
     if masks:
         together = masks[0]
         for m in masks[1:]:
@@ -209,7 +232,7 @@ def dot_product_attention(
     out = einsum("GBKTS,BSKH->BTKGH", weights, v, preferred_element_type=wide)
     out = out.astype(v.dtype)
     if query_seq_lengths is not None:
-        inside = np.arange(rows, dtype=np.int32)[None] < ensure_arraylike("attention", query_seq_lengths)[:, None]
+        inside = np.arange(rows, dtype=np.int32)[None] < query_seq_lengths[:, None]
         out = out * inside[:, :, None, None, None].astype(out.dtype)
     out = jnp.reshape(out, (*shape[:-1], v.shape[-1]))
     if not return_residual:

@@ -13,6 +13,7 @@ from onax._ground import dims, dtypes
 from onax._ground.typing import ArrayLike, ShardingLike
 from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
+from onax.numpy._creation import asarray
 from onax.numpy._differences import diff
 from onax.numpy._promotion import (
     as_operand,
@@ -169,7 +170,7 @@ def histogram2d(
     x, y = ensure_arraylikes("histogram2d", x, y)
     count = len(bins) if hasattr(bins, "__len__") else 1
     if count not in (1, 2):
-        bins = [as_operand(bins)] * 2
+        bins = [asarray(bins)] * 2
     sample = lax.concatenate([lax.expand_dims(v, (0,)) for v in promote_dtypes(x, y)], 0).T
     counts, edges = histogramdd(sample, bins, range, weights, density)
     return counts, edges[0], edges[1]

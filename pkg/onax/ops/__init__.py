@@ -1,5 +1,6 @@
 """Sums, products and extrema over segments, under the names of jax.ops."""
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def _segment_reduce(
     if num_segments is None:
         known = concrete_or_error(None, ids, f"num_segments must be given to {name} while tracing.")
         num_segments = int(np.max(known)) + 1
-    num_segments = concrete_or_error(int, num_segments, f"{name}() `num_segments` argument.")
+    num_segments = concrete_or_error(operator.index, num_segments, f"{name}() `num_segments` argument.")
     if num_segments < 0:
         raise ValueError("num_segments must be non-negative.")
     out = jnp.full((num_segments, *data.shape[1:]), start(data.dtype), data.dtype)
@@ -36,7 +37,9 @@ def _segment_reduce(
         "out_sharding": out_sharding,
     }
     if ids.dtype != np.bool_:  # booleans choose segments, as in any index
-        ids = jnp.where(ids < 0, num_segments, ids)  # ids count from 0: a negative one belongs to no segment
+        # ids count from 0: a negative one belongs to no segment, or to the first where ids are clipped
+        outside = 0 if mode in ("clip", lax.GatherScatterMode.CLIP) else num_segments
+        ids = jnp.where(ids < 0, outside, ids)
     return getattr(out.at[ids], combine)(data, **options)
 
 

@@ -32,13 +32,33 @@ def promote_inexact(name, *args):
     return promote_dtypes_inexact(*args)
 
 
+def as_inexact(*args):
+    """Converts the arguments (lists included) to arrays of one inexact dtype."""
+    return promote_dtypes_inexact(*map(jnp.asarray, args))
+
+
 def _as_inexact_matrices(name, *args):
     """Converts the arguments (lists included) to matrices, or stacks of matrices, of one inexact dtype."""
-    args = promote_dtypes_inexact(*map(jnp.asarray, args))
+    args = as_inexact(*args)
     for x in args:
         if x.ndim < 2:
             raise TypeError(f"Input 0 to {name} must have rank at least 2, but got shape={x.shape}")
     return args
+
+
+def _as_square_matrices(name, a, refusal):
+    """Converts an argument that must be a square matrix, or a stack of some, of an inexact dtype to an array."""
+    a = jnp.asarray(*check_arraylike(f"jax.scipy.linalg.{name}", a))
+    if a.ndim < 2:
+        raise TypeError(f"Input 0 to {name} must have rank at least 2, but got shape={a.shape}")
+    if a.shape[-1] != a.shape[-2]:
+        raise ValueError(refusal.format(a.shape))
+    if not jnp.issubdtype(a.dtype, np.inexact):
+        raise TypeError(
+            f"{name} does not accept dtype {a.dtype} at position 0. Accepted dtypes at position 0 are subtypes of "
+            "floating, complexfloating."
+        )
+    return a
 
 
 # ---- factorisations ----
@@ -67,7 +87,7 @@ def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check
       Array([[2., 1.],
              [0., 2.]], dtype=float32)
     """
-    (a,) = promote_inexact("cholesky", a)
+    (a,) = as_inexact(a)
     return _cholesky(a, lower=lower)
 
 
@@ -246,7 +266,7 @@ def eigh(
         raise NotImplementedError("Only the type=1 case of eigh is implemented.")
     if eigvals is not None:
         raise NotImplementedError("Only the eigvals=None case of eigh is implemented.")
-    (a,) = promote_inexact("eigh", a)
+    (a,) = as_inexact(a)
     w, v = jnp.linalg.eigh(a, UPLO="L" if lower else "U")
     return w if eigvals_only else (w, v)
 
@@ -419,7 +439,8 @@ def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
       (T, Z), both (..., n, n).
 
     Raises:
-      ValueError: `output` is another value.
+      ValueError: `output` is another value, or the matrix is not square.
+      TypeError: a matrix of integers.
 
     Examples:
       >>> t, z = onax.scipy.linalg.schur(jnp.array([[1.0, 2.0], [0.0, 3.0]]))
@@ -428,7 +449,7 @@ def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
     """
     if output not in ("real", "complex"):
         raise ValueError(f"Expected 'output' to be either 'real' or 'complex', got output={output!r}.")
-    (a,) = promote_inexact("schur", a)
+    a = _as_square_matrices("schur", a, "The input to schur must be a square matrix. Got shape {}.")
     return _schur(a, output)
 
 
@@ -466,10 +487,8 @@ def hessenberg(
       >>> onax.scipy.linalg.hessenberg(jnp.eye(3)).shape
       (3, 3)
     """
-    (a,) = promote_inexact("hessenberg", a)
-    if a.ndim < 2:
-        raise TypeError(f"Input 0 to hessenberg must have rank at least 2, but got shape={a.shape}")
-    require_square("hessenberg", a)
+    refusal = "Argument to Hessenberg reduction must have shape [..., n, n], got shape {}"
+    a = _as_square_matrices("hessenberg", a, refusal)
     if a.shape[-1] == 0:
         return (a, lax.full_like(a, 0)) if calc_q else a
     return _hessenberg(a, calc_q)
@@ -532,7 +551,7 @@ def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Arra
       >>> t.dtype
       dtype('complex64')
     """
-    T, Z = promote_inexact("rsf2csf", T, Z)
+    T, Z = as_inexact(T, Z)
     for name, value in (("T", T), ("Z", Z)):
         if value.ndim < 2 or value.shape[-1] != value.shape[-2]:
             raise ValueError(f"Input '{name}' must be square.")
@@ -654,7 +673,7 @@ def solve_triangular(
     """
     if trans not in _TRANS:
         raise ValueError(f"Invalid 'trans' value {trans}")
-    a, b = promote_inexact("solve_triangular", a, b)
+    a, b = as_inexact(a, b)
     return _solve_triangular(a, b, trans=_TRANS[trans], lower=lower, unit_diagonal=unit_diagonal)
 
 
@@ -694,7 +713,7 @@ def polar(
 
     Raises:
       ValueError: another method or side, or an array of fewer than two axes.
-      NotImplementedError: "qdwh" with m < n for "right", or m > n for "left".
+      NotImplementedError: "qdwh" with m < n for "right", or m >= n for "left".
 
     Examples:
       >>> u, p = onax.scipy.linalg.polar(jnp.array([[0.0, 2.0], [3.0, 0.0]]))
@@ -702,7 +721,7 @@ def polar(
       Array([[3., 0.],
              [0., 2.]], dtype=float32)
     """
-    (a,) = promote_inexact("polar", a)
+    (a,) = as_inexact(a)
     if a.ndim < 2:
         raise ValueError("The input `a` must be at least a 2-D array.")
     if side not in ("right", "left"):
@@ -710,8 +729,11 @@ def polar(
     if method not in ("qdwh", "svd"):
         raise ValueError(f"Unknown polar decomposition method {method}.")
     m, n = a.shape[-2:]
-    if method == "qdwh" and ((side == "right" and m < n) or (side == "left" and m > n)):
-        raise NotImplementedError(f"method='qdwh' needs {'m >= n' if side == 'right' else 'm <= n'}; use method='svd'.")
+    if method == "qdwh" and (m < n if side == "right" else m >= n):
+        raise NotImplementedError(
+            "method='qdwh' only supports mxn matrices where m < n where side='right' and m >= n side='left', got "
+            f"{(m, n)} with {side=}"
+        )
     return _polar(a, side)
 
 
@@ -741,15 +763,15 @@ def eigh_tridiagonal(
       (w, v): ascending eigenvalues (k,) and eigenvectors in the columns of (n, k); or w.
 
     Raises:
-      TypeError: other dtypes.
-      ValueError: `select` is "i", and there is no `select_range`.
+      TypeError: other dtypes, or `e` has another length.
+      ValueError: `select` is "i", and there is no `select_range`, or an empty one.
       NotImplementedError: `select` is "v".
 
     Examples:
       >>> onax.scipy.linalg.eigh_tridiagonal(jnp.zeros(2), jnp.ones(1), eigvals_only=True).round(4)
       Array([-1.,  1.], dtype=float32)
     """
-    d, e = ensure_arraylikes("eigh_tridiagonal", d, e)
+    d, e = jnp.asarray(d), jnp.asarray(e)
     if d.dtype != e.dtype:
         raise TypeError(f"diagonal and off-diagonal values must have same dtype, got {d.dtype} and {e.dtype}")
     if d.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
@@ -760,12 +782,18 @@ def eigh_tridiagonal(
     if select not in ("a", "i", "v"):
         raise ValueError("'select must have a value in {'a', 'i', 'v'}.")
     if select == "v":
-        raise NotImplementedError("eigh_tridiagonal: only select='a' and select='i' are implemented")
+        raise NotImplementedError("eigh_tridiagonal(..., select='v') is not implemented")
+    if select == "i":
+        if select_range is None:
+            raise ValueError("for select='i', select_range must be specified.")
+        low, high = (int(i) for i in select_range)
+        if low > high:
+            raise ValueError("Got empty index range in select_range.")
+    if d.shape[0] > 1 and (d.ndim > 1 or e.shape != (d.shape[0] - 1,)):
+        sums = (*e.shape[:-1], e.shape[-1] + 1) if e.size else e.shape
+        raise TypeError(f"add got incompatible shapes for broadcasting: {d.shape}, {sums}.")
     matrix = jnp.diag(d) + jnp.diag(e, -1) + jnp.diag(jnp.conj(e), 1)
     w, v = jnp.linalg.eigh(matrix, symmetrize_input=False)
     if select == "i":
-        if select_range is None:
-            raise ValueError("eigh_tridiagonal: select='i' needs select_range, the pair of the first and last index")
-        low, high = (int(i) for i in select_range)
         w, v = w[low : high + 1], v[:, low : high + 1]
     return w if eigvals_only else (w, v)

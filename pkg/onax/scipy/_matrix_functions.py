@@ -23,7 +23,7 @@ from onax.lax import linalg as factors
 from onax.numpy._decompositions import adjoint
 from onax.numpy._promotion import promote_dtypes_inexact
 from onax.numpy._solvers import require_square
-from onax.scipy._linalg import promote_inexact, schur, solve_triangular
+from onax.scipy._linalg import as_inexact, promote_inexact, schur, solve_triangular
 
 # Pade's approximation of exp of degree (7 for float32, 13 for float64), its coefficients, and the norm up to which it
 # is right: Higham, "The scaling and squaring method for the matrix exponential revisited" (2005).
@@ -100,9 +100,9 @@ def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 1
     """
     (a,) = promote_inexact("expm", A)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise ValueError(f"Expected A to be a (batched) square matrix, got {a.shape=}.")
+        raise ValueError(f"Expected A to be a (batched) square matrix, got A.shape={a.shape}.")
     if a.dtype.name not in ("float32", "float64", "complex64", "complex128"):
-        raise TypeError(f"A.dtype={a.dtype} is not supported by expm; convert to float32 first.")
+        raise TypeError(f"A.dtype={a.dtype} is not supported.")
     function: Callable[..., Any] = partial(_expm, upper_triangular=upper_triangular, max_squarings=max_squarings)
     for _ in range(a.ndim - 2):
         function = vmap(function)
@@ -149,7 +149,7 @@ def expm_frechet(
       Array([[1., 0.],
              [0., 1.]], dtype=float32)
     """
-    a, e = promote_inexact("expm_frechet", A, E)
+    a, e = as_inexact(A, E)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(f"expected A to be a (batched) square matrix, got A.shape={a.shape}")
     if e.ndim < 2 or e.shape[-1] != e.shape[-2]:
@@ -245,13 +245,18 @@ def funm(A: ArrayLike, func: Callable[..., Any], disp: bool = True) -> Array | t
     Returns:
       Complex array of shape (n, n), or (array, error).
 
+    Raises:
+      ValueError: the matrix is not square.
+      TypeError: it is one of integers.
+
     Examples:
       >>> onax.scipy.linalg.funm(jnp.diag(jnp.array([2.0, 3.0])), lambda w: w**2).real.round(4)
       Array([[4., 0.],
              [0., 9.]], dtype=float32)
     """
-    (a,) = promote_inexact("funm", A)
-    require_square("funm", a)
+    a = jnp.asarray(A)
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        raise ValueError("expected square array_like input")
     t, z = schur(a, output="complex")
     f = _funm_triangular(t, func(jnp.diag(t)))
     out = jnp.matmul(jnp.matmul(z, f), adjoint(z))
@@ -272,14 +277,14 @@ def solve_sylvester(A: ArrayLike, B: ArrayLike, C: ArrayLike, *, method: str = "
     """Returns the solution X of A X + X B = C, by Schur forms.
 
     Args:
-      A: (m, m).
-      B: (n, n).
-      C: (m, n).
+      A: (..., m, m).
+      B: (..., n, n).
+      C: (..., m, n); leading axes broadcast.
       method: "schur" (the default) or "eigen"; both use Schur forms.
       tol: the smallest sum of an eigenvalue of A and one of B that counts as not 0; default 1e-8.
 
     Returns:
-      Array of shape (m, n); NaN where the solution is not unique.
+      Array of shape (..., m, n); NaN where the solution is not unique.
 
     Raises:
       ValueError: shapes that do not fit, or another method.
@@ -290,12 +295,20 @@ def solve_sylvester(A: ArrayLike, B: ArrayLike, C: ArrayLike, *, method: str = "
       Array([[1., 1.],
              [1., 1.]], dtype=float32)
     """
-    a, b, c = promote_inexact("solve_sylvester", A, B, C)
-    m, n = c.shape
-    if a.shape != (m, m) or b.shape != (n, n):
-        raise ValueError(f"Incompatible shapes for Sylvester equation: A: {a.shape}, B: {b.shape}, C: {c.shape}")
+    a, b, c = as_inexact(A, B, C)
+    m, n = c.shape[-2:]
+    if a.shape[-2:] != (m, m) or b.shape[-2:] != (n, n):
+        raise ValueError(f"Incompatible shapes for Sylvester equation:\nA: {a.shape}\nB: {b.shape}\nC: {c.shape}")
     if method not in ("schur", "eigen"):
-        raise ValueError(f"Unrecognized method {method}. The two valid methods are either 'schur' or 'eigen'.")
+        raise ValueError(f'Unrecognized method {method}. The two valid methods are either "schur" or "eigen".')
+    solve = partial(_solve_sylvester, tol=tol)
+    if a.ndim == b.ndim == c.ndim == 2:
+        return solve(a, b, c)
+    return jnp.vectorize(solve, signature="(m,m),(n,n),(m,n)->(m,n)")(a, b, c)
+
+
+def _solve_sylvester(a, b, c, tol):
+    m, n = c.shape
     r, u = schur(a, output="complex")
     s, v = schur(b, output="complex")
     f = jnp.matmul(jnp.matmul(adjoint(u), c.astype(u.dtype)), v)

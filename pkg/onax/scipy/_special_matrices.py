@@ -178,7 +178,7 @@ def companion(a: ArrayLike) -> Array:
     """
     (a,) = promote_dtypes_inexact(*ensure_arraylikes("companion", a))
     if a.ndim < 1 or a.shape[-1] < 2:
-        raise ValueError(f"The length of `a` along the last axis must be at least 2; got shape {a.shape}")
+        raise ValueError(f"The length of `a` along the last axis must be at least 2; got shape {a.shape}.")
 
     def one(a):
         n = a.shape[0] - 1
@@ -319,7 +319,7 @@ def hilbert(n: int) -> Array:
     """
     n = _check_order("hilbert", n)
     if n < 0:
-        raise TypeError(f"hilbert: n must not be negative, got {n}")
+        raise TypeError(f"iota shape must have every element be nonnegative, got ({n}, 1).")
     i = np.arange(1, n + 1, dtype=np.float64)
     return _constant_matrix(1 / (i[:, None] + i[None, :] - 1))
 

@@ -1,0 +1,70 @@
+"""Calls of exported functions in programs: one equation, whose derivative is the export's `vjp`."""
+
+import numpy as np
+
+from onax._control.custom_vjp import custom_vjp
+from onax._core.jaxpr import jaxprs_in_params
+from onax._core.programs import called_program
+from onax._core.rewrite import inline
+from onax._ground import dims as dim_rules
+from onax._ground.dtypes import float0
+from onax._native.dispatch import Primitive
+
+
+def differentiable_call(exported):
+    """The call on leaves, whose derivative is the export's `vjp`."""
+
+    @custom_vjp
+    def call_exported(*leaves):
+        return tuple(exported_call_p.bind(*leaves, exported=exported))
+
+    def forward(*leaves):
+        return call_exported(*leaves), leaves
+
+    def backward(leaves, cts):
+        pulled = exported.vjp()
+        types = [leaf.aval for leaf in pulled._signature.in_leaves[len(leaves) :]]
+        cts = [np.zeros(ct.shape, float0) if t.dtype == float0 else ct for ct, t in zip(cts, types)]
+        return tuple(differentiable_call(pulled)(*leaves, *cts))
+
+    call_exported.defvjp(forward, backward)
+    return call_exported
+
+
+def _exported_call_abstract(*avals, exported):
+    """Result types of a call inside a traced function; the operands determine the symbolic dimensions."""
+    for value, leaf, label in zip(avals, exported._signature.in_leaves, exported._dim_solver.labels):
+        if value.dtype != leaf.aval.dtype:
+            raise ValueError(
+                f"Dtype mismatch for {label}: expected {leaf.aval.dtype.name} and called with {value.dtype.name}"
+            )
+    sizes = exported._dim_solver.solve([a.shape for a in avals])
+    return tuple(a.update(shape=dim_rules.evaluate_shape(a.shape, sizes)) for a in exported.out_avals)
+
+
+exported_call_p = Primitive(
+    "call_exported",
+    multiple_results=True,
+    impl=lambda *leaves, exported: exported._call_flat(leaves),
+    kernel=lambda *arrays, exported: tuple(x._value for x in exported._call_flat(arrays)),
+    abstract_eval=_exported_call_abstract,
+)
+
+
+def inline_exported_calls(jaxpr):
+    """The program with the programs of exported functions in place of their calls, where these are at hand."""
+
+    def is_in(program):
+        return any(
+            eqn.primitive is exported_call_p or any(is_in(inner) for inner in jaxprs_in_params(eqn.params))
+            for eqn in program.eqns
+        )
+
+    def callee(eqn):
+        if eqn.primitive is exported_call_p:
+            exported = eqn.params["exported"]
+            return None if exported.symbolic_dimensions else exported._program
+        program = called_program(eqn)
+        return program if program is not None and is_in(program) else None
+
+    return inline(jaxpr, callee) if is_in(jaxpr) else jaxpr
