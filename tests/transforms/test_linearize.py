@@ -18,7 +18,7 @@ def test_primal_operations_run_at_once_and_tangents_are_recorded():
 
     def f(x, y):
         s = jnp.sin(x)
-        seen.append(float(s[0]))
+        seen.append(s[0].item())
         return [s * y, y + 1, 2.0]
 
     found = linearize_flat(f, [X, X], [True, False])
