@@ -35,7 +35,7 @@ def test_tracers_know_the_values_of_primals():
     jax.jvp(lambda x: (seen.append((x.item(), bool(x > 1))), x)[1], (2.0,), (1.0,))
     assert seen == [(2.0, True)]
     with pytest.raises(jax.errors.ConcretizationTypeError, match="argument x"):
-        jax.jit(lambda x: jax.jvp(float, (x,), (1.0,)))(2.0)
+        jax.jit(lambda x: jax.jvp(int, (x,), (1.0,)))(2.0)
 
 
 PROGRAM = jax.make_jaxpr(lambda x, y: (x * y, jnp.sin(x), y.astype(int)))(X, X)
