@@ -9,7 +9,8 @@ from onax.extend.core import primitives
 def test_names_are_those_of_primitives():
     found = {name: getattr(primitives, name) for name in primitives.__all__}
     assert len(found) > 150
-    assert [name for name, p in found.items() if not (name.endswith("_p") and isinstance(p, Primitive))] == []
+    functions = [name for name, p in found.items() if not (name.endswith("_p") and isinstance(p, Primitive))]
+    assert functions == ["create_call_primitive", "eval_jaxpr_transpose", "register_call_primitive_rules"]
     for name in "add mul dot_general scan while cond cholesky random_bits sort".split():
         assert found[f"{name}_p"].name == name
     assert found["add_jaxvals_p"].name == "add_any"
@@ -30,5 +31,5 @@ def test_calls_of_programs():
 
 
 def test_which_primitives_are_calls_alone():
-    found = {name for name in primitives.__all__ if getattr(primitives, name).call_primitive}
+    found = {name for name in primitives.__all__ if getattr(getattr(primitives, name), "call_primitive", False)}
     assert found == {"call_p", "closed_call_p"}
