@@ -221,12 +221,6 @@ REASONS = (
         "integers name no axis here; JAX takes them for axes of a number of its own",
     ),
     (
-        "nn\\.dot_product_attention",
-        "f .*",
-        "ValueError, (TypeError|accepted) in JAX",
-        "a query of rank 2 is refused; JAX lets it through, though it documents ranks 3 and 4",
-    ),
-    (
         "ad_checkpoint\\.checkpoint_name",
         ".*",
         "TypeError, accepted in JAX",

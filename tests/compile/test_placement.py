@@ -45,7 +45,7 @@ PLACED = {  # name: (function, device, committed)
     "update": (lambda: x1.at[0].set(5.0), 1, True),
     "update at array": (lambda: x.at[i1].set(5.0), 1, True),
     "zeros_like": (lambda: jnp.zeros_like(x1), 1, True),
-    "zeros_like of another rank": (lambda: jnp.zeros_like(x1, shape=()), 0, False),
+    "zeros_like of another rank": (lambda: jnp.zeros_like(x1, shape=()), 1, True),
     "grad": (lambda: jax.grad(lambda a: jnp.sum(a * a))(x1), 1, True),
     "vmap": (lambda: jax.vmap(jnp.sin)(x1), 1, True),
     "jit": (lambda: jax.jit(lambda a, b: a + b)(x, x1), 1, True),

@@ -70,7 +70,6 @@ FAULTS = [
     (lambda: setattr(P("x"), "reduced", 1), AttributeError, "cannot assign to field 'reduced'"),
     (lambda: setattr(GRID, "axis_names", 1), AttributeError, "cannot assign to field 'axis_names'"),
     (lambda: delattr(GRID, "axis_names"), AttributeError, "cannot delete field 'axis_names'"),
-    (lambda: Mesh([1, 2], ("x",)), AttributeError, "'int' object has no attribute 'id'"),
     (lambda: AbstractMesh((2,), ("x", "y")), ValueError, "argument 1 has length 1 but argument 0 has length 2"),
     (lambda: make_mesh((-1,), ("x",)), ValueError, "must equal the product of mesh_shape"),
 ]  # fmt: skip

@@ -49,7 +49,8 @@ def test_names_are_exported(name):
     source = Path(module.__file__)
     stub = source.with_suffix(".pyi")
     there = {n for n in names_of_jax(name) if not isinstance(getattr(module, n, types), types.ModuleType)}
-    missing = there - exported(stub if stub.exists() else source)
+    found = exported(stub if stub.exists() else source)
+    missing = set() if "__getattr__" in found else there - found
     assert not missing, f"type checkers refuse {name}.{min(missing)}: list it in `__all__`"
 
 

@@ -82,6 +82,7 @@ def checkpoint(
 
     Raises:
       NotImplementedError: `concrete` is given.
+      TypeError: `prevent_cse` is neither a bool nor a tuple of bools.
 
     Examples:
       >>> f = onax.checkpoint(lambda x: jnp.sin(jnp.sin(x)))

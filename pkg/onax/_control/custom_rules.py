@@ -12,7 +12,13 @@ from onax._ground.typing import Arguments, Result
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from onax._prims.elementwise import stop_gradient_p
-from onax._transforms.flatten import argument_names, debug_info, fun_name, fun_signature
+from onax._transforms.flatten import (
+    argument_names,
+    debug_info,
+    fun_name,
+    fun_signature,
+    infer_argnums_and_argnames,
+)
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 
 
@@ -29,8 +35,15 @@ class CustomFunction(Generic[Arguments, Result]):
     ) -> None:
         functools.update_wrapper(self, fun)
         self.fun = fun
-        self.nondiff_argnums = tuple(nondiff_argnums)
-        self.nondiff_argnames = tuple(nondiff_argnames)
+        without: set[int] = set()
+        if nondiff_argnames:
+            signature = fun_signature(fun)
+            if signature is None:
+                raise TypeError(f"{self.kind}: {fun_name(fun)} has no signature: use nondiff_argnums")
+            without.update(infer_argnums_and_argnames(signature, None, nondiff_argnames)[0])
+        if nondiff_argnums:  # an array of several has no truth value
+            without.update(nondiff_argnums)
+        self.nondiff_argnums = tuple(sorted(without))
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
@@ -178,9 +191,6 @@ def flatten_call(custom, args, kwargs):
     """(Call, flat differentiated arguments); raises TypeError for arguments that are not arrays or have no position."""
     args = resolve_arguments(custom.fun, custom.kind, args, kwargs)
     fixed = {n % len(args) for n in custom.nondiff_argnums}
-    signature = fun_signature(custom.fun)
-    if custom.nondiff_argnames and signature is not None:
-        fixed |= {i for i, name in enumerate(signature.parameters) if name in custom.nondiff_argnames}
     if custom.kind == "custom_vjp" and fixed:
         _refuse_tracers([args[i] for i in fixed])
     elif fixed:

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from onax._core.axes import manual_axes
 from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec, entered_mesh, get_abstract_mesh, mesh_of_specs
 from onax._core.paths import broadcast_prefix, prefix_errors
 from onax._core.sharding import NamedSharding, names_in
@@ -40,7 +41,7 @@ def mesh_for(mesh, leaves):
         raise ValueError("The context mesh cannot be empty. Use `jax.set_mesh(mesh)` to enter into a mesh context")
     if not isinstance(mesh, AbstractMesh):
         entered = entered_mesh()
-        if not entered.empty and entered != mesh.abstract_mesh:
+        if not entered.empty and not manual_axes() and entered != mesh.abstract_mesh:
             raise ValueError(f"The context mesh {entered} should match the mesh passed to shard_map {mesh}")
         return mesh
     concrete = mesh_of_specs()

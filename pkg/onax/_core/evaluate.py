@@ -62,6 +62,9 @@ def eval_jaxpr(jaxpr: Any, consts: Any, *args: Any) -> list[Any]:
     Returns:
       A list of arrays.
 
+    Raises:
+      ValueError: another number of arguments than the program takes.
+
     Examples:
       >>> program = onax.make_jaxpr(lambda x: 2 * x)(1.0)
       >>> onax.core.eval_jaxpr(program.jaxpr, program.consts, 3.0)

@@ -337,7 +337,7 @@ class Mesh(_Axes):
         if any(name is None for name in names):
             raise ValueError(f"Mesh axis names cannot be None. Got: {names}")
         types = _axis_types("Mesh", axis_types, names)
-        ids = tuple([None if device is None else device.id for device in grid.flat])
+        ids = tuple([getattr(device, "id", None) for device in grid.flat])
         key = (names, grid.shape, ids, tuple(id(device) for device in grid.flat), types)
         _hash_of("Mesh", *key)
         found = _meshes.get(key)

@@ -234,8 +234,12 @@ class NamedSharding(Sharding):
     __slots__ = ("_memory_kind", "mesh", "spec")
 
     def __init__(self, mesh, spec, *, memory_kind=None):
-        if spec is None:
-            raise TypeError("NamedSharding takes a PartitionSpec as its second argument; got None.")
+        if mesh is None or spec is None:
+            raise TypeError(f"NamedSharding takes a mesh and a PartitionSpec; got {mesh!r} and {spec!r}")
+        if not isinstance(spec, PartitionSpec):
+            raise AttributeError(f"{type(spec).__name__!r} object has no attribute 'partitions': it is no spec")
+        if not isinstance(mesh, (Mesh, AbstractMesh)):
+            raise AttributeError(f"{type(mesh).__name__!r} object has no attribute 'size': it is no mesh")
         self.mesh = mesh
         self.spec = spec
         self._memory_kind = memory_kind
