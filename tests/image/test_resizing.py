@@ -77,3 +77,9 @@ def test_edges_are_repeated_in_any_direction():
     )
     wanted = [0.21875, 1.43055487, 3.15277648, 7.15625286, 8.85995293, 5.66087866]  # JAX's
     np.testing.assert_allclose(moved, wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("scale, translation", [([0.5, 0.5], [0.0]), ([0.5], [0.0, 1.0]), ([], [])])
+def test_each_axis_has_a_scale_and_a_translation(scale, translation):
+    with pytest.raises(AssertionError, match="for each of 1 axes"):
+        image.scale_and_translate(SAMPLES, (6,), (0,), np.float32(scale), np.float32(translation), "linear")

@@ -187,6 +187,7 @@ def scale_and_translate(
     Raises:
       ValueError: "nearest", or shapes of another rank.
       NotImplementedError: the method is "area".
+      AssertionError: not one scale and one translation for each axis.
 
     Examples:
       >>> one = jnp.array([1.0])
@@ -204,6 +205,11 @@ def scale_and_translate(
     dims = [operator.index(d) % image.ndim for d in spatial_dims]
     (image,) = promote_dtypes_inexact(image)
     scale, translation = promote_dtypes_inexact(jnp.asarray(scale), jnp.asarray(translation))
+    if not len(scale) == len(translation) == len(dims):
+        raise AssertionError(
+            f"scale_and_translate takes a scale and a translation for each of {len(dims)} axes; "
+            f"got {len(scale)} and {len(translation)}"
+        )
     return _resample(image, shape, dims, scale, translation, method, antialias, precision)
 
 
