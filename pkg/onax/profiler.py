@@ -118,16 +118,18 @@ class ProfileOptions:
 
     JAX's options for XLA do not exist; setting one raises AttributeError.  The attributes: `host_tracer_level`: 0
     records no spans, 1 annotations, 2 (the default) also what onax does; `python_tracer_level`: 1 (the default) records
-    calls of Python functions, 0 does not.
+    calls of Python functions, 0 does not; `advanced_configuration`: a dictionary of options of other devices' tracers,
+    of which CPUs have none.
 
     Examples:
       >>> options = onax.profiler.ProfileOptions()
       >>> options.python_tracer_level = 0
     """
 
-    __slots__ = ("host_tracer_level", "python_tracer_level")
+    __slots__ = ("advanced_configuration", "host_tracer_level", "python_tracer_level")
 
     def __init__(self):
+        self.advanced_configuration = {}
         self.host_tracer_level = 2
         self.python_tracer_level = 1
 

@@ -1,5 +1,7 @@
 """The values of all devices in a body of shard_map: batched over mesh axes, and shown where a program prints them."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from onax._core import jaxpr as core
@@ -57,15 +59,13 @@ def values_of(region, args, in_specs):
     return ShardValues(region, args, in_specs)
 
 
+@dataclass(slots=True, eq=False)
 class ShardValues:
     """Finds what tracers of a body stand for, by evaluating the equations that are staged so far."""
 
-    __slots__ = ("args", "region", "specs")
-
-    def __init__(self, region, args, in_specs):
-        self.region = region
-        self.args = args
-        self.specs = in_specs
+    region: object
+    args: list
+    specs: list
 
     def text(self, tracer):
         """The value on each device, as JAX prints it."""

@@ -1,5 +1,6 @@
 """The shardings of arguments and results that jit is given."""
 
+import functools
 import re
 
 import numpy as np
@@ -123,6 +124,7 @@ def test_device_put_inside_of_jit(spec):
     x = np.arange(16.0, dtype=np.float32).reshape(4, 4)
     for kind, expected in ("Auto", P("x")), ("Explicit", P(*spec, *[None] * (2 - len(spec)))):
         place = half(0, kind)
-        moved = jax.jit(lambda x: jax.device_put(x, NamedSharding(place.mesh, spec)))(jax.device_put(x, place))
+        put = functools.partial(jax.device_put, device=NamedSharding(place.mesh, spec))
+        moved = jax.jit(put)(jax.device_put(x, place))
         assert moved.sharding == NamedSharding(place.mesh, expected)
         assert np.array_equal(moved, x)
