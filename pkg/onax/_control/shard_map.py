@@ -28,6 +28,7 @@ from onax._control.shard_map_specs import (
     specs_of_arguments,
     specs_of_results,
 )
+from onax._control.shard_values import run_batched, split_shards, values_of
 from onax._core import jaxpr as core
 from onax._core.axes import AxisData, manual_axes, named_axes_in_scope
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
@@ -51,10 +52,10 @@ from onax._native.tree import tree_leaves, tree_structure, tree_unflatten
 from onax._prims.collectives import psum_p
 from onax._prims.creation import full_like
 from onax._prims.elementwise import div
-from onax._prims.shaping import broadcast_bdim, expand_dims, moveaxis, reshape, shape_of, squeeze, transpose
+from onax._prims.shaping import broadcast_bdim, expand_dims, reshape, shape_of, squeeze, transpose
 from onax._prims.slicing import index_in_dim
 from onax._prims.varying import vary_over
-from onax._transforms.batching import batch_flat, batch_jaxpr
+from onax._transforms.batching import batch_jaxpr
 from onax._transforms.discharge import discharge_refs
 from onax._transforms.flatten import (
     FlatFunction,
@@ -169,22 +170,6 @@ class ManualRegion:
 # ---- one program of all devices
 
 
-def _split_shards(region, x, spec):
-    """Moves the axes over which a value is sharded to the front, in the order of the mesh; returns (value, names)."""
-    shape, positions, new = shape_of(x), {}, []
-    for i, n in enumerate(shape):
-        names = names_in(spec[i]) if i < len(spec) else ()
-        for a in names:
-            positions[a] = len(new)
-            new.append(region.size((a,)))
-        new.append(n // region.size(names))
-    used = [a for a in region.names if a in positions]
-    if not used:
-        return x, ()
-    rest = [i for i in range(len(new)) if i not in positions.values()]
-    return transpose(reshape(x, tuple(new)), (*(positions[a] for a in used), *rest)), tuple(used)
-
-
 def _join_shards(region, x, mapped, spec):
     """Assembles a value from shards along leading `mapped` axes; takes the first along axes not in `spec`."""
     names = [a for entry in spec for a in names_in(entry)]
@@ -203,21 +188,6 @@ def _join_shards(region, x, mapped, spec):
     return reshape(transpose(x, order), tuple(shape)) if n else x
 
 
-def _run_batched(region, k, jaxpr, values, used, mapped):
-    """Runs the body batched over the axes from the k-th on; sets `mapped[k]` to flags of the results mapped over it."""
-    if k == len(region.names):
-        return eval_jaxpr(jaxpr, jaxpr.consts, *values)
-    name = region.names[k]
-    outs, dims = batch_flat(
-        lambda *xs: _run_batched(region, k + 1, jaxpr, xs, used, mapped),
-        AxisData(name, region.sizes[k], of_devices=True),
-        values,
-        [0 if name in u else None for u in used],
-    )
-    mapped[k] = [d is not None for d in dims]
-    return [x if d is None else moveaxis(x, d, 0) for x, d in zip(outs, dims)]
-
-
 def global_program(jaxpr, params):
     """The program on global values that computes a shard_map equation; cached with its body."""
     region = ManualRegion.of(params)
@@ -227,9 +197,9 @@ def global_program(jaxpr, params):
         return jaxpr.cache[key]
 
     def fun(*args):
-        pairs = [_split_shards(region, x, spec) for x, spec in zip(args, in_specs)]
+        pairs = [split_shards(region, x, spec) for x, spec in zip(args, in_specs)]
         mapped = [None] * len(region.names)
-        outs = _run_batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
+        outs = run_batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
         joined = []
         for i, (x, spec) in enumerate(zip(outs, out_specs)):
             own = tuple(a for a, flags in zip(region.names, mapped) if flags[i])
@@ -263,7 +233,7 @@ def stacked_program(region, jaxpr, varying):
         v.aval.update(shape=(*(region.size((a,)) for a in axes), *v.aval.shape)) for v, axes in zip(jaxpr.invars, order)
     ]
     with region.scope(typed=False):
-        program = derive_jaxpr(lambda *args: _run_batched(region, 0, jaxpr, args, order, mapped), avals, jaxpr)
+        program = derive_jaxpr(lambda *args: run_batched(region, 0, jaxpr, args, order, mapped), avals, jaxpr)
     return program, _mapped_axes(region, mapped, len(jaxpr.outvars))
 
 
@@ -405,8 +375,8 @@ def _varying_axes(region, jaxpr, in_specs):
         mapped = [None] * len(region.names)
 
         def fun(*args):
-            pairs = [_split_shards(region, x, spec) for x, spec in zip(args, in_specs)]
-            return _run_batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
+            pairs = [split_shards(region, x, spec) for x, spec in zip(args, in_specs)]
+            return run_batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
 
         trace_to_jaxpr(fun, [region.unshard_aval(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)])
         jaxpr.cache[key] = _mapped_axes(region, mapped, len(jaxpr.outvars))
@@ -574,11 +544,14 @@ def _partial_eval_custom(saveable, unknown, instantiated, eqn):
     return first, second, unknown_out, instantiated_out, stored
 
 
-def stage_body(fun, avals, in_specs, region, debug_info):
-    """Stages a body on shards; returns (jaxpr that takes its constants first, constants)."""
+def stage_body(fun, avals, in_specs, region, debug_info, values=None):
+    """Stages a body on shards; returns (jaxpr that takes its constants first, constants).
+
+    `values` finds what its tracers stand for, where the arguments are known.
+    """
     shard_avals = [region.shard_aval(a, s) for a, s in zip(avals, in_specs)]
     with region.scope():
-        closed = trace_to_jaxpr(fun, shard_avals, debug_info)
+        closed = trace_to_jaxpr(fun, shard_avals, debug_info, values)
     return core.ClosedJaxpr(core.convert_constvars_jaxpr(closed), ()), closed.consts
 
 
@@ -679,7 +652,8 @@ def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
         return [vary_over(as_array(x), region.mentioned_axes(spec)) for x, spec in zip(outs, out_specs)]
 
     sharded, specs = reject(leaves, whole), reject(specs, whole)
-    body, consts = stage_body(fun, [typeof(x) for x in sharded], specs, region, info)
+    values = values_of(region, sharded, specs)
+    body, consts = stage_body(fun, [typeof(x) for x in sharded], specs, region, info, values)
     out_specs = tuple(out_specs)
     specs = (*[REPLICATED] * len(consts), *specs)
     check_distinct(info, sharded, consts)
