@@ -1,19 +1,19 @@
-"""Classes of jax.experimental.hijax, for libraries that define types of values beside arrays and seldom use them.
+"""User-defined operations with a rule for each transformation (VJPHiPrimitive), and classes for types beside arrays.
 
-onax traces arrays alone, so values of such types cannot be arguments of its transformations.
+onax traces arrays alone, so values of the user's own types (HiType) cannot be arguments of its transformations: the
+classes exist for libraries that define such types and seldom use them.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from onax._control.hi_primitive import NO_HITYPES, VJPHiPrimitive
 from onax._core.refs import AbstractRef
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._native.avals import AbstractValue, ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.creation import instantiate_zeros
-
-MESSAGE = "onax has no types of values besides arrays (hijax)"
 
 
 class HiType(AbstractValue):
@@ -28,11 +28,7 @@ class HiPrimitive(Primitive):
     """A primitive on values that are not arrays: it can be defined, and not applied."""
 
     def bind(self, *args, **params):
-        raise NotImplementedError(f"{self.name}: {MESSAGE}")
-
-
-class VJPHiPrimitive(HiPrimitive):
-    """A primitive on values that are not arrays with a derivative of its own: it can be defined, and not applied."""
+        raise NotImplementedError(f"{self.name}: {NO_HITYPES}")
 
 
 class HiPspec:
@@ -159,7 +155,7 @@ def cur_qdd(x: Any) -> NoReturn:
           ...
       NotImplementedError: cur_qdd: onax has no types of values besides arrays (hijax)
     """
-    raise NotImplementedError(f"cur_qdd: {MESSAGE}")
+    raise NotImplementedError(f"cur_qdd: {NO_HITYPES}")
 
 
 __all__ = [
