@@ -28,7 +28,7 @@ _is_internal = source_info.internal_files  # file name -> bool, filled as files 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Frame:
-    """One frame of a traceback, with JAX's field names; lines and columns count from 1 and are 0 if unknown."""
+    """One frame of a traceback, with JAX's field names; lines count from 1, columns from 0, and are 0 if unknown."""
 
     file_name: str
     start_line: int
@@ -230,13 +230,13 @@ def user_frames(limit=5):
 
 
 def resolve(record):
-    """(file, line, column, function) of a record; line and column count from 1, and are 0 where unknown."""
+    """(file, line, column, function) of a record; lines count from 1, columns from 0, and are 0 where unknown."""
     if not record:
         return "<unknown>", 0, 0, ""
     code, target = record.code, record.instruction // 2
     for index, (line, _, column, _) in enumerate(code.co_positions()):
         if index == target:
-            return code.co_filename, line or 0, 0 if column is None else column + 1, code.co_qualname
+            return code.co_filename, line or 0, column or 0, code.co_qualname
     return code.co_filename, code.co_firstlineno, 0, code.co_qualname
 
 
