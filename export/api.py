@@ -39,7 +39,7 @@ from onax._transforms.autodiff import vjp
 from onax._transforms.discharge import discharge_refs
 from onax.export import artifact, external, opsets, shapes, shardings
 from onax.export.artifact import Leaf, Signature
-from onax.export.calls import differentiable_call, inline_exported_calls
+from onax.export.calls import call_on_devices, check_dtype, differentiable_call, inline_exported_calls
 from onax.export.graph import proto
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.lower import driver
@@ -122,12 +122,12 @@ class Exported:
     __slots__ = ("_arrays", "_bytes", "_dim_solver", "_encode", "_entries", "_get_savings", "_get_vjp", "_program",
                  "_session", "_signature", "disabled_safety_checks", "opset")  # fmt: skip
 
-    # what JAX's Exported says of a program for one CPU
-    nr_devices = 1
+    # what JAX's Exported says
+    nr_devices = property(lambda self: shardings.device_count(self._entries))
     platforms = property(lambda self: tuple(self._entries.get(_PLATFORMS, "cpu").split(",")))
     ordered_effects = ()
     unordered_effects = ()
-    calling_convention_version = artifact.FORMAT
+    calling_convention_version = maximum_supported_calling_convention_version
     uses_global_constants = property(lambda self: bool(self._dim_solver.variables))
     in_tree = property(lambda self: self._signature.in_tree)
     out_tree = property(lambda self: self._signature.out_tree)
@@ -228,7 +228,7 @@ class Exported:
     def in_shardings_jax(self, mesh):
         """A NamedSharding on a mesh of the exported axes, or None, for each argument, as the function stated them.
 
-        They are for `jit` and `device_put`: the model itself runs on one device.
+        They are for `jit` and `device_put`, and `call` puts its arguments there: the model itself runs on one device.
         """
         return shardings.of_mesh(self._entries, "in", len(self.in_avals), mesh)
 
@@ -286,7 +286,7 @@ class Exported:
             )
         if any(isinstance(x, Tracer) for x in leaves):
             return self.out_tree.unflatten(differentiable_call(self)(*leaves))
-        return self.out_tree.unflatten(self._call_flat(leaves))
+        return self.out_tree.unflatten(call_on_devices(self, shardings.devices_of(leaves), leaves))
 
     def _call_flat(self, leaves):
         arrays, sizes = [], []
@@ -365,8 +365,7 @@ def _to_buffer(value, aval, label):
     own = typeof(value)
     if aval.dtype == float0 == own.dtype:
         return np.zeros(own.shape, bool)
-    if own.dtype != aval.dtype:
-        raise ValueError(f"Dtype mismatch for {label}: expected {aval.dtype.name} and called with {own.dtype.name}")
+    check_dtype(own, aval, label)
     if isinstance(aval.dtype, ExtendedDType):
         return value._value
     return np.asarray(value, aval.dtype)

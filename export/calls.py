@@ -3,12 +3,53 @@
 import numpy as np
 
 from onax._control.custom_vjp import custom_vjp
+from onax._control.jit_call import call_params, jit_p
 from onax._core.jaxpr import jaxprs_in_params
+from onax._core.meshes import PartitionSpec
 from onax._core.programs import called_program
 from onax._core.rewrite import inline
+from onax._core.sharding import NamedSharding
+from onax._core.trace import as_array, typeof
 from onax._ground import dims as dim_rules
 from onax._ground.dtypes import float0
 from onax._native.dispatch import Primitive
+from onax.export import shardings
+
+
+def check_dtype(own, aval, label):
+    """Raises ValueError unless the type of an argument has the exported dtype."""
+    if own.dtype != aval.dtype:
+        raise ValueError(f"Dtype mismatch for {label}: expected {aval.dtype.name} and called with {own.dtype.name}")
+
+
+def call_on_devices(exported, devices, leaves):
+    """The leaves of the result for arguments that lie on several devices, or on one (`devices` is empty then).
+
+    Where the program is at hand results lie as its jit would place them; else those without a stated sharding are on
+    all devices of the exported mesh.
+    """
+    wanted, entries = exported.nr_devices, exported._entries
+    if wanted != 1 and wanted != max(len(devices), 1):
+        raise ValueError(
+            f"Function {exported.fun_name} was exported for {wanted} devices and is called in a context with "
+            f"{max(len(devices), 1)} devices, which is not allowed."
+        )
+    if not devices:
+        return exported._call_flat(leaves)
+    mesh = shardings.mesh_over(entries, devices)
+    stated = [None] * len(exported.out_avals)
+    if mesh is not None:
+        leaves = shardings.place(leaves, exported.in_shardings_jax(mesh))
+        stated = exported.out_shardings_jax(mesh)
+    if exported._program is None or exported.symbolic_dimensions:
+        everywhere = None if mesh is None else NamedSharding(mesh, PartitionSpec())
+        return shardings.place(exported._call_flat(leaves), [s or everywhere for s in stated])
+    solver = exported._dim_solver
+    for x, leaf, label in zip(leaves, exported._signature.in_leaves, solver.labels):
+        check_dtype(typeof(x), leaf.aval, label)
+    solver.solve([typeof(x).shape for x in leaves])
+    outs = jit_p.bind(*map(as_array, leaves), **call_params(exported._program, exported.fun_name))
+    return shardings.place(outs, stated)
 
 
 def differentiable_call(exported):
@@ -34,10 +75,7 @@ def differentiable_call(exported):
 def _exported_call_abstract(*avals, exported):
     """Result types of a call inside a traced function; the operands determine the symbolic dimensions."""
     for value, leaf, label in zip(avals, exported._signature.in_leaves, exported._dim_solver.labels):
-        if value.dtype != leaf.aval.dtype:
-            raise ValueError(
-                f"Dtype mismatch for {label}: expected {leaf.aval.dtype.name} and called with {value.dtype.name}"
-            )
+        check_dtype(value, leaf.aval, label)
     sizes = exported._dim_solver.solve([a.shape for a in avals])
     return tuple(a.update(shape=dim_rules.evaluate_shape(a.shape, sizes)) for a in exported.out_avals)
 

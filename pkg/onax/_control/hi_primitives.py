@@ -13,10 +13,12 @@ from onax._control.custom_vjp import custom_lin_p
 from onax._core.evaluate import eval_jaxpr
 from onax._core.explicit_axes import with_mapped_axis
 from onax._core.programs import CUSTOM_RULE, Call, programs
+from onax._core.refs import AbstractRef
 from onax._core.trace import as_array, find_cur_trace, set_current_trace, typeof, valid_jaxtype
 from onax._core.zeros import SymbolicZero, Zero, is_undefined_primal
 from onax._ground.dtypes import float0
 from onax._ground.errors import UnexpectedTracerError
+from onax._native.avals import AbstractValue, ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 from onax._prims.creation import instantiate_zeros
@@ -26,6 +28,8 @@ from onax._transforms.autodiff import linear_transpose
 from onax._transforms.flatten import debug_info
 from onax._transforms.staging import DynamicJaxprTrace, hoist_tracers, trace_to_jaxpr
 from onax._transforms.vmap import vmap
+
+NO_HITYPES = "onax has no types of values besides arrays (hijax)"
 
 # ---- gradient accumulators
 
@@ -154,6 +158,9 @@ class VJPHiPrimitive:
             raise AttributeError(f"subclass {type(self)} should not override both `vjp_bwd` and `vjp_bwd_retval`")
         self.in_avals_flat, self.in_tree = tree_flatten(self.in_avals)
         self.out_avals_flat, self.out_tree = tree_flatten(self.out_aval)
+        for aval in (*self.in_avals_flat, *self.out_avals_flat):
+            if isinstance(aval, AbstractValue) and not isinstance(aval, (ShapedArray, AbstractRef)):
+                raise NotImplementedError(f"{type(self).__name__}: {NO_HITYPES}")
         self.__dict__.update(self.params)
         self.check(*self.in_avals)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from onax._control.hi_primitives import (
+    NO_HITYPES,
     GradAccum,
     NullAccum,
     RefAccum,
@@ -26,8 +27,6 @@ from onax._prims.creation import instantiate_zeros
 
 HiPrim = VJPHiPrimitive  # JAX's name since 0.12
 
-MESSAGE = "onax has no types of values besides arrays (hijax)"
-
 
 class HiType(AbstractValue):
     """The type of values that are not arrays."""
@@ -41,7 +40,7 @@ class HiPrimitive(Primitive):
     """A primitive on values that are not arrays: it can be defined, and not applied."""
 
     def bind(self, *args, **params):
-        raise NotImplementedError(f"{self.name}: {MESSAGE}")
+        raise NotImplementedError(f"{self.name}: {NO_HITYPES}")
 
 
 class HiPspec:
@@ -168,7 +167,7 @@ def cur_qdd(x: Any) -> NoReturn:
           ...
       NotImplementedError: cur_qdd: onax has no types of values besides arrays (hijax)
     """
-    raise NotImplementedError(f"cur_qdd: {MESSAGE}")
+    raise NotImplementedError(f"cur_qdd: {NO_HITYPES}")
 
 
 __all__ = [

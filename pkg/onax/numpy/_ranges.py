@@ -313,7 +313,7 @@ def _logspace(start, stop, base, *, num, endpoint, dtype, axis):
     compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop, dtype)))
     start, stop = (to_dtype(x, compute) for x in (start, stop))
     exponents = linspace(start, stop, num=num, endpoint=endpoint, axis=axis)
-    base, exponents = promote_dtypes(base, exponents)
+    base, exponents = promote_shapes("logspace", *promote_dtypes(base, exponents))
     return lax.convert_element_type(lax.pow(base, exponents), dtype)
 
 

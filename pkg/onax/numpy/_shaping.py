@@ -109,7 +109,9 @@ def _target_shape(have, shape):
     rest = dims.prod(tuple(d for i, d in enumerate(shape) if i not in unknown))
     what = f"cannot reshape array of shape {have} (size {total}) into shape {shape}"
     if unknown:
-        if isinstance(rest, int) and isinstance(total, int) and (rest == 0 or total % rest):
+        if not isinstance(rest, int) or not isinstance(total, int):
+            dims.check_divides(total, rest, have, shape)
+        elif rest == 0 or total % rest:
             raise TypeError(
                 f"{what} because the product of specified axis sizes ({rest}) does not evenly divide {total}"
             )
