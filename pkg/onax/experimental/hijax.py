@@ -12,6 +12,7 @@ from onax._core.zeros import Zero, is_undefined_primal
 from onax._native.avals import AbstractValue, ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.creation import instantiate_zeros
+from onax.numpy._ref_views import TransformedRef
 
 MESSAGE = "onax has no types of values besides arrays (hijax)"
 
@@ -173,6 +174,7 @@ __all__ = [
     "HiType",
     "MutableHiType",
     "ShapedArray",
+    "TransformedRef",
     "VJPHiPrimitive",
     "Zero",
     "aval_method",
