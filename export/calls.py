@@ -1,5 +1,8 @@
 """Calls of exported functions in programs: one equation, whose derivative is the export's `vjp`."""
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from onax._control.custom_vjp import custom_vjp
@@ -13,6 +16,7 @@ from onax._core.trace import as_array, typeof
 from onax._ground import dims as dim_rules
 from onax._ground.dtypes import float0
 from onax._native.dispatch import Primitive
+from onax._transforms.abstract import ShapeDtypeStruct, stage
 from onax.export import shardings
 
 
@@ -48,7 +52,7 @@ def call_on_devices(exported, devices, leaves):
     for x, leaf, label in zip(leaves, exported._signature.in_leaves, solver.labels):
         check_dtype(typeof(x), leaf.aval, label)
     solver.solve([typeof(x).shape for x in leaves])
-    outs = jit_p.bind(*map(as_array, leaves), **call_params(exported._program, exported.fun_name))
+    outs = jit_p.bind(*map(as_array, leaves), **call_params(exported._program.jaxpr, exported.fun_name))
     return shardings.place(outs, stated)
 
 
@@ -89,6 +93,43 @@ exported_call_p = Primitive(
 )
 
 
+@dataclass(eq=False)
+class StagedFunction:
+    """The program of an exported function; one with symbolic dimensions is staged again for the types of a call.
+
+    Attributes:
+      fun: the function.
+      static: its static arguments by position.
+      static_names: its static keyword arguments.
+      in_tree: the tree of the other arguments.
+      jaxpr: the program for the types of the export.
+      symbolic: whether it has symbolic dimensions.
+    """
+
+    fun: Any
+    static: dict
+    static_names: dict
+    in_tree: Any
+    jaxpr: Any
+    symbolic: bool
+    others: dict = field(default_factory=dict)
+
+    def for_types(self, avals):
+        """The program for arguments of the given types, which are those of the export up to its dimensions."""
+        shapes = tuple(a.shape for a in avals)
+        if not self.symbolic or shapes == tuple(a.shape for a in self.jaxpr.in_avals):
+            return self.jaxpr
+        if shapes not in self.others:
+            types = [ShapeDtypeStruct(s, a.dtype, weak_type=a.weak_type) for s, a in zip(shapes, self.jaxpr.in_avals)]
+            dynamic, named = self.in_tree.unflatten(types)
+            dynamic, n = iter(dynamic), len(dynamic) + len(self.static)
+            args = [self.static[i] if i in self.static else next(dynamic) for i in range(n)]
+            kwargs = {**named, **self.static_names}
+            program, *_ = stage(self.fun, args, kwargs, tuple(self.static), tuple(self.static_names), "export")
+            self.others[shapes] = inline_exported_calls(program)
+        return self.others[shapes]
+
+
 def inline_exported_calls(jaxpr):
     """The program with the programs of exported functions in place of their calls, where these are at hand."""
 
@@ -100,8 +141,8 @@ def inline_exported_calls(jaxpr):
 
     def callee(eqn):
         if eqn.primitive is exported_call_p:
-            exported = eqn.params["exported"]
-            return None if exported.symbolic_dimensions else exported._program
+            program = eqn.params["exported"]._program
+            return None if program is None else program.for_types([a.aval for a in eqn.invars])
         program = called_program(eqn)
         return program if program is not None and is_in(program) else None
 

@@ -5,6 +5,7 @@ import pytest
 
 import onax as jax
 import onax.numpy as jnp
+from onax._core.rewrite import eliminate_dead_code
 from onax.experimental import hijax
 from onax.experimental.hijax import HiPrim
 
@@ -217,3 +218,41 @@ def test_instances_of_equal_parameters_are_equal():
             super().__init__()
 
     assert Of(1) == Of(1) != Of(2) and hash(Of(1)) == hash(Of(1)) and repr(Of(3)) == "Of[{'n': 3}]" and Of(3).n == 3
+
+
+class First(HiPrim):
+    def __init__(self):
+        self.in_avals, self.out_aval, self.params = (jax.typeof(1.0),), jax.typeof(1.0), {}
+        super().__init__()
+
+    def expand(self, x):
+        return x * 2
+
+
+class Both(HiPrim):
+    def __init__(self):
+        self.in_avals, self.out_aval, self.params = (
+            (jax.typeof(1.0), jax.typeof(1.0)),
+            (jax.typeof(1.0), jax.typeof(1.0)),
+            {},
+        )
+        super().__init__()
+
+    def expand(self, x, y):
+        return x * 2, x * y
+
+    def dce(self, used):
+        return super().dce(used) if used[1] or not used[0] else ((True, False), (True, False), First())
+
+
+def names(jaxpr):
+    return [type(eqn.params["_prim"]).__name__ for eqn in eliminate_dead_code(jaxpr).eqns]
+
+
+def test_the_object_gives_the_operation_for_the_used_results():
+    assert names(jax.make_jaxpr(lambda x, y: Both()(x, y))(1.0, 2.0)) == ["Both"]
+    assert names(jax.make_jaxpr(lambda x, y: Both()(x, y)[1])(1.0, 2.0)) == ["Both"]
+    assert names(jax.make_jaxpr(lambda x, y: (Both()(x, y), x)[1])(1.0, 2.0)) == []
+    first = jax.make_jaxpr(lambda x, y: Both()(x, y)[0])(1.0, 2.0)
+    assert names(first) == ["First"]
+    assert jax.jit(lambda x, y: Both()(x, y)[0])(3.0, 2.0) == 6

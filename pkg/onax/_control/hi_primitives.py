@@ -9,9 +9,10 @@ called, so that it may use Python's control flow.
 
 from dataclasses import dataclass, field
 
-from onax._control.custom_vjp import custom_lin_p
 from onax._core.evaluate import eval_jaxpr
 from onax._core.explicit_axes import with_mapped_axis
+from onax._core.lists import select
+from onax._core.paths import broadcast_prefix
 from onax._core.programs import CUSTOM_RULE, Call, programs
 from onax._core.refs import AbstractRef
 from onax._core.trace import as_array, find_cur_trace, set_current_trace, typeof, valid_jaxtype
@@ -21,10 +22,12 @@ from onax._ground.errors import UnexpectedTracerError
 from onax._native.avals import AbstractValue, ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
+from onax._prims.convert import convert
 from onax._prims.creation import instantiate_zeros
 from onax._prims.elementwise import add
 from onax._prims.shaping import moveaxis, reduce_sum
 from onax._transforms.autodiff import linear_transpose
+from onax._transforms.discharge import discharge_call
 from onax._transforms.flatten import debug_info
 from onax._transforms.staging import DynamicJaxprTrace, hoist_tracers, trace_to_jaxpr
 from onax._transforms.vmap import vmap
@@ -215,6 +218,14 @@ class VJPHiPrimitive:
     def batch_dim_rule(self, axis_data, dims, /):
         """The mapped axes of the result."""
         raise NotImplementedError(f"for vmap support, subclass {type(self)} must implement `batch` or `batch_dim_rule`")
+
+    def dce(self, used_outs):
+        """(used arguments, produced results, the primitive that produces these or None), given which results are used.
+
+        Flags are trees or prefixes of trees.
+        """
+        used = any(_leaves_like(self.out_tree, used_outs, f"the flags of {self}"))
+        return (True, True, self) if used else (False, False, None)
 
     def __repr__(self):
         return f"{type(self).__name__}[{self.params}]"
@@ -419,13 +430,23 @@ def _staged(trace, args, params):
         return params
     if type(trace) is not DynamicJaxprTrace and not any(map(trace.is_own, args)):
         return params
-    prim = params["_prim"]
-    flat = lambda *leaves: _expand(prim, leaves)
-    closed = trace_to_jaxpr(flat, list(map(typeof, args)), debug_info(type(prim).__name__, prim.expand))
-    closed, hoisted = hoist_tracers(closed)
+    return {**params, "jaxpr": _program(params["_prim"], list(map(typeof, args)))}
+
+
+def _program(prim, avals):
+    """The program of the function of a primitive."""
+
+    def flat(*leaves):
+        outs = _expand(prim, leaves)
+        for out, aval in zip(map(typeof, outs), prim.out_avals_flat):
+            if (out.shape, out.dtype) != (aval.shape, aval.dtype):
+                raise TypeError(f"{prim}: `expand` gave a {out.str_short()}, `out_aval` says {aval.str_short()}")
+        return [convert(x, a.dtype, a.weak_type) for x, a in zip(outs, prim.out_avals_flat)]
+
+    closed, hoisted = hoist_tracers(trace_to_jaxpr(flat, avals, debug_info(type(prim).__name__, prim.expand)))
     if hoisted:
         raise UnexpectedTracerError(f"`expand` of {prim} closes over traced values; pass these as arguments")
-    return {**params, "jaxpr": closed}
+    return closed
 
 
 def _expand(prim, leaves):
@@ -438,7 +459,7 @@ def _impl(*args, _prim, jaxpr):
 
 
 def _abstract_eval(*avals, _prim, jaxpr):
-    return list(_prim.out_avals_flat)
+    return list(_prim.out_avals_flat if jaxpr is None else jaxpr.out_avals)
 
 
 def _jvp(primals, tangents, *, _prim, jaxpr):
@@ -455,7 +476,10 @@ def _tangent(out, tangent):
 
 
 def _linearize(nonzeros, *primals, _prim, jaxpr):
-    """By `lin` and `linearized` if there is no backward rule, or one that is made of these."""
+    """By `lin` and `linearized` if there is no backward rule, or one that is made of these.
+
+    With a backward rule an equation that counts as linear in the tangents keeps the residuals of both, for either use.
+    """
     args, nzs = tree_unflatten(_prim.in_tree, primals), tree_unflatten(_prim.in_tree, nonzeros)
     by_lin = _overrides(_prim, "lin") and (not _overrides(_prim, "vjp_fwd") or type(_prim).vjp_fwd is _vjp_fwd_from_lin)
     out, residuals, *rest = (_prim.lin if by_lin else _prim.vjp_fwd)(nzs, *args)
@@ -465,7 +489,8 @@ def _linearize(nonzeros, *primals, _prim, jaxpr):
         flags = [rest[0]] * len(outs)
     elif rest:
         flags = _prim.out_tree.flatten_up_to(rest[0])
-    leaves, tree = tree_flatten(residuals)
+    forward = None if by_lin or not _overrides(_prim, "lin") else _prim.lin(nzs, *args)[1]
+    leaves, tree = tree_flatten((residuals, forward))
     held = [valid_jaxtype(x) and type(x) is not bool for x in leaves]
     fixed = [None if keep else x for x, keep in zip(leaves, held)]
 
@@ -474,24 +499,26 @@ def _linearize(nonzeros, *primals, _prim, jaxpr):
         return tree_unflatten(tree, [next(values) if keep else x for x, keep in zip(fixed, held)])
 
     def push(values, *tangents):
-        tangent = _prim.linearized(restore(values), *tree_unflatten(_prim.in_tree, tangents))
+        tangent = _prim.linearized(restore(values)[0], *tree_unflatten(_prim.in_tree, tangents))
         found = map(_tangent, outs, _prim.out_tree.flatten_up_to(tangent))
         return [t if flag else Zero(typeof(x).to_tangent_aval()) for t, x, flag in zip(found, outs, flags)]
 
-    def bwd(n, *values):
-        cts = [Zero(ct.aval) if isinstance(ct, SymbolicZero) else ct for ct in values[n:]]
-        return _pull_back(_prim, restore(values[:n]), tree_unflatten(_prim.out_tree, cts), nonzeros)
-
     def record(values, *tangents):
         avals = [a.to_tangent_aval() for a in map(typeof, outs)]
-        if all(a.dtype == float0 for a in avals):
+        kept = tuple(flag and a.dtype != float0 for flag, a in zip(flags, avals))
+        if not any(kept):
             return list(map(Zero, avals))
-        params = {"n_residuals": len(values), "bwd": bwd, "out_avals": tuple(avals), "symbolic_zeros": True}
-        params["in_zeros"] = tuple(not flag for flag in nonzeros)
-        given = [t for t in tangents if type(t) is not Zero]
-        found = iter(custom_lin_p.bind(*values, *given, **params))
-        tangents = [Zero(a) if a.dtype == float0 else next(found) for a in avals]
-        return [t if flag else Zero(a) for t, a, flag in zip(tangents, avals, flags)]
+        found = call_hi_primitive_linearized_p.bind(
+            *values,
+            *select(tangents, nonzeros),
+            _prim=_prim,
+            restore=restore,
+            nonzeros=tuple(nonzeros),
+            kept=kept,
+            out_avals=tuple(avals),
+        )
+        found = iter(found)
+        return [next(found) if keep else Zero(a) for keep, a in zip(kept, avals)]
 
     return outs, flags, [as_array(x) for x, keep in zip(leaves, held) if keep], push if by_lin else record
 
@@ -509,6 +536,20 @@ def _batch(axis_data, operands, dims, *, _prim, jaxpr):
     return list(map(as_array, outs)), _prim.out_tree.flatten_up_to(out_dims)
 
 
+def _dce(used, eqn):
+    """Asks the primitive which operands it needs, and for one that has the used results alone."""
+    prim = eqn.params["_prim"]
+    needed, produced, new = prim.dce(tree_unflatten(prim.out_tree, used))
+    if new is None:
+        return ([True] * len(eqn.invars), eqn) if eqn.effects else ([False] * len(eqn.invars), None)
+    needed, produced = broadcast_prefix(needed, prim.in_avals), broadcast_prefix(produced, prim.out_aval)
+    if new is prim:
+        return needed, eqn
+    invars = select(eqn.invars, needed)
+    params = {"_prim": new, "jaxpr": _program(new, [a.aval for a in invars])}
+    return needed, eqn.replace(invars=invars, outvars=select(eqn.outvars, produced), params=params)
+
+
 call_hi_primitive_p = _CallPrimitive(
     "call_hi_primitive",
     multiple_results=True,
@@ -518,7 +559,49 @@ call_hi_primitive_p = _CallPrimitive(
     linearize=_linearize,
     transpose=_transpose,
     batch=_batch,
+    dce=_dce,
     pretty=lambda eqn, names: {"_prim": eqn.params["_prim"]},
     weak=NEVER,
 )
 programs.set(call_hi_primitive_p, Call("jaxpr", CUSTOM_RULE))
+discharge_call(call_hi_primitive_p)
+
+
+# ---- the linear equation
+
+
+def _linearized_impl(*operands, _prim, restore, nonzeros, kept, out_avals):
+    """The tangents of the results, by the rule `linearized`, which raises an error if there is none."""
+    n = len(operands) - sum(nonzeros)
+    given = iter(operands[n:])
+    avals = [a.to_tangent_aval() for a in _prim.in_avals_flat]
+    tangents = [next(given) if flag else Zero(a) for flag, a in zip(nonzeros, avals)]
+    found = _prim.linearized(restore(operands[:n])[1], *tree_unflatten(_prim.in_tree, tangents))
+    found = [Zero(a) if t is None else t for t, a in zip(_prim.out_tree.flatten_up_to(found), out_avals)]
+    return [instantiate_zeros(t) for t in select(found, kept)]
+
+
+def _linearized_transpose(cts, *operands, _prim, restore, nonzeros, kept, out_avals):
+    n = len(operands) - sum(nonzeros)
+    given = iter(cts)
+    full = [next(given) if keep else Zero(a) for keep, a in zip(kept, out_avals)]
+    pulled = _pull_back(_prim, restore(operands[:n])[0], tree_unflatten(_prim.out_tree, full), nonzeros)
+    pulled = zip(select(pulled, nonzeros), operands[n:])
+    return [None] * n + [ct if is_undefined_primal(x) else None for ct, x in pulled]
+
+
+def _refuse(*_, **__):
+    raise TypeError("can't apply forward-mode autodiff (jvp) to a custom_vjp function.")
+
+
+call_hi_primitive_linearized_p = Primitive(
+    "call_hi_primitive_linearized",
+    multiple_results=True,
+    impl=_linearized_impl,
+    abstract_eval=lambda *_, kept, out_avals, **__: select(out_avals, kept),
+    jvp=_refuse,
+    batch=_refuse,
+    transpose=_linearized_transpose,
+    pretty=lambda eqn, names: {"_prim": eqn.params["_prim"]},
+    weak=NEVER,
+)

@@ -24,6 +24,7 @@ from onax._core.zeros import Zero, is_undefined_primal
 from onax._native.avals import AbstractValue, ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.creation import instantiate_zeros
+from onax.numpy._ref_views import TransformedRef
 
 HiPrim = VJPHiPrimitive  # JAX's name since 0.12
 
@@ -185,6 +186,7 @@ __all__ = [
     "NullAccum",
     "RefAccum",
     "ShapedArray",
+    "TransformedRef",
     "VJPHiPrimitive",
     "ValAccum",
     "Zero",

@@ -13,6 +13,7 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import name_error, static_argnames
 from onax._ground import dims
+from onax._ground.errors import InconclusiveDimensionOperation
 from onax._ground.source import stacklevel
 from onax._ground.typing import ArrayLike, Axis, DimSize, Shape, ShardingLike
 from onax._native.array import Array, ArrayImpl
@@ -115,7 +116,13 @@ def _target_shape(have, shape):
             raise TypeError(
                 f"{what} because the product of specified axis sizes ({rest}) does not evenly divide {total}"
             )
-        return tuple(total // rest if i in unknown else d for i, d in enumerate(shape))
+        length = total // rest
+        if not dims.equal(length * rest, total):
+            raise InconclusiveDimensionOperation(
+                f"Cannot divide evenly the sizes of shapes {have} and {shape}. "
+                f"The remainder {total % -rest} should be 0."
+            )
+        return tuple(length if i in unknown else d for i, d in enumerate(shape))
     if not dims.equal(total, rest):
         raise TypeError(f"{what} (size {rest})")
     return shape
@@ -326,7 +333,9 @@ def squeeze(a: ArrayLike, axis: int | Sequence[int] | None = None) -> Array:
     """
     a = ensure_arraylike("squeeze", a)
     if axis is None:
-        axis = tuple(i for i, d in enumerate(a.shape) if type(d) is int and d == 1)
+        if not all(map(dims.is_constant, a.shape)):
+            raise ValueError("jnp.squeeze with axis=None is not supported with shape polymorphism")
+        axis = tuple(i for i, d in enumerate(a.shape) if d == 1)
     return lax.squeeze(a, canonical_axes(static_axes(axis), a.ndim))
 
 
