@@ -482,12 +482,13 @@ def device_memory_profile(backend: str | None = None) -> bytes:
     found: dict[tuple[str, str], list[int]] = {}
     for x in live_arrays(backend):
         for shard in x.addressable_shards:
-            count = found.setdefault((str(typeof(shard.data)), str(shard.device)), [0, 0])
+            kind = typeof(shard.data)
+            count = found.setdefault((str(kind), str(shard.device)), [0, 0])
             count[0] += 1
-            count[1] += shard.data.nbytes
+            count[1] += kind.size * kind.dtype.itemsize
     samples = [
-        pprof.Sample((number, size), ((kind, "", 0),), {"kind": "buffer", "device": device})
-        for (kind, device), (number, size) in found.items()
+        pprof.Sample((number, size), ((text, "", 0),), {"kind": "buffer", "device": device})
+        for (text, device), (number, size) in found.items()
     ]
     return pprof.encode([("allocations", "count"), ("space", "bytes")], samples)
 

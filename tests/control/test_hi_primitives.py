@@ -8,6 +8,7 @@ import onax.numpy as jnp
 from onax._core.rewrite import eliminate_dead_code
 from onax.experimental import hijax
 from onax.experimental.hijax import HiPrim
+from onax.export import export
 
 
 def primitive(avals=1, **rules):
@@ -154,6 +155,11 @@ def test_control_flow_outside_of_programs():
         vjp_bwd_retval=lambda self, x, ct: (2 * ct if x > 0 else 3 * ct,),
     )
     assert jax.grad(f)(1.0) == 2 and jax.grad(f)(-1.0) == 3
+
+
+def test_exported():
+    exported = export(jax.jit(lambda v: jax.lax.scan(lambda c, x: (c + sine(x), x), 0.0, v)[0]))(V)
+    assert np.allclose(exported.call(V), np.sin(V).sum())
 
 
 def test_expand_is_called_once_for_a_program():

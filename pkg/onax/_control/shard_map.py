@@ -49,9 +49,9 @@ from onax._native import context
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_leaves, tree_structure, tree_unflatten
-from onax._prims.collectives import psum_p
+from onax._prims.collectives import index_along, psum_invariant_p, psum_p
 from onax._prims.creation import full_like
-from onax._prims.elementwise import div
+from onax._prims.elementwise import div, eq, select_n_p
 from onax._prims.shaping import broadcast_bdim, expand_dims, reshape, shape_of, squeeze, transpose
 from onax._prims.slicing import index_in_dim
 from onax._prims.varying import vary_over
@@ -112,6 +112,10 @@ class ManualRegion:
         """The axes over which a value with this spec is sharded."""
         named = {a for entry in spec for a in names_in(entry)}
         return tuple(a for a in self.names if a in named)
+
+    def unreduced_axes(self, spec):
+        """The axes over which a value with this spec is a sum of what the devices have."""
+        return tuple(a for a in self.names if a in spec.unreduced)
 
     def unmentioned_axes(self, spec):
         """The axes over which a value with this spec is not sharded."""
@@ -644,23 +648,45 @@ def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
     region, out_specs, whole = ManualRegion.of(params), [], [spec is None for spec in specs]
 
     def fun(*shards):
-        outs = flat(*merge_lists(whole, shards, select(leaves, whole)))
+        shards = map(functools.partial(_as_partial_sums, region), shards, reject(specs, whole))
+        outs = flat(*merge_lists(whole, list(shards), select(leaves, whole)))
         out_specs[:] = find_out_specs(flat.out_tree, [typeof(x) for x in outs])
+        outs = [_sum_of_parts(region, x, spec) for x, spec in zip(outs, out_specs)]
         if not region.checked:
             return outs
         _check_replicated(region, outs, out_specs, info)
         return [vary_over(as_array(x), region.mentioned_axes(spec)) for x, spec in zip(outs, out_specs)]
 
-    sharded, specs = reject(leaves, whole), reject(specs, whole)
-    values = values_of(region, sharded, specs)
-    body, consts = stage_body(fun, [typeof(x) for x in sharded], specs, region, info, values)
+    sharded, given = reject(leaves, whole), reject(specs, whole)
+    values = values_of(region, sharded, given)
+    body, consts = stage_body(fun, [typeof(x) for x in sharded], given, region, info, values)
     out_specs = tuple(out_specs)
-    specs = (*[REPLICATED] * len(consts), *specs)
+    in_specs = (*[REPLICATED] * len(consts), *given)
     check_distinct(info, sharded, consts)
-    params = {**params, "in_specs": specs, "out_specs": out_specs}
+    params = {**params, "in_specs": in_specs, "out_specs": out_specs}
     pure, pure_params = pure_region(body, params)
     global_program(pure, pure_params)  # raises its error before the function is staged
     return tree_unflatten(flat.out_tree, bind_with_refs(shard_map_p, [*consts, *sharded], {**params, "jaxpr": body}))
+
+
+def _as_partial_sums(region, x, spec):
+    """A shard of a value that is unreduced over axes: parts whose sum it is, of which the first device has all."""
+    axes = region.unreduced_axes(spec)
+    if not axes:
+        return x
+    index = index_along(axes)
+    return select_n_p.bind(eq(index, full_like(index, 0)), full_like(x, 0), x)
+
+
+def _sum_of_parts(region, x, spec):
+    """A result whose parts are to be summed over axes; a value that is the same there already is that sum."""
+    axes = region.unreduced_axes(spec)
+    if region.checked:
+        axes = tuple(a for a in axes if a in varying_axes(typeof(x)))
+    if not axes:
+        return x
+    psum = psum_invariant_p if region.checked else psum_p
+    return psum.bind(as_array(x), axes=axes, axis_index_groups=None)
 
 
 def _check_replicated(region, outs, out_specs, info):
