@@ -151,15 +151,6 @@ def is_dim(d):
     return True
 
 
-def check_divides(total, part, have, shape):
-    """Raises InconclusiveDimensionOperation unless a symbolic size is a multiple of another, for shapes of an array."""
-    if not equal(total % part, 0):
-        raise InconclusiveDimensionOperation(
-            f"Cannot divide evenly the sizes of shapes {have} and {shape}. The remainder mod({total}, - {part}) should "
-            "be 0."
-        )
-
-
 def prod(shape):
     """The product of dimensions; 1 for none."""
     total = 1

@@ -106,16 +106,15 @@ def _target_shape(have, shape):
     if len(unknown) > 1:
         raise TypeError(f"can only specify one unknown axis size with a `-1` value, got {shape}")
     total = dims.prod(have)
-    rest = dims.prod(tuple(d for i, d in enumerate(shape) if i not in unknown))
+    known = tuple(d for i, d in enumerate(shape) if i not in unknown)
+    rest = dims.prod(known)
     what = f"cannot reshape array of shape {have} (size {total}) into shape {shape}"
     if unknown:
-        if not isinstance(rest, int) or not isinstance(total, int):
-            dims.check_divides(total, rest, have, shape)
-        elif rest == 0 or total % rest:
+        if isinstance(rest, int) and isinstance(total, int) and (rest == 0 or total % rest):
             raise TypeError(
                 f"{what} because the product of specified axis sizes ({rest}) does not evenly divide {total}"
             )
-        return tuple(total // rest if i in unknown else d for i, d in enumerate(shape))
+        return tuple(dims.divide_sizes(have, known) if i in unknown else d for i, d in enumerate(shape))
     if not dims.equal(total, rest):
         raise TypeError(f"{what} (size {rest})")
     return shape
