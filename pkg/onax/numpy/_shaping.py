@@ -105,9 +105,8 @@ def _target_shape(have, shape):
     unknown = [i for i, d in enumerate(shape) if type(d) is int and d == -1]
     if len(unknown) > 1:
         raise TypeError(f"can only specify one unknown axis size with a `-1` value, got {shape}")
-    total = dims.prod(have)
     known = tuple(d for i, d in enumerate(shape) if i not in unknown)
-    rest = dims.prod(known)
+    total, rest = dims.prod(have), dims.prod(known)
     what = f"cannot reshape array of shape {have} (size {total}) into shape {shape}"
     if unknown:
         if isinstance(rest, int) and isinstance(total, int) and (rest == 0 or total % rest):
