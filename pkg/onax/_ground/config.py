@@ -78,6 +78,8 @@ class Row:
             return bool(value) if value is not None else self.default
         if value is None:
             return self.default
+        if kind is float and type(value) is int:
+            return float(value)
         if not isinstance(value, kind) or isinstance(value, bool):
             raise ValueError(f"{self.name} takes a value of type {kind.__name__}; got {value!r}.")
         return value
