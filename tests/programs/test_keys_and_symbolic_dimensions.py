@@ -164,5 +164,5 @@ def test_reshape_refuses_sizes_that_may_not_divide():
     of = lambda shape, new: jax.eval_shape(lambda x: x.reshape(new), jax.ShapeDtypeStruct(shape, np.int32)).shape
     assert of((4 * b,), (2, -1)) == (2, 2 * b) and of((b, 5, 6), (2, -1)) == (2, 15 * b)
     for shape, new in (((b,), (2, -1)), ((4 * b,), (-1, 3))):
-        with pytest.raises(InconclusiveDimensionOperation, match=r"Cannot divide evenly .* The remainder mod\(.*"):
+        with pytest.raises(InconclusiveDimensionOperation, match="Cannot divide evenly the sizes of shapes"):
             of(shape, new)

@@ -153,15 +153,6 @@ def is_dim(d):
     return True
 
 
-def check_divides(total, part, have, shape):
-    """Raises InconclusiveDimensionOperation unless a symbolic size is a multiple of another, for shapes of an array."""
-    if not equal(total % part, 0):
-        raise InconclusiveDimensionOperation(
-            f"Cannot divide evenly the sizes of shapes {have} and {shape}. The remainder mod({total}, - {part}) should "
-            "be 0."
-        )
-
-
 def prod(shape):
     """The product of dimensions; 1 for none."""
     total = 1
@@ -293,7 +284,11 @@ def divide_sizes(a, b):
         return n // d
     result = exact_quotient(n, d)
     if result is None:
-        raise InconclusiveDimensionOperation(f"Cannot divide evenly the sizes of shapes {a} and {b}.")
+        result = -(n // -d)  # which JAX computes: constraints may be about it
+        if not equal(result * d, n):
+            raise InconclusiveDimensionOperation(
+                f"Cannot divide evenly the sizes of shapes {a} and {b}. The remainder {n % -d} should be 0."
+            )
     return result
 
 

@@ -13,7 +13,6 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import name_error, static_argnames
 from onax._ground import dims
-from onax._ground.errors import InconclusiveDimensionOperation
 from onax._ground.source import stacklevel
 from onax._ground.typing import ArrayLike, Axis, DimSize, Shape, ShardingLike
 from onax._native.array import Array, ArrayImpl
@@ -106,23 +105,15 @@ def _target_shape(have, shape):
     unknown = [i for i, d in enumerate(shape) if type(d) is int and d == -1]
     if len(unknown) > 1:
         raise TypeError(f"can only specify one unknown axis size with a `-1` value, got {shape}")
-    total = dims.prod(have)
-    rest = dims.prod(tuple(d for i, d in enumerate(shape) if i not in unknown))
+    known = tuple(d for i, d in enumerate(shape) if i not in unknown)
+    total, rest = dims.prod(have), dims.prod(known)
     what = f"cannot reshape array of shape {have} (size {total}) into shape {shape}"
     if unknown:
-        if not isinstance(rest, int) or not isinstance(total, int):
-            dims.check_divides(total, rest, have, shape)
-        elif rest == 0 or total % rest:
+        if isinstance(rest, int) and isinstance(total, int) and (rest == 0 or total % rest):
             raise TypeError(
                 f"{what} because the product of specified axis sizes ({rest}) does not evenly divide {total}"
             )
-        length = total // rest
-        if not dims.equal(length * rest, total):
-            raise InconclusiveDimensionOperation(
-                f"Cannot divide evenly the sizes of shapes {have} and {shape}. "
-                f"The remainder {total % -rest} should be 0."
-            )
-        return tuple(length if i in unknown else d for i, d in enumerate(shape))
+        return tuple(dims.divide_sizes(have, known) if i in unknown else d for i, d in enumerate(shape))
     if not dims.equal(total, rest):
         raise TypeError(f"{what} (size {rest})")
     return shape
