@@ -48,6 +48,9 @@ CASES = {
     "inner slice": (lambda x: (x[1:-1], x[2:5], x[1:-1] + x[:-2] * x[2:]), ["h, 6"]),
     "empty slice": (lambda x: (x[3:2], x[1:-1], x[4:-4]), ["b, 6"]),
     "strided slices": (lambda x: (x[1::2], x[::3], x[::-2], x[3:-2:2], x[-1:1:-1]), ["b, 6"]),
+    "strided backwards": (lambda x: (x[:2:-2], x[x.shape[1] :: -x.shape[1]], x[-2 : -x.shape[0] : -3]), ["b, t"]),
+    "empty backwards": (lambda x: x[-x.shape[1] : -x.shape[1] : -1], ["b, t"]),
+    "bincount": (lambda i: jnp.bincount(jnp.abs(i), length=i.shape[0]), [I32 + "b"]),
     "strided and counted": (lambda x: x[::2] + jnp.arange(0, x.shape[0], 2), ["b"]),
     "set inside": (lambda x: (x.at[1:-1].set(0.0), x.at[::2].add(1.0), x.at[-3:].mul(2.0)), ["b, 6"]),
     "differences": (lambda x: jnp.diff(x, axis=0), ["h, 6"]),
@@ -211,6 +214,7 @@ REFUSED = {
         ValueError,
         "In arange with non-constant arguments all",
     ),
+    "step of 0": (lambda x: jnp.arange(0, x.shape[0], 0), ValueError, "arange has step == 0"),
     "negative padding": (lambda x: jnp.pad(x, (-1, x.shape[0])), ValueError, "negative values"),
 }
 

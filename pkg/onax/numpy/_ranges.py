@@ -124,6 +124,8 @@ def _arange_symbolic(start, stop, step, dtype):
             "In arange with non-constant arguments all of start, stop, and step must be either dimension expressions "
             f"or integers: start={start}, stop={stop}, step={step}"
         )
+    if dims.equal(step, 0):
+        raise ValueError("arange has step == 0")
     extent, stride = (stop - start, step) if step > 0 else (start - stop, -step)
     size = dims.non_negative(dims.floor_div(extent + stride - 1, stride))
     dtype = dtypes.scalar_dtype(int) if dtype is None else dtype

@@ -114,7 +114,7 @@ def _target_shape(have, shape):
             raise TypeError(
                 f"{what} because the product of specified axis sizes ({rest}) does not evenly divide {total}"
             )
-        length = total // rest
+        length = -(total // -rest)  # which JAX computes: constraints may be about it
         if not dims.equal(length * rest, total):
             raise InconclusiveDimensionOperation(
                 f"Cannot divide evenly the sizes of shapes {have} and {shape}. "
