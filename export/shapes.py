@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onax._core.paths import keystr
+from onax._core.paths import broadcast_prefix, keystr, prefix_errors
 from onax._ground import dims as dim_rules
 from onax._ground.dims import SymbolicDim, SymbolicScope, parse_dims
 from onax._ground.errors import ExportError
@@ -144,9 +144,12 @@ def _broadcast_texts(specs, full):
     """One text for each leaf of `full`: a text in the prefix tree applies to all leaves below it."""
     if specs is None or isinstance(specs, str):
         return [specs] * len(tree_flatten(full)[0])
-    prefix, tree = tree_flatten(specs, is_leaf=lambda x: x is None or isinstance(x, str))
-    below = tree.flatten_up_to(full)
-    return [text for text, part in zip(prefix, below) for _ in tree_flatten(part)[0]]
+    if isinstance(specs, list) and isinstance(full, tuple):
+        specs = tuple(specs)
+    is_leaf = lambda x: x is None or isinstance(x, str)
+    for error in prefix_errors(specs, full, is_leaf):
+        raise error("shapes_specs")
+    return broadcast_prefix(specs, full, is_leaf)
 
 
 # --- values of the variables --------------------------------------------------------------------------------------
@@ -237,12 +240,13 @@ class DimSolver:
         for text in self.constraints:
             fault = violation(text, values, self.scope)
             if fault is not None:
-                self._fail(fault, obtained, f"symbolic shape constraint {text}")
+                self._fail(f"{fault}. ", obtained, f"symbolic shape constraint {text}")
 
     def _fail(self, fault, obtained, what="polymorphic shapes specification"):
+        fault = fault if fault.endswith(" ") else f"{fault}."
         specs = ",".join(f"{label}.shape = {_text(s)}" for label, s in zip(self.labels, self.shapes) if s)
         raise ValueError(
-            f"Input shapes do not match the {what}. {fault}. Using the following polymorphic shapes specifications: "
+            f"Input shapes do not match the {what}. {fault} Using the following polymorphic shapes specifications: "
             f"{specs}. Obtained dimension variables: {obtained}."
         )
 

@@ -114,17 +114,17 @@ def _through_slices(x, starts, limits):
 
 
 def slice_(g, x, starts, limits, strides=None):
-    """x[starts[i]:limits[i]:strides[i]] over every axis; bounds are dimensions, strides positive ints."""
+    """x[starts[i]:limits[i]:strides[i]] over every axis; bounds are dimensions, strides positive dimensions."""
     strides = strides or (1,) * x.ndim
     x, starts, limits = _through_slices(x, starts, limits)
     axes = [i for i, d in enumerate(x.shape)
             if not (dim_rules.equal(starts[i], 0) and dim_rules.equal(limits[i], d) and strides[i] == 1)]  # fmt: skip
     if not axes:
         return x
-    shape = [dim_rules.stride_dim(limits[i] - starts[i], 1, strides[i]) if i in axes else d
+    shape = [(limits[i] - starts[i] + strides[i] - 1) // strides[i] if i in axes else d
              for i, d in enumerate(x.shape)]  # fmt: skip
     ends = [_END if dim_rules.equal(limits[i], x.shape[i]) else limits[i] for i in axes]
-    extra = (g.const(axes, INT64), g.const([strides[i] for i in axes], INT64))
+    extra = (g.const(axes, INT64), g.shape_const([strides[i] for i in axes]))
     if axes == list(range(x.ndim)) and all(strides[i] == 1 for i in axes):
         extra = ()
     elif all(strides[i] == 1 for i in axes):

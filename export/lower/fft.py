@@ -10,6 +10,7 @@ The other direction: `pkg/onax/onnx/fft.py`.
 
 import numpy as np
 
+from onax._ground import dims
 from onax._prims._matrices import matmul
 from onax._prims.convert import convert
 from onax._prims.elementwise import conj, mul, real
@@ -32,7 +33,7 @@ def _is_power_of_two(n):
 
 @lowers(fft_p, components=True)
 def _fft(g, out, x, *, fft_type, fft_lengths):
-    known = type(x) is not tuple or all(isinstance(d, int) for d in x[0].shape)
+    known = type(x) is not tuple or all(isinstance(d, int) for d in x[0].shape[-len(fft_lengths) :])
     if not known or not all(isinstance(n, int) for n in fft_lengths):
         refuse(g, "fft along axes of unknown length has no ONNX form.")
     is_plain = fft_type in (FftType.FFT, FftType.IFFT) and len(fft_lengths) == 1
@@ -50,7 +51,7 @@ def _emit_dft(g, x, inverse):
     shape, dtype = x[0].shape, x[0].dtype
     last = len(shape)
     pairs = ops.concat(g, [ops.unsqueeze(g, part, (last,)) for part in x], last)
-    flat = ops.reshape(g, pairs, (int(np.prod(shape[:-1])), shape[-1], 2))
+    flat = ops.reshape(g, pairs, (dims.prod(shape[:-1]), shape[-1], 2))
     length, result = g.const(np.int64(shape[-1])), (flat.shape, dtype)
     how = {"inverse": 1} if inverse else {}
     if g.opset >= 20:
@@ -141,7 +142,7 @@ def _dft_by_matrix(x, inverse):
     n = x.shape[-1]
     matrix = _roots_of_unity(np.outer(np.arange(n), np.arange(n)), n, inverse, np.complex128)
     matrix = (matrix / n if inverse else matrix).astype(x.dtype)
-    rows = reshape(x, (int(np.prod(x.shape[:-1])), n))
+    rows = reshape(x, (dims.prod(x.shape[:-1]), n))
     return reshape(matmul(rows, matrix, None), x.shape)
 
 

@@ -226,7 +226,7 @@ def _triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_
     beside = tril(a, -1) if lower else triu(a, 1)
 
     def step(k, x):
-        i = k if lower else ew.sub(np.int32(n - 1), k)
+        i = k if lower else ew.sub(convert(n - 1, I32), k)
         value = ew.sub(_take(b, i, -2), matmul(_take(beside, i, -2), x, None))
         if not unit_diagonal:
             value = ew.div(value, _broadcast_like(_take(_take(a, i, -2), i, -1), value))

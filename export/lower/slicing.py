@@ -199,7 +199,7 @@ def _pad_interior(g, x, value, interiors):
         spread += (n, k + 1) if k else (n,)
         pads += (0, k) if k else (0,)
     split = ops.reshape(g, x, apart)
-    holes = g.const([0] * len(pads) + pads, INT64)
+    holes = g.shape_const([0] * len(pads) + pads)
     split = g.node("Pad", split, holes, value, out=(tuple(spread), x.dtype))
     return ops.reshape(g, split, [n * (k + 1) for n, k in zip(x.shape, interiors)])
 

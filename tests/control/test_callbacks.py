@@ -428,3 +428,11 @@ def test_arguments_and_placements_that_callbacks_refuse():
         jax.pure_callback(lambda x: x, ONE, np.float32(1), sharding=3)
     here = jax.sharding.SingleDeviceSharding(jax.devices()[0])
     assert float(jax.pure_callback(lambda x: x, ONE, np.float32(1), sharding=here)) == 1.0
+
+
+def test_debug_callbacks_in_programs_get_no_weak_types():
+    seen = []
+    call = lambda x: jax.debug.callback(lambda x, *, k: seen.append((x.weak_type, k[0].weak_type)), x, k=[x])
+    jax.jit(call)(1.0)
+    call(1.0)
+    assert seen == [(False, False), (True, True)]

@@ -46,3 +46,14 @@ def test_no_series():
 def test_factorials():
     np.testing.assert_allclose([float(fact(n)) for n in range(6)], [1, 1, 2, 6, 24, 120], rtol=1e-5)
     np.testing.assert_allclose(fact(jnp.arange(4)), [1, 1, 2, 6], rtol=1e-5)
+
+
+def test_results_that_are_no_floats_have_derivatives_0():
+    for f in (lambda x: x > 0, lambda x: jnp.sin(x).astype(int)):
+        _, series = jet(f, (1.0,), ((1.0, 2.0),))
+        assert series == [0, 0] and series[0].dtype == jnp.float32
+
+
+def test_one_term_for_all_elements():
+    _, (rate,) = jet(jnp.sin, (jnp.ones(3),), ((1.0,),))
+    assert (rate == jnp.cos(jnp.ones(3))).all()

@@ -38,6 +38,11 @@ def test_args_specs():
     specs = symbolic_args_specs(args, (None, "b, ..."))
     assert repr(specs[0]["w"]) == "ShapeDtypeStruct(shape=(3, 4), dtype=float32)"
     assert repr(specs[1]) == "ShapeDtypeStruct(shape=(b, 3), dtype=int32)"
+    for prefix in (["a, ...", "b, ..."], ({"w": "a, ..."}, "b, ..."), "b, ..."):
+        assert str(symbolic_args_specs(args, prefix)[1].shape) == "(b, 3)"
+    for prefix, difference in (("b", "b", "b"), "lengths of tuple"), ({"w": "b"}, "types"), (("b", ["b"]), "types"):
+        with pytest.raises(ValueError, match=f"pytree structure error: different {difference} at key path"):
+            symbolic_args_specs(args, prefix)
     both = symbolic_args_specs(args, "b, ...")
     assert both[0]["w"].shape[0] == both[1].shape[0]
     assert repr(symbolic_args_specs(2.0, "")) == "ShapeDtypeStruct(shape=(), dtype=float32)"  # of no weak type
@@ -103,7 +108,7 @@ def test_constraints_are_checked():
     solver = solver_for("b, t", constraints=["b >= 4", "t <= b"])
     assert solver.solve([(4, 2)]) == {"b": 4, "t": 2}
     for sizes, text in [((3, 2), "b >= 4. Expected 'b - 4' to"), ((4, 5), "t <= b. Expected '- t \\+ b' to")]:
-        fault = f"constraint {text} be greater or equal to 0, but found -1. Using"
+        fault = f"constraint {text} be greater or equal to 0, but found -1.  Using"
         with pytest.raises(ValueError, match=fault):
             solver.solve([sizes])
     solver = solver_for("b, t", constraints=["mod(b, 2) == 0"])

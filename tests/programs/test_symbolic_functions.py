@@ -48,6 +48,9 @@ CASES = {
     "inner slice": (lambda x: (x[1:-1], x[2:5], x[1:-1] + x[:-2] * x[2:]), ["h, 6"]),
     "empty slice": (lambda x: (x[3:2], x[1:-1], x[4:-4]), ["b, 6"]),
     "strided slices": (lambda x: (x[1::2], x[::3], x[::-2], x[3:-2:2], x[-1:1:-1]), ["b, 6"]),
+    "strided backwards": (lambda x: (x[:2:-2], x[x.shape[1] :: -x.shape[1]], x[-2 : -x.shape[0] : -3]), ["b, t"]),
+    "empty backwards": (lambda x: x[-x.shape[1] : -x.shape[1] : -1], ["b, t"]),
+    "bincount": (lambda i: jnp.bincount(jnp.abs(i), length=i.shape[0]), [I32 + "b"]),
     "strided and counted": (lambda x: x[::2] + jnp.arange(0, x.shape[0], 2), ["b"]),
     "set inside": (lambda x: (x.at[1:-1].set(0.0), x.at[::2].add(1.0), x.at[-3:].mul(2.0)), ["b, 6"]),
     "differences": (lambda x: jnp.diff(x, axis=0), ["h, 6"]),
@@ -127,6 +130,29 @@ CASES = {
     "randint": (lambda x: x + onax.random.randint(KEY(), x.shape, 0, 10), ["b, t"]),
     "categorical": (lambda x: onax.random.categorical(KEY(), x), ["b, 6"]),
     "keys for examples": (lambda x: onax.vmap(_noisy)(onax.random.split(KEY(), x.shape[0]), x), ["b, 6"]),
+    "descending arange": (lambda x: (jnp.arange(x.shape[0], 0, -1), jnp.arange(9, -x.shape[0], -2)), ["b"]),
+    "attention": (lambda x: onax.nn.dot_product_attention(x, x, x), ["b, t, 2, 4"]),
+    "causal attention": (lambda x: onax.nn.dot_product_attention(x, x, x, is_causal=True), ["b, t, 2, 4"]),
+    "attention in a window": (
+        lambda x: onax.nn.dot_product_attention(x, x, x, local_window_size=2),
+        ["b, t, 2, 4"],
+    ),
+    "index_in_dim": (lambda x: lax.index_in_dim(x, x.shape[0] - 1, keepdims=False), ["b, 6"]),
+    "slice_in_dim by": (lambda x: lax.slice_in_dim(x, 0, x.shape[0], 1 + x.shape[0] // 4), ["b, 6"]),
+    "triangle": (lambda x: jnp.tril(jnp.ones((x.shape[0], x.shape[0] + x.shape[1])), k=x.shape[1]), ["b, t"]),
+    "split at": (lambda x: jnp.split(x, (1, x.shape[0] - 1)), ["h, 6"]),
+    "segment_sum": (lambda x, i: onax.ops.segment_sum(x, i, x.shape[1]), ["b, t", I32 + "b"]),
+    "segment_max": (lambda x, i: onax.ops.segment_max(x, i, x.shape[1]), ["b, t", I32 + "b"]),
+    "einsum of three": (lambda x, y, z: jnp.einsum("ab,bc,cd->ad", x, y, z), ["b, 6", "6, t", "t, 4"]),
+    "fft": (lambda x: jnp.abs(jnp.fft.fft(x)), ["b, t, 6"]),
+    "fft of a power of 2": (lambda x: jnp.abs(jnp.fft.fft(x)), ["b, t, 8"]),
+    "pad between": (lambda x: lax.pad(x, 0.0, ((x.shape[0], 1, x.shape[1]), (0, 0, 0))), ["b, t"]),
+    "triangular solve": (
+        lambda a, b: lax.linalg.triangular_solve(
+            jnp.tril(a) + 5 * jnp.eye(a.shape[-1]), b, left_side=False, lower=True
+        ),
+        ["t, t", "b, t"],
+    ),
     "expression": (lambda x: x.reshape(-1, 2).sum(0), ["2*b + 2*t, t"]),
 }
 
@@ -177,6 +203,18 @@ REFUSED = {
         NotImplementedError,
         "axis of non-constant size: b",
     ),
+    "repeat": (
+        lambda x: jnp.repeat(x, x.shape[0], total_repeat_length=8),
+        ValueError,
+        "with a non-constant `repeats` is supported only when `total_repeat_length` is None",
+    ),
+    "sections": (lambda x: jnp.split(x, x.shape[0]), ValueError, "jax.numpy.split with a symbolic number of sections"),
+    "arange of floats": (
+        lambda x: jnp.arange(0.0, x.shape[0]),
+        ValueError,
+        "In arange with non-constant arguments all",
+    ),
+    "step of 0": (lambda x: jnp.arange(0, x.shape[0], 0), ValueError, "arange has step == 0"),
     "negative padding": (lambda x: jnp.pad(x, (-1, x.shape[0])), ValueError, "negative values"),
 }
 

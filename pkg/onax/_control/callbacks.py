@@ -25,6 +25,7 @@ from onax._core.sharding import SingleDeviceSharding
 from onax._core.trace import as_array, set_current_trace, valid_jaxtype
 from onax._ground import dtypes, lazy, source
 from onax._ground.typing import AnyFunction, PyTree
+from onax._native import context
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
@@ -77,9 +78,8 @@ def _pretty(eqn, names):
 
 def _run_callback(callback, arrays, result_avals):
     """The callback's results, as arrays of the stated types."""
-    arrays = [make_array(x._value, x.dtype) if x.weak_type else x for x in arrays]
     with set_current_trace(None):
-        results = [as_array(x) for x in callback(*arrays)]
+        results = [as_array(x) for x in callback(*map(_without_weak_type, arrays))]
     if len(results) != len(result_avals):
         raise RuntimeError(
             f"Mismatched number of outputs from callback. Expected: {len(result_avals)}, Actual: {len(results)}"
@@ -91,7 +91,11 @@ def _run_callback(callback, arrays, result_avals):
                     f"Incorrect output {what} for return value #{i}: Expected: {stated}, Actual: {given}"
                     f"\nThe callback is {callback_location({'callback': callback})}."
                 )
-    return [make_array(x._value, x.dtype) if x.weak_type else x for x in results]
+    return list(map(_without_weak_type, results))
+
+
+def _without_weak_type(x):
+    return make_array(x._value, x.dtype) if x.weak_type else x
 
 
 def _result_types(name, callback, result_shape_dtypes):
@@ -364,8 +368,10 @@ def debug_callback(
                 f"{type(callback)}; see jax.debug.print for printing values"
             )
         dynamic, static, in_tree = _split_statics(args, kwargs)
+        in_program = context.get_trace() is not None
 
         def _flat_callback(*values):
+            values = map(_without_weak_type, values) if in_program else values
             args, kwargs = _merge_statics(in_tree, values, static)
             callback(*args, **kwargs)
             return ()

@@ -705,7 +705,7 @@ def slice_in_dim(
     starts, limits, strides = [0] * len(shape), list(shape), [1] * len(shape)
     starts[axis] = start + size if start < 0 else start
     limits[axis] = limit + size if limit < 0 else limit
-    strides[axis] = operator.index(stride)
+    strides[axis] = dims.as_dim(stride)
     return slice(operand, starts, limits, strides)
 
 
@@ -729,7 +729,7 @@ def index_in_dim(operand: ArrayLike, index: int, axis: int = 0, keepdims: bool =
       Array([2, 5], dtype=int32)
     """
     shape = shape_of(operand)
-    index, axis = operator.index(index), canonical_axis(axis, len(shape))
+    index, axis = dims.as_dim(index), canonical_axis(axis, len(shape))
     size = shape[axis]
     wrapped = index + size if index < 0 else index
     if not 0 <= wrapped < size:

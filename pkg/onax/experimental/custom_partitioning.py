@@ -5,11 +5,26 @@ so that values are those of JAX; the rules are kept and not called.
 """
 
 import functools
+import re
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import lazy
 
 BATCHING = "…"
+_TOKEN = re.compile(r"…\d*|\w+|\S")
+
+
+def _check_factor(name):
+    if not name[0].isalpha():
+        raise ValueError(f"Factor names have to start with a letter, but got '{name[0]}'")
+    for char in name:
+        if not (char.isalnum() or char == "_"):
+            raise ValueError(f"Unknown character '{char}'")
+
+
+def _is_batching(factor):
+    """Whether a factor stands for leading dimensions: an ellipsis, which may have a number."""
+    return factor.startswith(BATCHING) and (factor == BATCHING or factor[1:].isdigit())
 
 
 class CompoundFactor(tuple):
@@ -32,6 +47,9 @@ class CompoundFactor(tuple):
         for factor in factors:
             if not isinstance(factor, str):
                 raise ValueError(f"Each element of CompoundFactor must be a str, but got {type(factor)}")
+            if _is_batching(factor):
+                raise ValueError("Ellipsis can't be used in a compound factor")
+            _check_factor(factor)
         return super().__new__(cls, factors)
 
 
@@ -50,9 +68,13 @@ class ArrayMapping(tuple):
     __slots__ = ()
 
     def __new__(cls, *dim_mappings):
-        for d in dim_mappings:
+        for i, d in enumerate(dim_mappings):
             if not isinstance(d, (str, CompoundFactor)):
                 raise ValueError(f"Each element of ArrayMapping must be a str or CompoundFactor, but got {type(d)}")
+            if isinstance(d, str) and not _is_batching(d):
+                _check_factor(d)
+            elif isinstance(d, str) and i:
+                raise ValueError("Ellipsis can only be used at the beginning of a dimension")
         return super().__new__(cls, dim_mappings)
 
 
@@ -67,6 +89,9 @@ class SdyShardingRule:
       permutation_factors: factors whose elements are permuted; default none.
       factor_sizes: sizes of factors that are no dimension of their own.
 
+    Raises:
+      ValueError: a size is missing or not needed, or a factor is not used or is of several kinds.
+
     Examples:
       >>> from onax.experimental import custom_partitioning as cp
       >>> rule = cp.SdyShardingRule((cp.ArrayMapping("i"),), (cp.ArrayMapping("i"),))
@@ -74,6 +99,20 @@ class SdyShardingRule:
 
     def __init__(self, operand_mappings, result_mappings, *, reduction_factors=(), need_replication_factors=(),
                  permutation_factors=(), **factor_sizes):  # fmt: skip
+        whole = {}
+        for d in (d for mapping in (*operand_mappings, *result_mappings) for d in mapping):
+            whole.update(dict.fromkeys([d], True) if isinstance(d, str) else {f: whole.get(f, False) for f in d})
+        for factor in factor_sizes:
+            if factor not in whole:
+                raise ValueError(f"Factor {factor} is not used in the rule, but size is provided")
+        for factor, is_dimension in whole.items():
+            if factor not in factor_sizes and not is_dimension:
+                raise ValueError(f"Factor {factor} is only used in compound factors; must specify its size")
+            if factor in factor_sizes and is_dimension:
+                raise ValueError(f"Factor {factor} represents a whole dimension; do not specify its size")
+        kinds = {"reduction_factors": reduction_factors, "need_replication_factors": need_replication_factors,
+                 "permutation_factors": permutation_factors}  # fmt: skip
+        _check_kinds(kinds, whole)
         self.operand_mappings, self.result_mappings = tuple(operand_mappings), tuple(result_mappings)
         self.reduction_factors, self.need_replication_factors = reduction_factors, need_replication_factors
         self.permutation_factors, self.factor_sizes = permutation_factors, factor_sizes
@@ -89,7 +128,78 @@ class SdyShardingRule:
         return hash(self._key())
 
     def __repr__(self):
-        return f"SdyShardingRule({self.operand_mappings}, {self.result_mappings}, {self.factor_sizes})"
+        kinds = ("reduction_factors", "need_replication_factors", "permutation_factors")
+        special = "".join(f" {kind}={getattr(self, kind)}" for kind in kinds if getattr(self, kind))
+        return f"SdyShardingRule({self.operand_mappings}, {self.result_mappings}, {self.factor_sizes}{special})"
+
+
+def _check_kinds(kinds, used):
+    """Raises ValueError unless the factors of each kind are distinct, used in the rule and of no other kind."""
+    seen = set()
+    for kind, factors in kinds.items():
+        if not isinstance(factors, tuple):
+            raise ValueError(f"{kind} must be a tuple of factors")
+        if len(factors) != len(set(factors)):
+            raise ValueError(f"{kind} contains duplicated factors")
+        for factor in factors:
+            if factor not in used:
+                raise ValueError(f"Factor {factor} in {kind} is not used in the rule")
+            if factor in seen:
+                raise ValueError(
+                    f"Factor {factor} can only be in one of the reduction, need replication, or permutation factor "
+                    "sets."
+                )
+            seen.add(factor)
+
+
+def _parse_rule(rule, options):
+    """The SdyShardingRule of a text such as "i j, j k -> i k"."""
+    if not isinstance(rule, str):
+        raise TypeError(f"rule must be a str, but got {type(rule)}")
+    sizes = {name: size for name, size in options.items() if not name.endswith("_factors")}
+    if not all(isinstance(size, int) for size in sizes.values()):
+        raise TypeError(f"factor_sizes must be a dict of str to int, but got {sizes}")
+    if BATCHING in rule:
+        raise ValueError(f"Unknown character '{BATCHING}'")
+    text = rule.replace("...", BATCHING)
+    if "." in text:
+        raise ValueError("Character '.' must be used inside ellipsis '...'")
+    sides = text.split("->")
+    if len(sides) != 2:
+        raise ValueError(f"There is no -> in rule: '{text}'")
+    return SdyShardingRule(*map(_parse_side, sides), **options)
+
+
+def _parse_side(text):
+    """The ArrayMappings of operands or results."""
+    mappings, dims, group = [], [], None
+    for token in _TOKEN.findall(text):
+        if token.startswith(BATCHING):
+            if group is not None or dims:
+                raise ValueError("Ellipsis can only be used at the beginning of a dimension")
+            dims.append(f"{BATCHING}{int(token[1:] or 0)}")
+        elif token == "(":
+            if group is not None:
+                raise ValueError("Compound factors should be one level, nested brackets are not allowed")
+            group = []
+        elif token == ")":
+            if group is None:
+                raise ValueError("Brackets are not balanced")
+            if len(group) < 2:
+                raise ValueError("Brackets should contain at least two factors")
+            dims.append(CompoundFactor(*group))
+            group = None
+        elif token == ",":
+            mappings.append(ArrayMapping(*dims))
+            dims = []
+        else:
+            if token[0] != "_" and not token[0].isalnum():
+                raise ValueError(f"Unknown character '{token}'")
+            _check_factor(token)
+            (dims if group is None else group).append(token)
+    if group is not None:
+        raise ValueError(f"Brackets are not balanced in rule: '{' '.join(text.split())}'")
+    return (*mappings, ArrayMapping(*dims))
 
 
 class custom_partitioning:
@@ -118,14 +228,16 @@ class custom_partitioning:
                       permutation_factors=(), **factor_sizes):  # fmt: skip
         """States the rules for XLA's partitioner; returns `partition`.
 
-        Raises ValueError if `sharding_rule` is neither a text, a SdyShardingRule nor a function.
+        Raises TypeError if `sharding_rule` is neither a text, a SdyShardingRule nor a function, and ValueError for a
+        text that is no rule.
         """
-        if sharding_rule is not None and not (
-            isinstance(sharding_rule, (str, SdyShardingRule)) or callable(sharding_rule)
-        ):
-            raise ValueError(
-                f"sharding_rule must be a str, a SdyShardingRule or a function that returns one; got {sharding_rule!r}"
-            )
+        options = {"reduction_factors": reduction_factors, "need_replication_factors": need_replication_factors,
+                   "permutation_factors": permutation_factors}  # fmt: skip
+        options = {name: value for name, value in options.items() if value} | factor_sizes
+        if sharding_rule is not None and not isinstance(sharding_rule, SdyShardingRule) and not callable(sharding_rule):
+            sharding_rule = _parse_rule(sharding_rule, options)
+        elif options:
+            raise ValueError(f"Unknown keyword arguments: {options}")
         self.rules = {
             "partition": partition, "infer_sharding_from_operands": infer_sharding_from_operands,
             "propagate_user_sharding": propagate_user_sharding, "decode_shardings": decode_shardings,

@@ -12,7 +12,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import typeof
-from onax._ground.dtypes import is_inexact
+from onax._ground.dtypes import float0, is_inexact
 from onax._ground.typing import AnyFunction
 from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.tree import tree_map, tree_structure
@@ -57,6 +57,7 @@ def jet(fun: AnyFunction, primals: Any, series: Any, factorial_scaled: bool = Tr
     scales = [1 if factorial_scaled else math.factorial(k) for k in range(order + 1)]
     curve = [_curve(x, terms, scales) for x, terms in zip(primals, series)]
     derivatives = _derivatives(fun, order)(*zip(*curve))
+    derivatives = [derivatives[0], *(tree_map(_zeros_of_integers, d) for d in derivatives[1:])]
     scaled = [tree_map(lambda y, s=s: y if s == 1 else y / s, d) for d, s in zip(derivatives, scales)]
     return scaled[0], tree_map(lambda _, *terms: list(terms), *scaled)
 
@@ -69,7 +70,14 @@ def _curve(x, terms, scales):
 
 
 def _convert(term, x):
-    return convert(jnp.asarray(term), x.dtype, typeof(x).weak_type)
+    return convert(jnp.broadcast_to(jnp.asarray(term), x.shape), x.dtype, typeof(x).weak_type)
+
+
+def _zeros_of_integers(derivative):
+    """The derivatives of integers and bools, which jvp gives as float0, as numbers."""
+    if typeof(derivative).dtype != float0:
+        return derivative
+    return lax.full_like(0.0, 0.0, shape=derivative.shape)
 
 
 def _derivatives(fun, order):

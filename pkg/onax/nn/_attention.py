@@ -83,7 +83,9 @@ def _attention_masks(rows, columns, is_causal, window, query_lengths, key_length
     """The masks of allowed positions, which broadcast to [batch, 1, rows, columns]."""
     if is_causal:
         yield jnp.tril(jnp.ones((rows, columns), dtype=bool))[None, None]
-    row, column = np.arange(rows, dtype=np.int32)[:, None], np.arange(columns, dtype=np.int32)[None, :]
+    known = isinstance(rows, int) and isinstance(columns, int)
+    row, column = ((np if known else jnp).arange(n, dtype=np.int32) for n in (rows, columns))
+    row, column = row[:, None], column[None, :]
     if window is not None:
         left, right = _window_reach(window)
         yield jnp.asarray((row <= column + left) & (row >= column - right))[None, None]

@@ -205,6 +205,9 @@ def _order(optimize, count):
     return [(0, 1)] * (count - 1) if optimize is False else optimize
 
 
+_LENGTH = 64  # of symbolic dimensions, where the order of contractions is chosen
+
+
 def _contraction_steps(names, result, operands, optimize):
     """The steps: (operand indices, contracted names, names of the operands, names of the result)."""
     if len(operands) <= 2:
@@ -212,9 +215,8 @@ def _contraction_steps(names, result, operands, optimize):
         return [(indices, set("".join(names)) - set(result), [names[i] for i in indices], result)]
     text = ",".join(names) + "->" + result
     order = _order(optimize, len(operands))
-    _, steps = opt_einsum.contract_path(
-        text, *(x.shape for x in operands), shapes=True, einsum_call=True, optimize=order
-    )
+    shapes = [tuple(d if dims.is_constant(d) else _LENGTH for d in x.shape) for x in operands]
+    _, steps = opt_einsum.contract_path(text, *shapes, shapes=True, einsum_call=True, optimize=order)
     out = []
     for indices, contracted, step, *_ in steps:
         left, _, right = step.partition("->")

@@ -367,7 +367,7 @@ def _triangle(name, m, k, keep_lower):
     m = ensure_arraylike(name, m)
     if m.ndim < 2:
         raise ValueError(f"Argument to jax.numpy.{name} must be at least 2D")
-    k = operator.index(k)
+    k = dims.as_dim(k)
     rows, columns = m.shape[-2:]
     mask = lower_mask(rows, columns, k if keep_lower else k - 1)
     zeros = lax.full_like(m, 0)

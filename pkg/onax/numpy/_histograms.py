@@ -288,7 +288,7 @@ def bincount(
         length = max(minlength, int(concrete.max()) + 1 if concrete.size else 0)
     else:
         length = concrete_or_error(
-            operator.index, length, "The error occurred because of argument 'length' of jnp.bincount."
+            dims.as_dim, length, "The error occurred because of argument 'length' of jnp.bincount."
         )
     if weights is None:
         weights = lax.full((), 1, dtypes.scalar_dtype(int))

@@ -348,7 +348,8 @@ def ascending_bounds(resolved):
     """(start, limit, stride) of the elements in ascending order."""
     start, stop, step, count = resolved
     if dims.is_constant(count) and count == 0:
-        return start if start >= 0 else 0, start if start >= 0 else 0, 1
+        low = start if dims.is_constant(start) and start >= 0 else 0
+        return low, low, 1
     if step > 0:
         return start, stop, step
     return start + (count - 1) * step, start + 1, -step

@@ -203,8 +203,11 @@ def _read_by_slice(x, parsed, wrap):
             bounds = i, i + 1, 1
             dropped.append(entry.axis)
         elif entry.kind == "slice":
+            *_, step, count = entry.value
+            if step < 0 and not dims.equal(step, -1) and not dims.is_constant(count):
+                return None  # where such elements begin in ascending order cannot be compared with the length
             bounds = ascending_bounds(entry.value)
-            if entry.value[2] < 0:
+            if step < 0:
                 flipped.append(entry.axis)
         else:
             continue

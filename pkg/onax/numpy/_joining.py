@@ -12,7 +12,7 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import static_argnames
 from onax._core.trace import Tracer, concrete_or_error
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array
 from onax.numpy._creation import asarray
@@ -313,6 +313,8 @@ def _split(name, ary, sections, axis):
     if isinstance(sections, (tuple, list)) or (isinstance(sections, (np.ndarray, Array)) and sections.ndim > 0):
         cuts = [_section(name, i) for i in sections]
         bounds = [0, *cuts, length]
+    elif isinstance(sections, dims.SymbolicDim):
+        raise ValueError(f"jax.numpy.{name} with a symbolic number of sections is not supported")
     else:
         count = _section(name, sections)
         part, rest = divmod(length, count)
@@ -331,7 +333,7 @@ def _split(name, ary, sections, axis):
 
 def _section(name, value):
     """A number of sections, or an index; of a traced value that is known, also a whole float, as in JAX."""
-    convert = int if isinstance(value, Tracer) else operator.index
+    convert = int if isinstance(value, Tracer) else dims.as_dim
     return concrete_or_error(convert, value, f"in jax.numpy.{name} argument 1")
 
 

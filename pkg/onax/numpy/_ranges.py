@@ -120,8 +120,14 @@ def _arange_symbolic(start, stop, step, dtype):
         start, stop = 0, start
     step = 1 if step is None else step
     if not all(isinstance(x, (int, dims.SymbolicDim)) for x in (start, stop, step)):
-        raise TypeError("arange with symbolic dimensions takes integers and dimensions only")
-    size = dims.non_negative(dims.floor_div(stop - start + step - 1, step))
+        raise ValueError(
+            "In arange with non-constant arguments all of start, stop, and step must be either dimension expressions "
+            f"or integers: start={start}, stop={stop}, step={step}"
+        )
+    if dims.equal(step, 0):
+        raise ValueError("arange has step == 0")
+    extent, stride = (stop - start, step) if step > 0 else (start - stop, -step)
+    size = dims.non_negative(dims.floor_div(extent + stride - 1, stride))
     dtype = dtypes.scalar_dtype(int) if dtype is None else dtype
     out = lax.iota(dtype, size)
     if type(step) is not int or step != 1:

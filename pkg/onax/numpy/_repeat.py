@@ -59,6 +59,11 @@ def repeat(
     if a.ndim == 0:
         a = lax.expand_dims(a, (0,))
     if isinstance(repeats, dims.SymbolicDim) or (total_repeat_length is None and np.ndim(repeats) == 0):
+        if isinstance(repeats, dims.SymbolicDim) and total_repeat_length is not None:
+            raise ValueError(
+                "jnp.repeat with a non-constant `repeats` is supported only when `total_repeat_length` is None. "
+                f"(repeats={repeats} total_repeat_length={total_repeat_length})"
+            )
         if not isinstance(repeats, dims.SymbolicDim):
             repeats = concrete_or_error(operator.index, repeats, _REPEAT_HINT)
         return _repeat_each(a, repeats, axis)

@@ -9,6 +9,7 @@ import onax.numpy as jnp
 from onax import lax
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import concrete_or_error
+from onax._ground import dims
 from onax._ground.typing import ArrayLike, ShardingLike
 from onax._native.array import Array
 from onax._prims.reductions import highest as _highest
@@ -24,8 +25,8 @@ def _segment_reduce(
     data, ids = jnp.asarray(data), jnp.asarray(segment_ids)
     if num_segments is None:
         num_segments = ids.max() + 1
-    num_segments = concrete_or_error(operator.index, num_segments, f"{name}() `num_segments` argument.")
-    if num_segments < 0:
+    num_segments = concrete_or_error(dims.as_dim, num_segments, f"{name}() `num_segments` argument.")
+    if dims.is_constant(num_segments) and num_segments < 0:
         raise ValueError("num_segments must be non-negative.")
     out = jnp.full((num_segments, *data.shape[1:]), start(data.dtype), data.dtype)
     mode = lax.GatherScatterMode.FILL_OR_DROP if mode is None else mode

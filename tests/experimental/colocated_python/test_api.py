@@ -17,7 +17,8 @@ def increment(x):
 def test_calls():
     result = increment(jnp.arange(2))
     assert isinstance(result, jax.Array) and result.tolist() == [1, 2] and increment.__name__ == "increment"
-    assert colocated_cpu_devices(jax.devices()) == tuple(jax.devices())
+    assert colocated_cpu_devices(jax.devices()) == jax.devices()
+    assert colocated_cpu_devices(tuple(jax.devices())) == tuple(jax.devices())
     mesh = jax.make_mesh((1,), ("x",))
     assert colocated_cpu_devices(mesh) is mesh
 

@@ -17,24 +17,25 @@ from onax._native.tree import tree_leaves, tree_map, tree_structure
 from onax._transforms.transfer import device_put
 
 
-def colocated_cpu_devices(devices_or_mesh: Sequence[Device] | Mesh) -> tuple[Device, ...] | Mesh:
+def colocated_cpu_devices(devices_or_mesh: Sequence[Device] | Mesh) -> Sequence[Device] | Mesh:
     """Returns the CPU devices beside devices.
 
     Args:
       devices_or_mesh: Devices, or a Mesh.
 
     Returns:
-      A tuple of Devices, or a Mesh; CPU devices stand for themselves.
+      A list or tuple of Devices as the argument is, or a Mesh; CPU devices stand for themselves.
 
     Examples:
       >>> from onax.experimental import colocated_python
-      >>> colocated_python.colocated_cpu_devices(onax.devices()) == tuple(onax.devices())
+      >>> colocated_python.colocated_cpu_devices(onax.devices()) == onax.devices()
       True
     """
     if isinstance(devices_or_mesh, Mesh):
         return devices_or_mesh
     cpus = _devices.devices("cpu")
-    return tuple(d if d.platform == "cpu" else cpus[d.id % len(cpus)] for d in devices_or_mesh)
+    found = [d if d.platform == "cpu" else cpus[d.id % len(cpus)] for d in devices_or_mesh]
+    return found if isinstance(devices_or_mesh, list) else tuple(found)
 
 
 def colocated_python(fun: AnyFunction) -> Callable[..., Any]:
