@@ -288,6 +288,26 @@ def divide_sizes(a, b):
     return result
 
 
+def has_size(shape, size):
+    """Whether all dimensions are non-negative ints whose product is `size`."""
+    product = 1
+    for n in shape:
+        if type(n) is not int or n < 0:
+            return False
+        product *= n
+    return product == size
+
+
+def remaining_size(have, shape, total, rest):
+    """The dimension for which `shape` has -1, total / rest; raises InconclusiveDimensionOperation if there is none."""
+    length = -(total // -rest)  # which JAX computes: constraints may be about it
+    if not equal(length * rest, total):
+        raise InconclusiveDimensionOperation(
+            f"Cannot divide evenly the sizes of shapes {have} and {shape}. The remainder {total % -rest} should be 0."
+        )
+    return length
+
+
 def as_dim(d):
     """The dimension as an int or SymbolicDim; raises TypeError for anything else."""
     return d if isinstance(d, SymbolicDim) else operator.index(d)

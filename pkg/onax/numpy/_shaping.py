@@ -13,7 +13,6 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.api_functions import name_error, static_argnames
 from onax._ground import dims
-from onax._ground.errors import InconclusiveDimensionOperation
 from onax._ground.source import stacklevel
 from onax._ground.typing import ArrayLike, Axis, DimSize, Shape, ShardingLike
 from onax._native.array import Array, ArrayImpl
@@ -68,7 +67,7 @@ def reshape(
     if out_sharding is not None:
         return with_out_sharding(out_sharding, reshape, a, shape, order, copy=copy)
     a = ensure_arraylike("reshape", a)
-    if type(shape) is tuple and type(a) is ArrayImpl and order == "C" and copy is None and _has_size(shape, a.size):
+    if type(shape) is tuple and type(a) is ArrayImpl and order == "C" and copy is None and dims.has_size(shape, a.size):
         return a if shape == a.shape else lax.reshape_p.bind(a, new_sizes=shape, dimensions=None, sharding=None)
     if order == "C":
         out = lax.reshape(a, _target_shape(a.shape, shape))
@@ -81,16 +80,6 @@ def reshape(
     else:
         raise ValueError(f"Unexpected value for 'order' argument: {order}.")
     return lax.copy_p.bind(out) if copy and out is a else out
-
-
-def _has_size(shape, size):
-    """Whether all dimensions are non-negative ints whose product is `size`."""
-    product = 1
-    for n in shape:
-        if type(n) is not int or n < 0:
-            return False
-        product *= n
-    return product == size
 
 
 def _target_shape(have, shape):
@@ -114,12 +103,7 @@ def _target_shape(have, shape):
             raise TypeError(
                 f"{what} because the product of specified axis sizes ({rest}) does not evenly divide {total}"
             )
-        length = -(total // -rest)  # which JAX computes: constraints may be about it
-        if not dims.equal(length * rest, total):
-            raise InconclusiveDimensionOperation(
-                f"Cannot divide evenly the sizes of shapes {have} and {shape}. "
-                f"The remainder {total % -rest} should be 0."
-            )
+        length = dims.remaining_size(have, shape, total, rest)
         return tuple(length if i in unknown else d for i, d in enumerate(shape))
     if not dims.equal(total, rest):
         raise TypeError(f"{what} (size {rest})")
