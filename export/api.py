@@ -599,10 +599,9 @@ def _export(
     )
     name = function_name(fun)
     entries = _entries_of(fun, signature, platforms) | shardings.entry_of(options, args, kwargs, out_tree)
-    in_dtypes = [leaf.aval.dtype for leaf in signature.in_leaves]
     before, wishes = opsets.count_operators(graph), frozenset(graph.model.wishes)
     later = {
-        "get_vjp": lambda: _export_vjp(program, in_dtypes, asked, exact, platforms),
+        "get_vjp": lambda: _export_vjp(program, signature.in_leaves, asked, exact, platforms),
         "get_savings": lambda: opsets.savings(before, wishes, lower_at),
         "program": program,
     }
@@ -628,12 +627,12 @@ def _entries_of(fun, signature, platforms):
     return entries | ({_PLATFORMS: ",".join(platforms)} if platforms else {})
 
 
-def _export_vjp(program, in_dtypes, opset, exact, platforms):
-    """The Exported of a program's vector-Jacobian product; `in_dtypes` are the dtypes of the signature's arguments.
+def _export_vjp(program, in_leaves, opset, exact, platforms):
+    """The Exported of a program's vector-Jacobian product; `in_leaves` are the arguments of the signature.
 
     The model takes and returns zeros of bool in the place of float0, for which ONNX has no type.
     """
-    jaxpr = program.jaxpr
+    jaxpr, in_dtypes = program.jaxpr, [leaf.aval.dtype for leaf in in_leaves]
     count = len(jaxpr.in_avals)
     dtypes_in = [primal_tangent_dtype(a.dtype) for a in jaxpr.in_avals]
     dtypes_ct = [primal_tangent_dtype(a.dtype) for a in jaxpr.out_avals]

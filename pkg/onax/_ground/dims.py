@@ -284,12 +284,28 @@ def divide_sizes(a, b):
         return n // d
     result = exact_quotient(n, d)
     if result is None:
-        result = -(n // -d)  # which JAX computes: constraints may be about it
-        if not equal(result * d, n):
-            raise InconclusiveDimensionOperation(
-                f"Cannot divide evenly the sizes of shapes {a} and {b}. The remainder {n % -d} should be 0."
-            )
+        raise InconclusiveDimensionOperation(f"Cannot divide evenly the sizes of shapes {a} and {b}.")
     return result
+
+
+def has_size(shape, size):
+    """Whether all dimensions are non-negative ints whose product is `size`."""
+    product = 1
+    for n in shape:
+        if type(n) is not int or n < 0:
+            return False
+        product *= n
+    return product == size
+
+
+def remaining_size(have, shape, total, rest):
+    """The dimension for which `shape` has -1, total / rest; raises InconclusiveDimensionOperation if there is none."""
+    length = -(total // -rest)  # which JAX computes: constraints may be about it
+    if not equal(length * rest, total):
+        raise InconclusiveDimensionOperation(
+            f"Cannot divide evenly the sizes of shapes {have} and {shape}. The remainder {total % -rest} should be 0."
+        )
+    return length
 
 
 def as_dim(d):

@@ -67,7 +67,7 @@ def reshape(
     if out_sharding is not None:
         return with_out_sharding(out_sharding, reshape, a, shape, order, copy=copy)
     a = ensure_arraylike("reshape", a)
-    if type(shape) is tuple and type(a) is ArrayImpl and order == "C" and copy is None and _has_size(shape, a.size):
+    if type(shape) is tuple and type(a) is ArrayImpl and order == "C" and copy is None and dims.has_size(shape, a.size):
         return a if shape == a.shape else lax.reshape_p.bind(a, new_sizes=shape, dimensions=None, sharding=None)
     if order == "C":
         out = lax.reshape(a, _target_shape(a.shape, shape))
@@ -80,16 +80,6 @@ def reshape(
     else:
         raise ValueError(f"Unexpected value for 'order' argument: {order}.")
     return lax.copy_p.bind(out) if copy and out is a else out
-
-
-def _has_size(shape, size):
-    """Whether all dimensions are non-negative ints whose product is `size`."""
-    product = 1
-    for n in shape:
-        if type(n) is not int or n < 0:
-            return False
-        product *= n
-    return product == size
 
 
 def _target_shape(have, shape):
@@ -105,15 +95,16 @@ def _target_shape(have, shape):
     unknown = [i for i, d in enumerate(shape) if type(d) is int and d == -1]
     if len(unknown) > 1:
         raise TypeError(f"can only specify one unknown axis size with a `-1` value, got {shape}")
-    known = tuple(d for i, d in enumerate(shape) if i not in unknown)
-    total, rest = dims.prod(have), dims.prod(known)
+    total = dims.prod(have)
+    rest = dims.prod(tuple(d for i, d in enumerate(shape) if i not in unknown))
     what = f"cannot reshape array of shape {have} (size {total}) into shape {shape}"
     if unknown:
         if isinstance(rest, int) and isinstance(total, int) and (rest == 0 or total % rest):
             raise TypeError(
                 f"{what} because the product of specified axis sizes ({rest}) does not evenly divide {total}"
             )
-        return tuple(dims.divide_sizes(have, known) if i in unknown else d for i, d in enumerate(shape))
+        length = dims.remaining_size(have, shape, total, rest)
+        return tuple(length if i in unknown else d for i, d in enumerate(shape))
     if not dims.equal(total, rest):
         raise TypeError(f"{what} (size {rest})")
     return shape
