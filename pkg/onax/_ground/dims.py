@@ -313,7 +313,7 @@ def as_dim(d):
     return d if isinstance(d, SymbolicDim) else operator.index(d)
 
 
-_EVALUATORS = {"floordiv": operator.floordiv, "mod": operator.mod, "max": max, "min": min}
+_EVALUATORS = {"floordiv": operator.floordiv, "mod": operator.mod, "max": max_dim, "min": min_dim}
 
 
 def evaluate(d, env):
