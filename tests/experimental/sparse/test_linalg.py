@@ -17,6 +17,8 @@ def test_solutions_and_their_derivatives():
     expected = np.linalg.solve(dense, b)
     np.testing.assert_allclose(solve(a.data, b), expected, rtol=1e-5)
     np.testing.assert_allclose(jax.jit(solve)(a.data, b), expected, rtol=1e-5)
+    bound = sparse.linalg.spsolve_p.bind(a.data, a.indices, a.indptr, b, tol=1e-6, reorder=1)
+    np.testing.assert_allclose(bound, expected, rtol=1e-5)
     by_data, by_b = jax.grad(lambda d, b: jnp.sum(solve(d, b) ** 2), (0, 1))(jnp.asarray(a.data), jnp.asarray(b))
     adjoint = np.linalg.solve(dense.T, 2 * expected)
     np.testing.assert_allclose(by_b, adjoint, rtol=1e-4)

@@ -6,13 +6,14 @@ from onax import lax
 from onax import numpy as jnp
 from onax._control.callbacks import pure_callback
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._core.derived import DerivedPrimitive
 from onax._ground import lazy
 from onax._ground.typing import AnyFunction, ArrayLike
 from onax._native.array import Array
 from onax._transforms.abstract import ShapeDtypeStruct, eval_shape
 from onax.experimental.sparse.bcsr import BCSR
 
-__all__ = ["lobpcg_standard", "spsolve"]
+__all__ = ["lobpcg_standard", "spsolve", "spsolve_p"]
 
 
 def spsolve(data: Array, indices: Array, indptr: Array, b: Array, tol: float = 1e-6, reorder: int = 1) -> Array:
@@ -57,6 +58,9 @@ def spsolve(data: Array, indices: Array, indptr: Array, b: Array, tol: float = 1
         )
 
     return lax.custom_linear_solve(lambda x: matrix @ x, jnp.asarray(b), solve(False), solve(True))
+
+
+spsolve_p = DerivedPrimitive("spsolve", spsolve)
 
 
 def _check_system(data, indices, indptr, b, reorder):
