@@ -53,6 +53,10 @@ def test_what_eigenvalues_need():
         sparse.linalg.lobpcg_standard(lambda x: x[:5], jnp.ones((10, 1)))
     theta, _, steps = sparse.linalg.lobpcg_standard(jnp.diag(jnp.arange(10.0)), jnp.ones((10, 1)), m=2)
     assert steps == 2 and 6 < theta[0] < 9
+    for m, tol in ((1, None), (9, 1e3)):  # a step is made though the residuals are small enough
+        assert sparse.linalg.lobpcg_standard(jnp.eye(10), jnp.ones((10, 1)), m=m, tol=tol)[2] == 1
+    with pytest.raises(ValueError, match=r"A must be \(10, 10\) matrix A, got output \(3, 1\)"):
+        sparse.linalg.lobpcg_standard(jnp.ones((3, 10)), x[:, :1])
 
 
 @pytest.mark.parametrize(

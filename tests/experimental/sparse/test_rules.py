@@ -73,7 +73,7 @@ def test_branches_give_one_layout(branch):
 
 def test_stacked_values():
     m = sparse.BCOO.fromdense(DENSE)
-    last, stacked = sparse.sparsify(lambda x: lax.scan(lambda c, _: (c * 2, c), x, None, length=3))(m)
+    _, stacked = sparse.sparsify(lambda x: lax.scan(lambda c, _: (c * 2, c), x, None, length=3))(m)
     assert (stacked.n_batch, stacked.shape) == (1, (3, 3, 4))
     np.testing.assert_array_equal(stacked.todense(), np.stack([DENSE, 2 * DENSE, 4 * DENSE]))
 

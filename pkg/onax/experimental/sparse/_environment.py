@@ -1,4 +1,4 @@
-"""Arrays as references into a list of buffers, by which sparse ones may share indices: JAX's interface to `sparsify`."""
+"""Arrays as references into a list of buffers, so that sparse ones may share indices: as JAX's `sparsify` has them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple

@@ -116,7 +116,7 @@ def _integer_pow(primitive, x, *, y):
 
 
 @sparse.rule(todense_p)
-def _todense(primitive, x):
+def _todense(primitive, x, *, tree):
     return x.todense()
 
 

@@ -25,7 +25,7 @@ from onax._ground.util import canonicalize_axis
 from onax._native.array import Array
 from onax._transforms.abstract import ShapeDtypeStruct, eval_shape, stage
 from onax._transforms.vmappable import register_vmappable
-from onax.experimental.sparse._base import JAXSparse, example_of, examples_of
+from onax.experimental.sparse._base import JAXSparse, Known, example_of, examples_of
 from onax.experimental.sparse._indexing import bcoo_gather
 from onax.experimental.sparse._layout import (
     bcoo_eliminate_zeros,
@@ -156,13 +156,13 @@ class BCOO(JAXSparse):
             )
 
     def tree_flatten(self):
-        return (self.data, self.indices), self._info
+        return (self.data, self.indices), Known(self._info._asdict())
 
     @classmethod
     def tree_unflatten(cls, aux, children):
         self = object.__new__(cls)  # leaves may be anything while trees are handled
         self.data, self.indices = children
-        self.shape, self.indices_sorted, self.unique_indices = aux
+        self.__dict__.update(aux)
         return self
 
     @classmethod

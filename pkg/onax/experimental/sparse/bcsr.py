@@ -17,7 +17,7 @@ from onax._ground.typing import ArrayLike, DTypeLike, PrecisionLike
 from onax._native.array import Array
 from onax._transforms.vmappable import register_vmappable
 from onax.experimental.sparse import bcoo as _bcoo
-from onax.experimental.sparse._base import JAXSparse, example_of, examples_of
+from onax.experimental.sparse._base import JAXSparse, Known, example_of, examples_of
 from onax.experimental.sparse._layout import broadcast_batch
 from onax.experimental.sparse.bcoo import BCOO
 from onax.experimental.sparse.util import DotDimensionNumbers, Shape, SparseInfo, nfold_vmap
@@ -90,13 +90,13 @@ class BCSR(JAXSparse):
             raise ValueError("indptr shape must match the matrix shape plus 1.")
 
     def tree_flatten(self):
-        return (self.data, self.indices, self.indptr), self._info
+        return (self.data, self.indices, self.indptr), Known(self._info._asdict())
 
     @classmethod
     def tree_unflatten(cls, aux, children):
         self = object.__new__(cls)
         self.data, self.indices, self.indptr = children
-        self.shape, self.indices_sorted, self.unique_indices = aux
+        self.__dict__.update(aux)
         return self
 
     @classmethod
@@ -136,6 +136,8 @@ class BCSR(JAXSparse):
 
     @classmethod
     def _empty(cls, shape, *, dtype=None, index_dtype="int32", n_dense=0, n_batch=0, nse=0):
+        if len(shape) - n_dense - n_batch != 2:
+            raise ValueError("BCSR sparse.empty: must have 2 sparse dimensions.")
         return cls.from_bcoo(
             BCOO._empty(shape, dtype=dtype, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch, nse=nse)
         )

@@ -111,10 +111,10 @@ def lobpcg_standard(A: AnyFunction, X: Array, m: int = 100, tol: ArrayLike | Non
         raise ValueError(f"must have search dim > 0, got {k}")
     if 5 * k >= n:
         raise ValueError(f"expected search dim * 5 < matrix dim (got {5 * k}, {n})")
-    product = eval_shape(apply, ShapeDtypeStruct(X.shape, X.dtype))
+    product = eval_shape(apply, ShapeDtypeStruct((n, 1), X.dtype))
     if product.dtype != X.dtype:
         raise ValueError(f"A, X must have same dtypes (were {product.dtype}, {X.dtype})")
-    if product.shape != X.shape:
+    if product.shape != (n, 1):
         raise ValueError(f"A must be ({n}, {n}) matrix A, got output {product.shape}")
     tol = jnp.finfo(X.dtype).eps if tol is None else tol
 
@@ -138,7 +138,7 @@ def lobpcg_standard(A: AnyFunction, X: Array, m: int = 100, tol: ArrayLike | Non
         return i + 1, found, residuals(*found[:3])[1]
 
     first = best(jnp.asarray(X))[:3]
-    start = (0, (*first, jnp.zeros_like(first[1])), residuals(*first)[1])
+    start = (0, (*first, jnp.zeros_like(first[1])), False)  # one step is made in any case
     i, (theta, x, _, _), _ = lax.while_loop(lambda state: (state[0] < m) & ~state[2], step, start)
     return theta, x, i
 
