@@ -7,7 +7,6 @@ import onax as jax
 import onax.numpy as jnp
 from onax import lax
 from onax.experimental import sparse
-from onax.experimental.sparse import transform
 
 DENSE = np.array([[0, 1.0, 0, -2], [2, 0, 3, 0], [0, 0, 0, 0.5]], np.float32)
 
@@ -66,60 +65,3 @@ def test_refusals(f, words):
     m = sparse.BCOO.fromdense(DENSE)
     with pytest.raises(NotImplementedError, match=words):
         sparse.sparsify(f)(m)
-
-
-def test_tracers():
-    seen = []
-
-    def f(x, y):
-        seen.extend([x, y])
-        square = jax.custom_jvp(lambda x: x**2)
-        square.defjvp(lambda p, t: (p[0] ** 2, 2 * t[0] * p[0]))
-        return {"square": square(x), "product": x @ y, "number": 3.0}
-
-    m, v = sparse.BCOO.fromdense(DENSE), jnp.arange(4.0)
-    traced = sparse.sparsify(f, use_tracer=True)
-    out = traced(m, v)
-    assert all(isinstance(x, sparse.SparseTracer) for x in seen) and repr(seen[0]) == "SparseTracer<float32[3,4]>"
-    np.testing.assert_array_equal(out["square"].todense(), DENSE**2)
-    for call in (traced, jax.jit(traced)):
-        np.testing.assert_allclose(call(m, v)["product"], DENSE @ v)
-    total = lambda data: traced(m._with(data), v)["square"].sum()
-    np.testing.assert_allclose(jax.grad(total)(m.data), 2 * m.data)
-    rows = sparse.BCOO.fromdense(DENSE, n_batch=1)
-    each = jax.vmap(sparse.sparsify(lambda r: (r * 2).sum(), use_tracer=True))
-    np.testing.assert_allclose(each(rows), DENSE.sum(1) * 2)
-    with pytest.raises(NotImplementedError, match="cos is not implemented because"):
-        sparse.sparsify(jnp.cos, use_tracer=True)(m)
-
-
-def test_arrays_in_an_environment():
-    m, rows, dense = sparse.BCOO.fromdense(DENSE), sparse.BCSR.fromdense(DENSE), jnp.ones(2)
-    env = transform.SparsifyEnv()
-    values = transform.arrays_to_spvalues(env, (dense, m, {"rows": rows}))
-    assert values == (
-        transform.SparsifyValue((2,), 0),
-        transform.SparsifyValue((3, 4), 1, 2, None, True, True),
-        {"rows": transform.SparsifyValue((3, 4), 3, 4, 5, rows.indices_sorted, rows.unique_indices)},
-    )
-    assert [values[0].is_dense(), values[1].is_bcoo(), values[2]["rows"].is_bcsr(), values[1].ndim] == [1, 1, 1, 2]
-    back = transform.spvalues_to_arrays(env, values)
-    np.testing.assert_array_equal(back[0], dense)
-    assert isinstance(back[1], sparse.BCOO) and isinstance(back[2]["rows"], sparse.BCSR)
-    np.testing.assert_array_equal(back[2]["rows"].todense(), DENSE)
-    assert transform.spvalues_to_avals(env, values[1]).shape == (3, 4)
-    with pytest.raises(RuntimeError, match="requested indices from spvalue with indices_ref=None"):
-        env.indices(values[0])
-    with pytest.raises(ValueError, match="indices or indices_ref is needed"):
-        env.sparse((2,), jnp.ones(1))
-
-
-@pytest.mark.parametrize("unique", [True, False])
-@pytest.mark.parametrize("f", [jnp.add, jnp.subtract, jnp.multiply])
-def test_arrays_in_an_environment_share_indices(f, unique):
-    m = sparse.BCOO.fromdense(DENSE)
-    env = transform.SparsifyEnv([m.indices, m.data, 2 * m.data])
-    x, y = (env.sparse((3, 4), data_ref=i, indices_ref=0, unique_indices=unique) for i in (1, 2))
-    (out,), _ = transform.sparsify_raw(f)(env, x, y)
-    assert out.indices_ref == 0 or (f is jnp.multiply and not unique)
-    np.testing.assert_array_equal(transform.spvalues_to_arrays(env, out).todense(), f(DENSE, 2 * DENSE))

@@ -1,6 +1,6 @@
 """Arrays as references into a list of buffers, so that sparse ones may share indices: as JAX's `sparsify` has them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from typing import Any, NamedTuple
 
 from onax import numpy as jnp
@@ -124,7 +124,9 @@ class SparsifyEnv:
             self._position(*given)
             for given in (("data", data, data_ref), ("indices", indices, indices_ref), ("indptr", indptr, indptr_ref))
         ]
-        return SparsifyValue(shape, *refs, indices_sorted=indices_sorted, unique_indices=unique_indices)
+        return SparsifyValue(
+            shape, refs[0], refs[1], refs[2], indices_sorted=indices_sorted, unique_indices=unique_indices
+        )
 
     def _position(self, name, buffer, position):
         if buffer is not None:
@@ -240,10 +242,22 @@ def eval_sparse(
       >>> env.data(*eval_sparse(program.jaxpr, program.consts, [env.dense(0.0)], env))
       Array(0., dtype=float32, weak_type=True)
     """
-    arrays, marks = [_array(spenv, value) for value in spvalues], {}
+    arrays, marks = _arrays_that_share(spenv, spvalues)
+    return _add_shared(spenv, _rules.evaluate(jaxpr, consts, arrays), marks)
+
+
+def _arrays_that_share(spenv, spvalues):
+    """The arrays, where those with the same indices are known to share them; position of indices -> mark."""
+    marks: dict[int, object] = {}
+    arrays = [_array(spenv, value) for value in spvalues]
     for x, value in zip(arrays, spvalues):
         if isinstance(x, BCOO):
             x._mark = marks.setdefault(value.indices_ref, object())
+    return arrays, marks
+
+
+def _add_shared(spenv, arrays, marks):
+    """The arrays as SparsifyValues; those with a mark refer to its indices."""
     positions = {mark: position for position, mark in marks.items()}
 
     def add(x):
@@ -253,7 +267,7 @@ def eval_sparse(
         known = {"indices_sorted": x.indices_sorted, "unique_indices": x.unique_indices}
         return spenv.sparse(x.shape, x.data, indices_ref=position, **known)
 
-    return [add(x) for x in _rules.evaluate(jaxpr, consts, arrays)]
+    return [add(x) for x in arrays]
 
 
 def sparsify_raw(f: AnyFunction) -> Callable[..., tuple[list[SparsifyValue], Any]]:
@@ -282,11 +296,58 @@ def sparsify_raw(f: AnyFunction) -> Callable[..., tuple[list[SparsifyValue], Any
     return wrapped
 
 
+class _RulesOnValues(MutableMapping[Any, Callable[..., Any]]):
+    """The rules of `sparsify` in JAX's form, rule(spenv, *spvalues, **params) -> SparsifyValues, by primitives."""
+
+    def __getitem__(self, primitive):
+        if primitive not in _rules.sparse:
+            raise KeyError(primitive)
+
+        def on_values(spenv, *spvalues, **params):
+            arrays, marks = _arrays_that_share(spenv, spvalues)
+            out = _rules.apply(primitive, arrays, params)
+            return _add_shared(spenv, out if primitive.multiple_results else [out], marks)
+
+        return on_values
+
+    def __setitem__(self, primitive, rule):
+        def on_arrays(primitive, *operands, **params):
+            spenv, positions = SparsifyEnv(), {}
+            values = []
+            for x in operands:
+                mark = getattr(x, "_mark", None) or object()
+                position = positions.get(mark)
+                value = (
+                    arrays_to_spvalues(spenv, x) if position is None else _add_shared(spenv, [x], {position: mark})[0]
+                )
+                positions.setdefault(mark, value.indices_ref)
+                values.append(value)
+            out = spvalues_to_arrays(spenv, list(rule(spenv, *values, **params)))
+            return out if primitive.multiple_results else out[0]
+
+        _rules.sparse.set(primitive, on_arrays, replace=True)
+
+    def __delitem__(self, primitive):
+        if primitive not in _rules.sparse:
+            raise KeyError(primitive)
+        _rules.sparse.remove(primitive)
+
+    def __iter__(self):
+        return iter(_rules.sparse)
+
+    def __len__(self):
+        return len(_rules.sparse)
+
+
+# A library adds a rule with `sparse_rules_bcoo[primitive] = rule`; BCSR operands are BCOOs there.
+sparse_rules_bcoo = _RulesOnValues()
+
 __all__ = [
     "SparsifyEnv",
     "SparsifyValue",
     "arrays_to_spvalues",
     "eval_sparse",
+    "sparse_rules_bcoo",
     "sparsify_raw",
     "spvalues_to_arrays",
     "spvalues_to_avals",

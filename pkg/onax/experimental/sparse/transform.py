@@ -20,6 +20,7 @@ from onax.experimental.sparse._environment import (
     SparsifyValue,
     arrays_to_spvalues,
     eval_sparse,
+    sparse_rules_bcoo,
     sparsify_raw,
     spvalues_to_arrays,
     spvalues_to_avals,
@@ -64,10 +65,8 @@ def sparsify(f: AnyFunction, use_tracer: bool = False) -> Callable[..., Any]:
 __getattr__ = _unavailable(
     __name__,
     {
-        "bcsr_impl impl method prim sparse_rules_bcoo sparse_rules_bcsr sparsify_fun sparsify_subtrace": (
-            "rules of sparsify are functions of arrays, not of SparsifyValues; "
-            "python -m onax.primitives NAME lists the rules of a primitive"
-        ),
+        "sparse_rules_bcsr": "rules get BCSR operands as BCOOs: add them to sparse_rules_bcoo",
+        "bcsr_impl impl method sparsify_fun": "use sparsify or sparsify_raw",
     },
 )
 
@@ -78,6 +77,7 @@ __all__ = [
     "SparsifyValue",
     "arrays_to_spvalues",
     "eval_sparse",
+    "sparse_rules_bcoo",
     "sparsify",
     "sparsify_raw",
     "spvalues_to_arrays",
