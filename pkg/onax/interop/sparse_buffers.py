@@ -95,7 +95,7 @@ def coo_todense(data, row, col, *, spinfo):
 
 
 def coo_fromdense(mat, *, nse, index_dtype=np.int32):
-    return tuple(sparse.coo_fromdense_p.bind(mat, nse=nse, index_dtype=index_dtype))
+    return sparse.coo_fromdense_p.bind(mat, nse=nse, index_dtype=index_dtype)
 
 
 def coo_matvec(data, row, col, v, *, spinfo, transpose=False):
@@ -116,7 +116,7 @@ def csr_todense(data, indices, indptr, *, shape):
 
 
 def csr_fromdense(mat, *, nse, index_dtype=np.int32):
-    return tuple(sparse.csr_fromdense_p.bind(mat, nse=nse, index_dtype=index_dtype))
+    return sparse.csr_fromdense_p.bind(mat, nse=nse, index_dtype=index_dtype)
 
 
 def csr_matvec(data, indices, indptr, v, *, shape, transpose=False):

@@ -37,7 +37,17 @@ class SparseTracer(Tracer):
 
 
 class SparseTrace(Trace):
-    """Applies each operation on tracers of sparse arrays by its rule, under the parent."""
+    """Applies each operation on tracers of sparse arrays by its rule, under the parent.
+
+    Args:
+      parent_trace: the trace under which the rules run.
+
+    Examples:
+      >>> from onax.experimental import sparse
+      >>> kind = lambda x: jnp.array(isinstance(x._trace, sparse.transform.SparseTrace))
+      >>> sparse.sparsify(kind, use_tracer=True)(sparse.eye(2))
+      Array(True, dtype=bool)
+    """
 
     __slots__ = ()
     transformation = "sparsify"
