@@ -39,7 +39,13 @@ from onax._transforms.autodiff import vjp
 from onax._transforms.discharge import discharge_refs
 from onax.export import artifact, external, opsets, shapes, shardings
 from onax.export.artifact import Leaf, Signature
-from onax.export.calls import differentiable_call, inline_exported_calls
+from onax.export.calls import (
+    StagedFunction,
+    call_on_devices,
+    check_dtype,
+    differentiable_call,
+    inline_exported_calls,
+)
 from onax.export.graph import proto
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.lower import driver
@@ -109,7 +115,7 @@ class Exported:
       encode: writes a model over 2 GB with its constants elsewhere.
       get_vjp: makes the exported pullback.
       get_savings: says what higher opsets would save.
-      program: the jaxpr, of exports of this process.
+      program: the StagedFunction, of exports of this process.
 
     Examples:
       >>> exported = onax.export.export(lambda x: 2 * x)(jnp.ones(3))
@@ -122,12 +128,12 @@ class Exported:
     __slots__ = ("_arrays", "_bytes", "_dim_solver", "_encode", "_entries", "_get_savings", "_get_vjp", "_program",
                  "_session", "_signature", "disabled_safety_checks", "opset")  # fmt: skip
 
-    # what JAX's Exported says of a program for one CPU
-    nr_devices = 1
+    # what JAX's Exported says
+    nr_devices = property(lambda self: shardings.device_count(self._entries))
     platforms = property(lambda self: tuple(self._entries.get(_PLATFORMS, "cpu").split(",")))
     ordered_effects = ()
     unordered_effects = ()
-    calling_convention_version = artifact.FORMAT
+    calling_convention_version = maximum_supported_calling_convention_version
     uses_global_constants = property(lambda self: bool(self._dim_solver.variables))
     in_tree = property(lambda self: self._signature.in_tree)
     out_tree = property(lambda self: self._signature.out_tree)
@@ -228,7 +234,7 @@ class Exported:
     def in_shardings_jax(self, mesh):
         """A NamedSharding on a mesh of the exported axes, or None, for each argument, as the function stated them.
 
-        They are for `jit` and `device_put`: the model itself runs on one device.
+        They are for `jit` and `device_put`, and `call` puts its arguments there: the model itself runs on one device.
         """
         return shardings.of_mesh(self._entries, "in", len(self.in_avals), mesh)
 
@@ -286,7 +292,7 @@ class Exported:
             )
         if any(isinstance(x, Tracer) for x in leaves):
             return self.out_tree.unflatten(differentiable_call(self)(*leaves))
-        return self.out_tree.unflatten(self._call_flat(leaves))
+        return self.out_tree.unflatten(call_on_devices(self, shardings.devices_of(leaves), leaves))
 
     def _call_flat(self, leaves):
         arrays, sizes = [], []
@@ -365,8 +371,7 @@ def _to_buffer(value, aval, label):
     own = typeof(value)
     if aval.dtype == float0 == own.dtype:
         return np.zeros(own.shape, bool)
-    if own.dtype != aval.dtype:
-        raise ValueError(f"Dtype mismatch for {label}: expected {aval.dtype.name} and called with {own.dtype.name}")
+    check_dtype(own, aval, label)
     if isinstance(aval.dtype, ExtendedDType):
         return value._value
     return np.asarray(value, aval.dtype)
@@ -554,10 +559,12 @@ def _export(
 ):  # fmt: skip
     """`as_types` says how the types of the staged program appear in the signature."""
     fun, options, static_argnums, static_argnames = _unwrap_jit(fun)
+    shapes.check_one_scope(function_name(fun), tree_leaves_with_path((args, kwargs)))
     jaxpr, out_tree, in_tree = stage(fun, args, kwargs, static_argnums, static_argnames, traced_for="export")
-    static = {n % len(args) for n in static_argnums if -len(args) <= n < len(args)}
+    static = {n % len(args): args[n] for n in static_argnums if -len(args) <= n < len(args)}
+    static_names = {name: x for name, x in kwargs.items() if name in static_argnames}
     args = tuple(x for i, x in enumerate(args) if i not in static)
-    kwargs = {name: x for name, x in kwargs.items() if name not in static_argnames}
+    kwargs = {name: x for name, x in kwargs.items() if name not in static_names}
     jaxpr = inline_exported_calls(jaxpr)
     arguments, result = (args, kwargs), out_tree.unflatten([0] * out_tree.num_leaves)
     in_names = _apply_given_names(input_names, argument_names(fun, args, kwargs, static), "input")
@@ -577,6 +584,7 @@ def _export(
         named_after=fun,
         leave_out_prints=True,
     )
+    program = StagedFunction(fun, static, static_names, in_tree, jaxpr, bool(solver.variables))
     asked, lower_at = opset, lambda n: lower(opset=n)
     graph, opset = opsets.lower_at_lowest(lower_at) if opset is None else (lower_at(opset), opset)
     _warn_of_silent_broadcasts(solver, in_names)
@@ -594,9 +602,9 @@ def _export(
     in_dtypes = [leaf.aval.dtype for leaf in signature.in_leaves]
     before, wishes = opsets.count_operators(graph), frozenset(graph.model.wishes)
     later = {
-        "get_vjp": lambda: _export_vjp(jaxpr, in_dtypes, asked, exact, platforms),
+        "get_vjp": lambda: _export_vjp(program, in_dtypes, asked, exact, platforms),
         "get_savings": lambda: opsets.savings(before, wishes, lower_at),
-        "program": jaxpr,
+        "program": program,
     }
     if sum(v.const.nbytes for v in graph.initializers.values()) < artifact.LIMIT - _HEADROOM:
         return Exported(artifact.seal(proto.to_model(graph, name=name), entries), signature, solver,
@@ -620,17 +628,19 @@ def _entries_of(fun, signature, platforms):
     return entries | ({_PLATFORMS: ",".join(platforms)} if platforms else {})
 
 
-def _export_vjp(jaxpr, in_dtypes, opset, exact, platforms):
+def _export_vjp(program, in_dtypes, opset, exact, platforms):
     """The Exported of a program's vector-Jacobian product; `in_dtypes` are the dtypes of the signature's arguments.
 
     The model takes and returns zeros of bool in the place of float0, for which ONNX has no type.
     """
-    count, function = len(jaxpr.in_avals), jaxpr_as_fun(jaxpr)
+    jaxpr = program.jaxpr
+    count = len(jaxpr.in_avals)
     dtypes_in = [primal_tangent_dtype(a.dtype) for a in jaxpr.in_avals]
     dtypes_ct = [primal_tangent_dtype(a.dtype) for a in jaxpr.out_avals]
 
     def fun_vjp_jax(*args):
         cts = [np.zeros(ct.shape, float0) if d == float0 else ct for ct, d in zip(args[count:], dtypes_ct)]
+        function = jaxpr_as_fun(program.for_types(list(map(typeof, args[:count]))))
         pulled = vjp(function, *args[:count])[1](cts)
         return tuple(np.zeros(ct.shape, bool) if d == float0 else ct for ct, d in zip(pulled, dtypes_in))
 

@@ -33,7 +33,7 @@ from onax._ground.dims import SymbolicScope, parse_dims
 from onax._ground.errors import ArtifactError, ExportError
 from onax._ground.typing import Class
 from onax._native.avals import ShapedArray
-from onax._native.tree import PyTreeDef
+from onax._native.tree import PyTreeDef, is_tree_node
 from onax._prims.random_generators import find_impl, key_dtype
 
 FORMAT = 1
@@ -98,6 +98,11 @@ def register_pytree_node_serialization(
       >>> register(Box, serialized_name="docs.Box", **options) is Box
       True
     """
+    if from_children is None and not is_tree_node(nodetype):
+        raise ValueError(
+            "If `from_children` is not present, you must call first `jax.tree_util.register_pytree_node` for "
+            f"`{nodetype}`"
+        )
     _register(nodetype, serialized_name, serialize_auxdata, deserialize_auxdata, from_children)
     return nodetype
 

@@ -119,7 +119,7 @@ def symbolic_args_specs(
       A tree of ShapeDtypeStructs like `args`.
 
     Raises:
-      ValueError: a specification for each argument is missing or has another rank; or both `scope` and `constraints`.
+      ValueError: a specification for each argument is missing; or both `scope` and `constraints`.
 
     Examples:
       >>> onax.export.symbolic_args_specs((jnp.ones((2, 3)),), ("b, _",))
@@ -136,9 +136,7 @@ def symbolic_args_specs(
     for leaf, text in zip(leaves, texts):
         aval = abstractify(leaf)
         shape = symbolic_shape(text, scope=scope, like=aval.shape)
-        if len(shape) != len(aval.shape):
-            raise ValueError(f"shape spec {text!r} has {len(shape)} dimensions, the argument {len(aval.shape)}")
-        specs.append(ShapeDtypeStruct(shape, aval.dtype, weak_type=aval.weak_type))
+        specs.append(ShapeDtypeStruct(shape, aval.dtype))
     return tree_unflatten(tree, specs)
 
 
@@ -195,7 +193,7 @@ class DimSolver:
 
         Raises ValueError for shapes that do not match; it names the dimension, the expected and the actual size.
         """
-        result = {}
+        result, obtained = {}, ""
         for label, spec, shape in zip(self.labels, self.shapes, shapes):
             self._check_constants(label, spec, shape)
         for equation in self.equations:
@@ -204,18 +202,14 @@ class DimSolver:
             spec = self.shapes[equation.index][equation.axis]
             where = f"{self.labels[equation.index]}.shape[{equation.axis}] (= {size})"
             if remainder:
-                self._fail(
-                    f"Division had remainder {remainder} when computing the value of '{equation.variable}' from "
-                    f"the specification '{spec}' for dimension {where}"
-                )
+                fault = f"Division had remainder {remainder} when computing the value of '{equation.variable}'"
+                self._fail(fault, obtained)
+            obtained += f"'{equation.variable}' = {value} from specification '{spec}' for dimension {where}, "
             if value < 1:
-                self._fail(
-                    f"Expected value >= 1 for dimension variable '{equation.variable}', found {value} from the "
-                    f"specification '{spec}' for dimension {where}"
-                )
+                self._fail(f"Expected value >= 1 for dimension variable '{equation.variable}'", obtained)
             result[equation.variable] = value
-        self._check_dimensions(shapes, result)
-        self._check_constraints(result)
+        self._check_dimensions(shapes, result, obtained)
+        self._check_constraints(result, obtained)
         return result
 
     def _check_constants(self, label, spec, shape):
@@ -228,44 +222,49 @@ class DimSolver:
                     f"called with {tuple(shape)}"
                 )
 
-    def _check_dimensions(self, shapes, values):
+    def _check_dimensions(self, shapes, values, obtained):
         for label, spec, shape in zip(self.labels, self.shapes, shapes):
             for axis, (d, n) in enumerate(zip(spec, shape)):
                 expected = dim_rules.evaluate(d, values)
                 if expected != n:
                     self._fail(
                         f"Found inconsistency between dimension size {label}.shape[{axis}] (= {n}) and the "
-                        f"specification '{d}' (= {expected}), where {_assignment(values)}"
+                        f"specification '{d}' (= {expected})",
+                        obtained,
                     )
 
-    def _check_constraints(self, values):
+    def _check_constraints(self, values, obtained):
         for text in self.constraints:
-            if not holds(text, values, self.scope):
-                raise ValueError(
-                    f"Input shapes do not match the symbolic shape constraint {text}, where {_assignment(values)}."
-                )
+            fault = violation(text, values, self.scope)
+            if fault is not None:
+                self._fail(fault, obtained, f"symbolic shape constraint {text}")
 
-    def _fail(self, fault):
-        specs = ", ".join(f"{label}.shape = {_text(s)}" for label, s in zip(self.labels, self.shapes) if s)
+    def _fail(self, fault, obtained, what="polymorphic shapes specification"):
+        specs = ",".join(f"{label}.shape = {_text(s)}" for label, s in zip(self.labels, self.shapes) if s)
         raise ValueError(
-            f"Input shapes do not match the polymorphic shapes specification. {fault}. "
-            f"Using the following polymorphic shapes specifications: {specs}."
+            f"Input shapes do not match the {what}. {fault}. Using the following polymorphic shapes specifications: "
+            f"{specs}. Obtained dimension variables: {obtained}."
         )
 
 
-def holds(constraint, values, scope):
-    """Whether a constraint holds for these values of the variables; True if it has a variable that is not given."""
+def violation(constraint, values, scope):
+    """How values of the variables contradict a constraint; None if they do not, or if a variable is not given."""
     for relation in ("==", ">=", "<="):
         sides = constraint.split(relation)
         if len(sides) == 2:
             # parsed in a new scope: in `scope` the constraint is already assumed, so it would always hold
-            a, b = (parse_dims(side)[0] for side in sides)
+            apart = SymbolicScope()
+            a, b = (parse_dims(side, apart)[0] for side in sides)
             names = dim_rules.free_variables(a) | dim_rules.free_variables(b)
             all_values = {name: _value(name, values, scope) for name in names}
             if None in all_values.values():
-                return True
-            a, b = dim_rules.evaluate(a, all_values), dim_rules.evaluate(b, all_values)
-            return {"==": a == b, ">=": a >= b, "<=": a <= b}[relation]
+                return None
+            difference = b - a if relation == "<=" else a - b
+            size = dim_rules.evaluate(difference, all_values)
+            if size == 0 if relation == "==" else size >= 0:
+                return None
+            expected = "equal" if relation == "==" else "greater or equal"
+            return f"Expected '{difference}' to be {expected} to 0, but found {size}"
     raise ValueError(f"{constraint!r} is not a constraint")
 
 
@@ -277,13 +276,25 @@ def _value(name, values, scope):
     return dim_rules.evaluate(d, values) if dim_rules.free_variables(d) <= set(values) else None
 
 
-def _assignment(values):
-    return ", ".join(f"'{name}' = {value}" for name, value in values.items())
-
-
 def _text(shape):
     inner = ", ".join(map(str, shape))
     return f"({inner},)" if len(shape) == 1 else f"({inner})"
+
+
+def check_one_scope(name, leaves):
+    """Raises ValueError if symbolic dimensions of arguments, given with their paths, belong to several scopes."""
+    first = None
+    for path, leaf in leaves:
+        for d in getattr(leaf, "shape", ()):
+            if dim_rules.is_constant(d):
+                continue
+            first = first or (argument_label(path), d.scope)
+            if d.scope is not first[1]:
+                raise ValueError(
+                    f"Invalid mixing of symbolic scopes when exporting {name}.\n"
+                    f"Expected current (from {first[0]}) scope {first[1]}\n"
+                    f"and found for '{d}' ({argument_label(path)}) scope {d.scope}"
+                )
 
 
 def make_dim_solver(labels, shapes):
@@ -296,12 +307,6 @@ def make_dim_solver(labels, shapes):
         (i, axis, d) for i, shape in enumerate(shapes) for axis, d in enumerate(shape) if not dim_rules.is_constant(d)
     ]
     scope = pending[0][2].scope if pending else None
-    for i, axis, d in pending:
-        if d.scope is not scope:
-            raise ExportError(
-                f"{labels[i]}.shape[{axis}] ('{d}') belongs to another symbolic scope than {labels[pending[0][0]]}: "
-                "make all shapes with one scope (symbolic_shape(..., scope=scope))."
-            )
     equations, known = [], set()
     while True:
         left = []
@@ -362,7 +367,8 @@ def sample_values(solver, preferred=(3, 4, 2, 5, 6, 7, 8, 1, 9, 10, 12, 16)):
     def search(result):
         if len(result) == len(names):
             sizes = [dim_rules.evaluate(d, result) for shape in solver.shapes for d in shape]
-            fits = all(n >= 0 for n in sizes) and all(holds(text, result, solver.scope) for text in solver.constraints)
+            faults = [violation(text, result, solver.scope) for text in solver.constraints]
+            fits = all(n >= 0 for n in sizes) and not any(faults)
             return dict(result) if fits else None
         start = len(result)
         for value in preferred[start % 3 :] + preferred[: start % 3]:

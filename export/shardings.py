@@ -1,19 +1,23 @@
 """Shardings that an exported function states for its arguments and results: an entry of the artefact's metadata.
 
-A model runs on one device; the entry says how the function's jit would have placed its values, for `jit` and
-`device_put` around calls of the artefact:
+A model runs on one device; the entry says how the function's jit would have placed its values.  Calls of the artefact
+take arrays on as many devices, any ones, and return arrays on these:
 
     onax.shardings   {"mesh": [[axis, size], ...], "in": [spec, ...], "out": [spec, ...]}
     spec             for each dimension the name of an axis, a list of names or null; null alone: no sharding stated
 """
 
 import json
+import math
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec
 from onax._core.sharding import NamedSharding
 from onax._native.tree import tree_flatten
-from onax._transforms.transfer import broadcast_devices
+from onax._transforms.transfer import broadcast_devices, device_put
 
 ENTRY = "onax.shardings"
 
@@ -44,6 +48,35 @@ def _axes(mesh):
 
 def _spec(sharding):
     return list(sharding.spec.partitions) if isinstance(sharding, NamedSharding) else None
+
+
+def device_count(entries: dict[str, str]) -> int:
+    """The number of devices of the mesh that an artefact names, 1 without one."""
+    text = entries.get(ENTRY)
+    return math.prod(size for _, size in json.loads(text)["mesh"]) if text else 1
+
+
+def devices_of(leaves: Sequence[Any]) -> list[Any]:
+    """The devices over which arrays are split or copied, in the order of their mesh; [] if each lies on one device."""
+    for x in leaves:
+        sharding = getattr(x, "sharding", None)
+        if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, Mesh) and sharding.mesh.size > 1:
+            return list(sharding.mesh.devices.flat)
+    return []
+
+
+def mesh_over(entries: dict[str, str], devices: Sequence[Any]) -> Mesh | None:
+    """The mesh that an artefact names, of given devices; None without one."""
+    text = entries.get(ENTRY)
+    if not text:
+        return None
+    axes = json.loads(text)["mesh"]
+    return Mesh(np.array(devices).reshape([size for _, size in axes]), tuple(name for name, _ in axes))
+
+
+def place(values: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+    """The values, with those for which a sharding is given put there."""
+    return [x if sharding is None else device_put(x, sharding) for x, sharding in zip(values, given)]
 
 
 def of_mesh(entries: dict[str, str], side: str, count: int, mesh: Any) -> tuple[Any, ...]:

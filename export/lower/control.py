@@ -16,6 +16,7 @@ from onax._control.cond import cond_p
 from onax._control.custom_gradient import linear_call_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_lin_p, custom_vjp_call_p
+from onax._control.hi_primitives import call_hi_primitive_p
 from onax._control.jit_call import jit_p
 from onax._control.optimization_barrier import optimization_barrier_p
 from onax._control.policies import name_p
@@ -48,7 +49,7 @@ def _custom_call(g, out, *values, call_jaxpr, **_):
     return inline(g, call_jaxpr, call_jaxpr.consts, values)
 
 
-@lowers(composite_p, components=True)
+@lowers(composite_p, call_hi_primitive_p, components=True)
 def _composite(g, out, *values, jaxpr, **_):
     return inline(g, jaxpr, jaxpr.consts, values)
 

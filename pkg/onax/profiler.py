@@ -23,9 +23,11 @@ from typing import Any
 
 from onax._compile.cache import forget_entries
 from onax._compile.explain import explain
-from onax._ground import spans
+from onax._core.trace import typeof
+from onax._ground import pprof, spans
 from onax._ground.typing import Arguments, PathLike, Result
 from onax._ground.unavailable import unavailable as _unavailable
+from onax._transforms.transfer import live_arrays
 
 _session: Any = None  # the ProfileSession that is being recorded
 
@@ -118,16 +120,18 @@ class ProfileOptions:
 
     JAX's options for XLA do not exist; setting one raises AttributeError.  The attributes: `host_tracer_level`: 0
     records no spans, 1 annotations, 2 (the default) also what onax does; `python_tracer_level`: 1 (the default) records
-    calls of Python functions, 0 does not.
+    calls of Python functions, 0 does not; `advanced_configuration`: a dictionary of options of other devices' tracers,
+    of which CPUs have none.
 
     Examples:
       >>> options = onax.profiler.ProfileOptions()
       >>> options.python_tracer_level = 0
     """
 
-    __slots__ = ("host_tracer_level", "python_tracer_level")
+    __slots__ = ("advanced_configuration", "host_tracer_level", "python_tracer_level")
 
     def __init__(self):
+        self.advanced_configuration = {}
         self.host_tracer_level = 2
         self.python_tracer_level = 1
 
@@ -461,44 +465,50 @@ class ProfileData:
         return next((plane for plane in self.planes if plane.name == name), None)
 
 
-def device_memory_profile(backend: str | None = None) -> Any:
-    """Raises NotImplementedError: Python's `tracemalloc` traces the memory of NumPy's arrays, with lines.
+def device_memory_profile(backend: str | None = None) -> bytes:
+    """Returns a profile, in the format of pprof, of the arrays that exist: their number and bytes by type and device.
 
     Args:
-      backend: a platform.
+      backend: a platform; default that of the default backend.
 
-    Raises:
-      NotImplementedError: always.
+    Returns:
+      The bytes of a file that `pprof` shows.
 
     Examples:
-      >>> onax.profiler.device_memory_profile()
-      Traceback (most recent call last):
-          ...
-      NotImplementedError: memory belongs to NumPy and ONNX Runtime, and onax keeps no ...
+      >>> x = jnp.ones(1000)
+      >>> len(onax.profiler.device_memory_profile()) > 50
+      True
     """
-    raise NotImplementedError(
-        "memory belongs to NumPy and ONNX Runtime, and onax keeps no list of it: Python's tracemalloc traces NumPy's "
-        "arrays"
-    )
+    found: dict[tuple[str, str], list[int]] = {}
+    for x in live_arrays(backend):
+        for shard in x.addressable_shards:
+            kind = typeof(shard.data)
+            count = found.setdefault((str(kind), str(shard.device)), [0, 0])
+            count[0] += 1
+            count[1] += kind.size * kind.dtype.itemsize
+    samples = [
+        pprof.Sample((number, size), ((text, "", 0),), {"kind": "buffer", "device": device})
+        for (text, device), (number, size) in found.items()
+    ]
+    return pprof.encode([("allocations", "count"), ("space", "bytes")], samples)
 
 
-def save_device_memory_profile(filename: PathLike, backend: str | None = None) -> Any:
-    """Raises NotImplementedError, as `device_memory_profile` does.
+def save_device_memory_profile(filename: PathLike, backend: str | None = None) -> None:
+    """Writes what `device_memory_profile` returns to a file.
 
     Args:
       filename: the file.
-      backend: a platform.
-
-    Raises:
-      NotImplementedError: always.
+      backend: a platform; default that of the default backend.
 
     Examples:
-      >>> onax.profiler.save_device_memory_profile("profile")
-      Traceback (most recent call last):
-          ...
-      NotImplementedError: memory belongs to NumPy and ONNX Runtime, and onax keeps no ...
+      >>> import os, tempfile
+      >>> path = os.path.join(tempfile.mkdtemp(), "memory.prof")
+      >>> onax.profiler.save_device_memory_profile(path)
+      >>> os.path.getsize(path) > 50
+      True
     """
-    device_memory_profile(backend)
+    with open(filename, "wb") as file:
+        file.write(device_memory_profile(backend))
 
 
 def start_server(port: int, requires_backend: bool = True) -> Any:

@@ -1,5 +1,7 @@
 """The files of ONAX_DUMP_PASSES."""
 
+import gzip
+
 import numpy as np
 import pytest
 
@@ -47,3 +49,18 @@ def test_nothing_is_dumped_by_default(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     jax.jit(lambda x: x * 3)(X)
     assert not list(tmp_path.iterdir())
+
+
+def test_staged_programs(tmp_path):
+    old = jax.config.jax_dump_ir_to, jax.config.jax_dump_ir_modes
+    jax.config.update("jax_dump_ir_to", str(tmp_path / "programs"))
+    jax.config.update("jax_dump_ir_modes", "jaxpr,eqn_count_pprof")
+    try:
+        jax.jit(lambda x: jnp.sin(x) + 1)(X)
+    finally:
+        jax.config.update("jax_dump_ir_to", old[0])
+        jax.config.update("jax_dump_ir_modes", old[1])
+    text, profile = sorted((tmp_path / "programs").iterdir(), key=lambda path: path.suffix == ".eqn_count_pprof")
+    assert text.name.endswith("_<lambda>.jaxpr.txt") and "sin a" in text.read_text()
+    data = gzip.decompress(profile.read_bytes())
+    assert b"eqn_count" in data and b"sin" in data and __file__.encode() in data

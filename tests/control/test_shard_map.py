@@ -333,3 +333,46 @@ def test_an_eager_step_of_training():
         mean, new = f(w, x, y)
         want, g = jax.value_and_grad(loss)(w, x, y)
         assert np.allclose(mean, want, rtol=1e-5) and np.allclose(new, w - 0.1 * g, rtol=1e-5)
+
+
+def _unreduced(x, body, out):
+    """`body` of a value that is a sum over "y", over four devices of two explicit axes."""
+    both = jax.make_mesh((2, 2), ("x", "y"))
+    x = jax.device_put(x, NamedSharding(both, P(unreduced={"y"})))
+    result = jax.shard_map(body, mesh=both, in_specs=P(unreduced={"y"}), out_specs=out)(x)
+    return jax.device_put(result, jax.devices()[0])
+
+
+V = np.arange(4, dtype=np.float32)
+PARTS = {
+    "psum": (lambda x: lax.psum(x, "y"), P(), V),
+    "psum_scatter": (lambda x: lax.psum_scatter(x, "y", tiled=True), P("y"), V),
+    "a sum of parts": (lambda x: x + 3 * x, P(unreduced={"y"}), 4 * V),
+    "cast to parts": (lambda x: lax.pcast(lax.axis_index("y") + 1.0, "y", to="unreduced"), P(unreduced={"y"}), 3.0),
+    "cast to reduced": (lambda x: lax.pcast(jnp.float32(2), "y", to="reduced"), P(), 2.0),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_of_sums(name):
+    body, out, expected = PARTS[name]
+    assert np.allclose(_unreduced(V, body, out), expected)
+
+
+def test_gradients_of_parts_of_sums():
+    m = jax.make_mesh((2,), ("x",))
+    spec = P("x", None)
+    f = jax.shard_map(
+        lambda x: lax.pcast(x * x, "x", to="unreduced"), mesh=m, in_specs=spec, out_specs=P(unreduced={"x"})
+    )
+    x = np.arange(8, dtype=np.float32).reshape(4, 2)
+    weights = np.arange(4, dtype=np.float32).reshape(2, 2)
+    grad = jax.grad(lambda x: (f(x) * weights).sum())(jax.device_put(x, NamedSharding(m, spec)))
+    assert np.allclose(grad, 2 * x * np.concatenate([weights, weights]))
+
+
+@pytest.mark.parametrize(("to", "value", "kind"), [("unreduced", 1.0, "invarying"), ("reduced", None, "varying")])
+def test_casts_between_other_kinds(to, value, kind):
+    body = lambda x: lax.pcast(x if value is None else jnp.float32(value), "x", to=to)
+    with pytest.raises(ValueError, match=f"Unsupported pcast from={kind}, to='{to}'"):
+        jax.shard_map(body, mesh=mesh(x=2), in_specs=P("x"), out_specs=P("x"))(V)

@@ -76,3 +76,11 @@ def test_bytes_on_all_devices():
         for read in (lambda: x.addressable_shards, lambda: x.global_shards, lambda: x.on_device_size_in_bytes()):
             with pytest.raises(RuntimeError, match=r"Array has been deleted with shape=float32\[8,2\]"):
                 read()
+
+
+def test_unreduced_arrays_are_the_sum_of_their_shards():
+    with eight_devices():
+        both = jax.make_mesh((2, 2), ("x", "y"))
+        place = jax.NamedSharding(both, jax.P("x", unreduced={"y"}))
+        shards = jax.device_put(np.arange(4.0), place).addressable_shards
+        assert [list(shard.data) for shard in shards] == [[0, 1], [0, 0], [2, 3], [0, 0]]

@@ -43,3 +43,17 @@ def test_row_major_is_what_arrays_are(jitted):
 def test_refusals(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize("form", [Format(), Format(Layout.AUTO), Format(None, PLACE), Format(Layout((0, 1)), PLACE)])
+def test_jit_takes_formats(form):
+    x = jnp.ones((2, 3))
+    compiled = onax.jit(lambda x: 2 * x, in_shardings=form, out_shardings=form).lower(x).compile()
+    row_major = Format(Layout((0, 1), ()), PLACE)
+    assert compiled.input_formats == ((row_major,), {}) and compiled.output_formats == row_major
+    assert compiled(x).format == row_major
+
+
+def test_jit_refuses_other_orders():
+    with pytest.raises(NotImplementedError, match="arrays lie in memory row by row"):
+        onax.jit(lambda x: x, in_shardings=Format(Layout((1, 0)), PLACE))

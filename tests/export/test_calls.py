@@ -29,11 +29,25 @@ def test_functions_that_call_exports_are_exported(function):
 
 
 def test_the_program_of_a_loaded_export_is_not_at_hand():
-    (n,) = symbolic_shape("n")
-    any_length = export(jax.jit(lambda x: x * 2))(jax.ShapeDtypeStruct((n,), np.float32))
-    for inner in (deserialize(WAVE.serialize()), any_length):
-        with pytest.raises(LoweringError, match="call_exported"):
-            export(jax.jit(inner.call))(X)
+    with pytest.raises(LoweringError, match="call_exported"):
+        export(jax.jit(deserialize(WAVE.serialize()).call))(X)
+
+
+def test_exports_of_any_length_are_called_for_the_lengths_of_the_caller():
+    (n,), (m,) = symbolic_shape("n"), symbolic_shape("m")
+    inner = export(jax.jit(lambda x, k, *, y: x[1:-1] * k + y, static_argnums=1))(
+        jax.ShapeDtypeStruct((n,), np.float32), 3, y=np.float32(1)
+    )
+    function = lambda x: inner.call(x, y=x[0]) ** 2
+    for shape in ((4,), (m,), (2 * m + 1,)):
+        spec = jax.ShapeDtypeStruct(shape, np.float32)
+        again = export(jax.jit(function))(spec)
+        slope = export(jax.jit(jax.grad(lambda x: function(x).sum())))(spec)
+        for size in (4,) if shape == (4,) else (5, 7):
+            x = jnp.linspace(0, 1, size)
+            wanted = (x[1:-1] * 3 + x[0]) ** 2
+            np.testing.assert_allclose(again.call(x), wanted, rtol=1e-6)
+            np.testing.assert_allclose(slope.call(x), jax.grad(lambda x: function(x).sum())(x), rtol=1e-6)
 
 
 @pytest.mark.parametrize("value", [2, True, np.float16(2), jnp.int32(2)])

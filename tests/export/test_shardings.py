@@ -50,7 +50,39 @@ def test_an_argument_brings_its_sharding_and_the_artefact_takes_placed_ones():
     assert exported.in_shardings_jax(other) == (NamedSharding(other, P("a")), None)
     assert exported.out_shardings_jax(other) == (None, None)
     placed = onax.device_put(X, exported.in_shardings_jax(other)[0])
-    np.testing.assert_array_equal(exported.call(placed, X)[0], 2 * X)
+    result = exported.call(placed, X)[0]
+    assert result.sharding == placed.sharding
+    np.testing.assert_array_equal(result, 2 * X)
+
+
+def test_calls_run_on_as_many_devices_as_were_exported_for():
+    mesh, other = mesh_of(4), Mesh(np.array(onax.devices()[2:6]).reshape(2, 2), ("c", "d"))
+    exported = export(onax.jit(lambda x: 2 * x))(
+        onax.ShapeDtypeStruct((8,), np.float32, sharding=NamedSharding(mesh, P("a")))
+    )
+    loaded = deserialize(exported.serialize())
+    assert exported.nr_devices == loaded.nr_devices == 4
+    for target, spec in ((mesh, P("a")), (other, P("c"))):
+        result = exported.call(onax.device_put(X, NamedSharding(target, spec)))
+        assert [(s.device, s.index) for s in result.addressable_shards][1] == (
+            target.devices.flat[1],
+            (slice(2, 4, None),),
+        )
+        np.testing.assert_array_equal(result, 2 * X)
+        again = loaded.call(onax.device_put(X, NamedSharding(target, spec)))
+        assert again.sharding.device_set == result.sharding.device_set
+        np.testing.assert_array_equal(again, 2 * X)
+    for call in (exported.call, loaded.call):
+        with pytest.raises(ValueError, match=r"was exported for 4 devices and is called in a context with 1 devices"):
+            call(X)
+    with pytest.raises(ValueError, match="Dtype mismatch"):
+        exported.call(onax.device_put(np.arange(8), NamedSharding(mesh, P("a"))))
+
+
+def test_a_function_of_one_device_is_split_as_its_arguments():
+    exported = export(onax.jit(lambda x: 2 * x))(X)
+    result = exported.call(onax.device_put(X, NamedSharding(mesh_of(4), P("a"))))
+    assert exported.nr_devices == 1 and result.sharding == NamedSharding(mesh_of(4), P("a"))
 
 
 def test_meshes_of_other_axes_are_refused():

@@ -163,8 +163,6 @@ def test_sessions(tmp_path):
     ("call", "error"),
     [
         (lambda: profiler.start_trace("x", create_perfetto_link=True), NotImplementedError),
-        (lambda: profiler.device_memory_profile(), NotImplementedError),
-        (lambda: profiler.save_device_memory_profile("x"), NotImplementedError),
         (lambda: profiler.start_server(9999), NotImplementedError),
         (lambda: profiler.stop_server(), ValueError),
         (lambda: profiler.TraceAnnotation(3), TypeError),
@@ -189,3 +187,11 @@ def test_profiles_are_read(tmp_path):
     assert dict(outer.stats) == {"k": "3"} and outer.duration_ns > 0
     with pytest.raises(NotImplementedError, match="format of XLA"):
         profiler.ProfileData.from_file("host.xplane.pb")
+
+
+def test_memory_profiles(tmp_path):
+    x = jnp.ones((123, 7), jnp.float32)
+    path = tmp_path / "memory.prof"
+    profiler.save_device_memory_profile(path)
+    data = gzip.decompress(path.read_bytes())
+    assert all(text in data for text in (b"allocations", b"space", b"bytes", b"float32[123,7]", b"cpu:0")) and x.size

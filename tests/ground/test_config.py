@@ -98,6 +98,16 @@ def test_every_row_reads_writes_and_keeps_its_bits():
     assert used < 1 << 63
 
 
+def test_an_int_is_a_float():
+    name = "jax_persistent_cache_min_compile_time_secs"
+    before = getattr(config, name)
+    try:
+        config.update(name, 0)
+        assert (type(getattr(config, name)), getattr(config, name)) == (float, 0.0)
+    finally:
+        config.update(name, before)
+
+
 def test_numbered_values():
     with options.default_matmul_precision("F32_F32_F32"):
         assert config.jax_default_matmul_precision == "F32_F32_F32"

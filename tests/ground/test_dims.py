@@ -24,6 +24,9 @@ def scoped(*constraints):
         (("mod(a, 2) == 0",), lambda a, b: a % 2 == 0, True),
         (("mod(a, 2) == 0",), lambda a, b: 2 * (a // 2) >= a, True),
         (("a == 2*b",), lambda a, b: a % 2 == 0, True),
+        ((), lambda a, b: dims.min_dim(a, 5) >= dims.min_dim(a, 2), True),
+        ((), lambda a, b: dims.max_dim(0, a - 2) <= a, True),
+        (("a >= 3",), lambda a, b: 1 + dims.max_dim(0, a - 2) <= a, True),
         (("a == 2*b",), lambda a, b: a >= 2, True),
         (("a == 4",), lambda a, b: a // 2 == 2, True),
         (("floordiv(a, 2) == b",), lambda a, b: a // 2 == b, True),
@@ -58,6 +61,8 @@ def test_impossible_constraints(text):
 def test_one_text_is_no_sequence_of_constraints():
     with pytest.raises(ValueError, match="should be a sequence of strings"):
         dims.SymbolicScope("a >= 1")
+    with pytest.raises(ValueError, match="SymbolicScope constraint must be a string: got 3"):
+        dims.SymbolicScope([3])
 
 
 @pytest.mark.parametrize(
@@ -73,6 +78,8 @@ def test_one_text_is_no_sequence_of_constraints():
         ("a//2, a%2, 2*(a+1)", "(floordiv(a, 2), mod(a, 2), 2*a + 2)"),
         ("max(a, b), min(3, 4)", "(max(a, b), 3)"),
         ("-a", "(- a,)"),
+        ("+a", "(a,)"),
+        ("mod(a, -3), floordiv(a, -2)", "(mod(a, - 3), floordiv(a, - 2))"),
         ("(a+1)*2, (b)", "(2*a + 2, b)"),
     ],
 )

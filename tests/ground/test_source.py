@@ -16,7 +16,7 @@ def test_location_is_ours():
     record = source.user_location()
     filename, line, column, function = source.resolve(record)
     assert filename == __file__ and function == "test_location_is_ours"
-    assert open(__file__).readlines()[line - 1][column - 1 :].startswith("source.user_location()")
+    assert open(__file__).readlines()[line - 1][column:].startswith("source.user_location()")
     assert source.summarize(record) == f"{__file__}:{line}:{column} (test_location_is_ours)"
 
 

@@ -88,7 +88,6 @@ REFUSED = [
     (lambda x: lax.pshuffle(x, "i", [0, 0, 1, 2]), ValueError, "permutation"),
     (lambda x: lax.pbroadcast(x, "i", 4), ValueError, "not an index"),
     (lambda x: lax.pcast(x, "i", to="varying"), ValueError, "under jax.shard_map"),
-    (lambda x: lax.pcast(x, "i", to="reduced"), NotImplementedError, "only to='varying'"),
 ]
 
 

@@ -102,3 +102,9 @@ REFUSED = [
 def test_refusals(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_the_inverse_of_hfft_has_jax_signs_of_zero():
+    parts = np.asarray(jnp.fft.ihfft(jnp.array([1.0, 3.0, 5.0, 7.0])))
+    np.testing.assert_array_equal(parts, [4, -1 - 1j, -1])
+    assert list(np.signbit(parts.imag)) == [False, True, True]

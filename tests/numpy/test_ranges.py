@@ -18,7 +18,7 @@ CALLS = [
     call("linspace", COLUMN, ROW, 4, axis=-1), call("linspace", 0, 10, 4, dtype=np.int32), call("linspace", 0, 1j, 3),
     call("linspace", 0, 3, 4, retstep=True),
     call("logspace", 0, 3, 4), call("logspace", 0, 3, 4, base=2, endpoint=False),
-    call("logspace", COLUMN, ROW, 3, axis=1),
+    call("logspace", COLUMN, ROW, 3, axis=1), call("logspace", ROW, ROW, 3, base=ROW + 2),
     call("geomspace", 1, 1000, 4), call("geomspace", -1, -8, 4), call("geomspace", COLUMN, ROW, 3),
     call("geomspace", ROW, COLUMN[None], 4, axis=-1), call("geomspace", 1, 16, 4, endpoint=False),
     call(lambda xp, k: xp.tri(3, 4, k, np.float32), np.int32(1)), call("arange", 0, 3),

@@ -11,7 +11,7 @@ import onax.export
 import onax.numpy as jnp
 from onax import lax
 from onax._core.evaluate import jaxpr_as_fun
-from onax.numpy._refs import _read_index
+from onax.numpy._ref_views import read_index
 from onax.test_util import check_grads
 
 VALUES = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
@@ -472,6 +472,8 @@ def test_a_transformation_keeps_its_values_out_of_references_from_outside():
         onax.grad(write)(1.0)
     with pytest.raises(Exception, match="vmapped value on an unbatched array reference of type Ref"):
         onax.vmap(write)(jnp.arange(3.0))
+    with pytest.raises(Exception, match="vmapped value on an unbatched array reference of type Ref"):
+        onax.vmap(lambda x: write(1.0))(jnp.arange(3.0))
     assert float(ref[...]) == 0
 
 
@@ -544,7 +546,7 @@ def test_a_reference_is_freed():
 
 def test_an_index_expression_becomes_entries_and_operands():
     ref = onax.new_ref(jnp.zeros((2, 3)))
-    index, operands = _read_index(ref, (-1, jnp.array([0, 1])))
+    index, operands = read_index(ref, (-1, jnp.array([0, 1])))
     assert index == (1, "array") and len(operands) == 1
 
 
@@ -670,3 +672,20 @@ def test_errors_of_returned_references_name_the_place():
         onax.jit(lambda ref: {"hi": ref})(onax.new_ref(1.0))
     with pytest.raises(ValueError, match=r"at output tree path result\[0\], but mutable"):
         lax.scan(lambda c, x: (onax.new_ref(c), x), 0, jnp.arange(3))
+
+
+@pytest.mark.parametrize("i", [7, -1, -9])
+def test_computed_positions_out_of_bounds_are_clamped(i):
+    """Reads and writes meet the same elements, as in JAX."""
+    at = max(i + 4, 0) if i < 0 else 3
+
+    def f(ref, i):
+        ref[0, 0, i] = 50.0
+        onax.ref.addupdate(ref, (1, slice(1, 3), i), jnp.ones(2))
+        return ref[0, 0, i]
+
+    ref, expected = onax.new_ref(jnp.asarray(VALUES)), VALUES.copy()
+    expected[0, 0, at] = 50
+    expected[1, 1:3, at] += 1
+    assert onax.jit(f)(ref, i) == 50
+    np.testing.assert_array_equal(ref[...], expected)

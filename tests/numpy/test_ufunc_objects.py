@@ -35,6 +35,10 @@ def test_updates():
         np.testing.assert_allclose(updated(F[0]), want)
         np.testing.assert_allclose(jax.jit(updated)(F[0]), want)
     assert jnp.negative.at(jnp.ones(3), np.array([1]), inplace=False).tolist() == [1, -1, 1]
+    truth = np.array([True, False, True])
+    for name, want in (("add", [True, True, True]), ("multiply", [True, False, True])):  # as of 0 and 1
+        updated = getattr(jnp, name).at(truth, indices[:2] // 2, 3, inplace=False)
+        assert updated.tolist() == want and updated.dtype == bool
 
 
 def test_functions_of_users():
@@ -60,6 +64,7 @@ REFUSED = [
     (lambda: jnp.subtract.reduce(X, out=X), NotImplementedError, "out"),
     (lambda: jnp.maximum.accumulate(X, out=X), NotImplementedError, "out"),
     (lambda: jnp.maximum.reduceat(X, np.array([0]), out=X), NotImplementedError, "out"),
+    (lambda: jnp.bitwise_or.reduce(F[0]), ValueError, "integer argument required; got dtype=float"),
     (lambda: jnp.add.reduce(X, where=X), ValueError, "dtype=bool"),
     (lambda: jnp.maximum.reduce(X, where=X > 0), ValueError, "identity"),
     (lambda: jnp.add.at(X, 0, 1), NotImplementedError, "inplace=False"),

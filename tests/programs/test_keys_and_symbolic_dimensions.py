@@ -157,3 +157,12 @@ def test_a_symbolic_dimension_is_no_int():
         int(b)
     with pytest.raises(TypeError):
         range(b)
+
+
+def test_reshape_refuses_sizes_that_may_not_divide():
+    (b,) = dims.parse_dims("b", dims.SymbolicScope())
+    of = lambda shape, new: jax.eval_shape(lambda x: x.reshape(new), jax.ShapeDtypeStruct(shape, np.int32)).shape
+    assert of((4 * b,), (2, -1)) == (2, 2 * b) and of((b, 5, 6), (2, -1)) == (2, 15 * b)
+    for shape, new in (((b,), (2, -1)), ((4 * b,), (-1, 3))):
+        with pytest.raises(InconclusiveDimensionOperation, match="Cannot divide evenly the sizes of shapes"):
+            of(shape, new)

@@ -44,6 +44,13 @@ CASES = {
     "slice from": (lambda x: x[1:], ["b, 6"]),
     "slice to": (lambda x: x[:-1], ["b, 6"]),
     "slice by": (lambda x: x[::2], ["b, 6"]),
+    "slice from the end": (lambda x: (x[-3:], x[:-2], x[-1:]), ["b, 6"]),
+    "inner slice": (lambda x: (x[1:-1], x[2:5], x[1:-1] + x[:-2] * x[2:]), ["h, 6"]),
+    "empty slice": (lambda x: (x[3:2], x[1:-1], x[4:-4]), ["b, 6"]),
+    "strided slices": (lambda x: (x[1::2], x[::3], x[::-2], x[3:-2:2], x[-1:1:-1]), ["b, 6"]),
+    "strided and counted": (lambda x: x[::2] + jnp.arange(0, x.shape[0], 2), ["b"]),
+    "set inside": (lambda x: (x.at[1:-1].set(0.0), x.at[::2].add(1.0), x.at[-3:].mul(2.0)), ["b, 6"]),
+    "differences": (lambda x: jnp.diff(x, axis=0), ["h, 6"]),
     "reversed": (lambda x: x[::-1], ["b, 6"]),
     "last": (lambda x: x[-1], ["b, 6"]),
     "matmul": (lambda x: x @ W, ["b, t, 6"]),
@@ -98,6 +105,14 @@ CASES = {
     "grad of cumsum": (onax.grad(lambda x: jnp.sum(jnp.cumsum(x, axis=0) ** 2)), ["b, 6"]),
     "grad of top_k": (onax.grad(lambda x: jnp.sum(lax.top_k(x, 2)[0])), ["b, 6"]),
     "nonzero": (lambda x: jnp.nonzero(x > 0, size=4), ["b, 6"]),
+    "nonzero of all": (lambda x: jnp.nonzero(x > 0, size=x.shape[0]), ["b"]),
+    "one_hot of a length": (lambda x: onax.nn.one_hot(jnp.arange(3), x.shape[0]), ["b"]),
+    "insert": (lambda x: (jnp.insert(x, 1, 7.0), jnp.insert(x, -1, jnp.ones(2))), ["b"]),
+    "insert a column": (lambda x: jnp.insert(x, 0, 1.0, axis=1), ["b, t"]),
+    "pad to twice": (lambda x: jnp.pad(x, ((1, 2), (0, x.shape[1]))), ["b, t"]),
+    "nearest": (lambda x: onax.image.resize(x, (2 * x.shape[0], 3), "nearest"), ["b, 6"]),
+    "linear": (lambda x: onax.image.resize(x, (4, x.shape[1]), "linear"), ["6, t"]),
+    "cubic": (lambda x: onax.image.resize(x, (2 * x.shape[0], 2 * x.shape[1]), "cubic"), ["h, w"]),
     "unique": (lambda x: jnp.unique(x, size=4), [I32 + "b"]),
     "convolution": (lambda x: _convolution(x, (1, 1), "SAME"), ["b, 2, h, w"]),
     "strided convolution": (lambda x: _convolution(x, (2, 2), "SAME"), ["b, 2, h, w"]),
@@ -145,3 +160,29 @@ def test_types_without_values():
     b, t = symbolic_shape("b, t")
     out = onax.eval_shape(lambda x: jnp.concatenate([x.reshape(-1), jnp.ones(3)]), ShapeDtypeStruct((b, t), np.float32))
     assert str(out.shape) == "(b*t + 3,)"
+
+
+REFUSED = {
+    "reshape": (
+        lambda x: x.reshape(2, -1),
+        onax.errors.InconclusiveDimensionOperation,
+        r"Cannot divide evenly the sizes of shapes \(b, t\) and \(2, -1\). The remainder mod\(b\*t, - 2\) should be 0",
+    ),
+    "squeeze": (jnp.squeeze, ValueError, "jnp.squeeze with axis=None is not supported with shape polymorphism"),
+    "iteration": (list, onax.errors.InconclusiveDimensionOperation, "Symbolic dimension 'b' used in a context"),
+    "linspace": (lambda x: jnp.linspace(0, 1, x.shape[0]), onax.errors.InconclusiveDimensionOperation, "'b' > '1'"),
+    "permutation": (lambda x: onax.random.permutation(KEY(), x), NotImplementedError, "shape polymorphism for `perm"),
+    "associative_scan": (
+        lambda x: lax.associative_scan(jnp.add, x),
+        NotImplementedError,
+        "axis of non-constant size: b",
+    ),
+    "negative padding": (lambda x: jnp.pad(x, (-1, x.shape[0])), ValueError, "negative values"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_depends_on_sizes_is_refused(name):
+    function, error, message = REFUSED[name]
+    with pytest.raises(error, match=message):
+        onax.eval_shape(function, ShapeDtypeStruct(symbolic_shape("b, t"), np.float32))

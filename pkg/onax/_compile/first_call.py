@@ -56,6 +56,8 @@ def run_first_call(call, programs):
     if placement.spans_processes(staged.jaxpr, call.leaves, stated):
         return _run_in_processes(call, staged, stated), None
     shardings = placement.shardings_of_results(staged.jaxpr, call.leaves, (), stated)
+    if shardings is not None or stated:
+        placement.check_devices_of_program(staged.jaxpr, call.leaves, stated, call.name, call.arg_names)
     entry = _compile_call(call, staged, shardings)
     watched = context.option_word() & (SPECIAL | KEY_REUSE)
     if key_reuse.checking():

@@ -3,11 +3,11 @@
 import enum
 from dataclasses import dataclass
 
-from onax._core.layout import Format
+from onax._core.layout import Format, Layout
 from onax._core.meshes import PartitionSpec
 from onax._core.sharding import Sharding
 from onax._ground.devices import Device, get_backend
-from onax._native.tree import tree_flatten
+from onax._native.tree import tree_flatten, tree_map
 from onax._transforms.flatten import fun_signature, normalize_argnums
 
 
@@ -76,8 +76,8 @@ def jit_options(fun, given):
         keep_unused=bool(given["keep_unused"]),
         inline=_inlines(given["inline"]),
         device=_device(given["device"], given["backend"]),
-        in_shardings=given["in_shardings"],
-        out_shardings=given["out_shardings"],
+        in_shardings=_without_formats(given["in_shardings"]),
+        out_shardings=_without_formats(given["out_shardings"]),
         compiler_options=given["compiler_options"],
     )
     _check_arguments(fun, options, given)
@@ -107,6 +107,19 @@ def _check_shardings(name, shardings, has_device):
             raise TypeError(
                 f"{name} leaf specifications are expected to be PartitionSpec instances or None, but got {leaf}"
             )
+
+
+def _without_formats(shardings):
+    """The stated shardings, with that of each Format in its place; a layout left to the compiler is row-major."""
+
+    def sharding_of(leaf):
+        if not isinstance(leaf, Format):
+            return leaf
+        if isinstance(leaf.layout, Layout):
+            leaf.layout.check_row_major(range(len(leaf.layout.major_to_minor)))
+        return leaf.sharding
+
+    return tree_map(sharding_of, shardings)
 
 
 def _device(device, backend):

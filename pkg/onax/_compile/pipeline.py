@@ -17,7 +17,7 @@ With `ONAX_DUMP_PASSES=<folder>` every compilation writes the program after each
 from onax._compile import sessions
 from onax._compile.computation import Computation
 from onax._compile.direct import direct_program
-from onax._compile.dump import open_dump
+from onax._compile.dump import open_dump, write_staged
 from onax._compile.lazy_import import multi_device, persistent_cache
 from onax._compile.memory import order_nodes
 from onax._compile.memory_limit import check_sizes
@@ -64,6 +64,7 @@ def compile_jaxpr(jaxpr, name, keep_unused=False, compiler_options=None, device=
 
 def optimize(jaxpr, name, keep_unused=False):
     """The Computation of a staged program: the program after PASSES."""
+    write_staged(jaxpr, name)
     dump = open_dump(name)
     if dump is not None:
         dump.write("stage", jaxpr)

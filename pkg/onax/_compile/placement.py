@@ -13,6 +13,7 @@ from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, i
 from onax._core.trace import Tracer, escaped_tracer_error
 from onax._ground import processes
 from onax._ground.config import config
+from onax._ground.source import summarize
 from onax._native.array import ArrayImpl
 from onax._prims.placement import device_put_p, sharding_constraint_p
 from onax._transforms.abstract import ShapeDtypeStruct
@@ -37,6 +38,53 @@ def committed_device(leaves, name, arg_names):
     if first is None or leaves[first]._shards is not None:  # results on several devices are placed afterwards
         return None, False
     return leaves[first].device, True
+
+
+def check_devices_of_program(jaxpr, leaves, out_shardings, name, arg_names):
+    """Raises ValueError unless committed arguments and the shardings that a program states are over the same devices.
+
+    Their order counts.  `out_shardings` has an entry for each result; `arg_names()` gives the arguments' names.
+    """
+    first = None
+    for devices, text in _stated_devices(jaxpr, leaves, out_shardings, name, arg_names):
+        if first is None:
+            first = devices, text
+        elif devices != first[0]:
+            found = " and ".join(_placed_text(*place) for place in (first, (devices, text)))
+            raise ValueError(f"Received incompatible devices for jitted computation. Got {found}")
+
+
+def _placed_text(devices, texts):
+    what, where = texts()
+    ids = [device.id for device in devices]
+    return f"{what} with device ids {ids} on platform {devices[0].platform.upper()}{where}"
+
+
+def _stated_devices(jaxpr, leaves, out_shardings, name, arg_names):
+    """Pairs of devices in their order and a function that returns texts (what states them, its place)."""
+    for i, x in enumerate(leaves):
+        if type(x) is ArrayImpl and x._committed and isinstance(x.sharding, Sharding):
+            text = lambda i=i, x=x: f"argument {arg_names()[i]} of {name} with shape {x.aval.str_short()} and"
+            yield x.sharding._ordered_devices(), lambda text=text: (text(), "")
+    for sharding in out_shardings:
+        if isinstance(sharding, Sharding):
+            yield sharding._ordered_devices(), lambda: ("explicit output sharding", "")
+    for devices, eqn in _devices_of_equations(jaxpr):
+        yield devices, lambda eqn=eqn: (f"{eqn.primitive.name} inside jit", f" at {summarize(eqn.source_info)}")
+
+
+def _devices_of_equations(jaxpr):
+    """Pairs of devices and the first equation, here or in inner programs, that states a sharding over them."""
+    if "devices of equations" not in jaxpr.cache:
+        found = {}
+        for eqn in jaxpr.eqns:
+            for sharding in stated_shardings(eqn):
+                found.setdefault(sharding._ordered_devices(), eqn)
+            for inner in jaxprs_in_params(eqn.params):
+                for devices, stating in _devices_of_equations(inner):
+                    found.setdefault(devices, stating)
+        jaxpr.cache["devices of equations"] = list(found.items())
+    return jaxpr.cache["devices of equations"]
 
 
 def has_shards(x):

@@ -296,6 +296,8 @@ def associative_scan(fn: AnyFunction, elems: Result, reverse: bool = False, axis
         return elems
     axis = _canonicalize_axis(axis, len(avals[0].shape))
     length = avals[0].shape[axis]
+    if not dims.is_constant(length):
+        raise NotImplementedError(f"associative scan over axis of non-constant size: {length}.")
     if any(len(a.shape) <= axis or a.shape[axis] != length for a in avals):
         raise ValueError(
             f"Array inputs to associative_scan must have the same first dimension. (saw: {[a.shape for a in avals]})"

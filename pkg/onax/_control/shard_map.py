@@ -28,6 +28,7 @@ from onax._control.shard_map_specs import (
     specs_of_arguments,
     specs_of_results,
 )
+from onax._control.shard_values import run_batched, split_shards, values_of
 from onax._core import jaxpr as core
 from onax._core.axes import AxisData, manual_axes, named_axes_in_scope
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
@@ -48,13 +49,13 @@ from onax._native import context
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_leaves, tree_structure, tree_unflatten
-from onax._prims.collectives import psum_p
+from onax._prims.collectives import index_along, psum_invariant_p, psum_p
 from onax._prims.creation import full_like
-from onax._prims.elementwise import div
-from onax._prims.shaping import broadcast_bdim, expand_dims, moveaxis, reshape, shape_of, squeeze, transpose
+from onax._prims.elementwise import div, eq, select_n_p
+from onax._prims.shaping import broadcast_bdim, expand_dims, reshape, shape_of, squeeze, transpose
 from onax._prims.slicing import index_in_dim
 from onax._prims.varying import vary_over
-from onax._transforms.batching import batch_flat, batch_jaxpr
+from onax._transforms.batching import batch_jaxpr
 from onax._transforms.discharge import discharge_refs
 from onax._transforms.flatten import (
     FlatFunction,
@@ -111,6 +112,10 @@ class ManualRegion:
         """The axes over which a value with this spec is sharded."""
         named = {a for entry in spec for a in names_in(entry)}
         return tuple(a for a in self.names if a in named)
+
+    def unreduced_axes(self, spec):
+        """The axes over which a value with this spec is a sum of what the devices have."""
+        return tuple(a for a in self.names if a in spec.unreduced)
 
     def unmentioned_axes(self, spec):
         """The axes over which a value with this spec is not sharded."""
@@ -169,22 +174,6 @@ class ManualRegion:
 # ---- one program of all devices
 
 
-def _split_shards(region, x, spec):
-    """Moves the axes over which a value is sharded to the front, in the order of the mesh; returns (value, names)."""
-    shape, positions, new = shape_of(x), {}, []
-    for i, n in enumerate(shape):
-        names = names_in(spec[i]) if i < len(spec) else ()
-        for a in names:
-            positions[a] = len(new)
-            new.append(region.size((a,)))
-        new.append(n // region.size(names))
-    used = [a for a in region.names if a in positions]
-    if not used:
-        return x, ()
-    rest = [i for i in range(len(new)) if i not in positions.values()]
-    return transpose(reshape(x, tuple(new)), (*(positions[a] for a in used), *rest)), tuple(used)
-
-
 def _join_shards(region, x, mapped, spec):
     """Assembles a value from shards along leading `mapped` axes; takes the first along axes not in `spec`."""
     names = [a for entry in spec for a in names_in(entry)]
@@ -203,21 +192,6 @@ def _join_shards(region, x, mapped, spec):
     return reshape(transpose(x, order), tuple(shape)) if n else x
 
 
-def _run_batched(region, k, jaxpr, values, used, mapped):
-    """Runs the body batched over the axes from the k-th on; sets `mapped[k]` to flags of the results mapped over it."""
-    if k == len(region.names):
-        return eval_jaxpr(jaxpr, jaxpr.consts, *values)
-    name = region.names[k]
-    outs, dims = batch_flat(
-        lambda *xs: _run_batched(region, k + 1, jaxpr, xs, used, mapped),
-        AxisData(name, region.sizes[k], of_devices=True),
-        values,
-        [0 if name in u else None for u in used],
-    )
-    mapped[k] = [d is not None for d in dims]
-    return [x if d is None else moveaxis(x, d, 0) for x, d in zip(outs, dims)]
-
-
 def global_program(jaxpr, params):
     """The program on global values that computes a shard_map equation; cached with its body."""
     region = ManualRegion.of(params)
@@ -227,9 +201,9 @@ def global_program(jaxpr, params):
         return jaxpr.cache[key]
 
     def fun(*args):
-        pairs = [_split_shards(region, x, spec) for x, spec in zip(args, in_specs)]
+        pairs = [split_shards(region, x, spec) for x, spec in zip(args, in_specs)]
         mapped = [None] * len(region.names)
-        outs = _run_batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
+        outs = run_batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
         joined = []
         for i, (x, spec) in enumerate(zip(outs, out_specs)):
             own = tuple(a for a, flags in zip(region.names, mapped) if flags[i])
@@ -263,7 +237,7 @@ def stacked_program(region, jaxpr, varying):
         v.aval.update(shape=(*(region.size((a,)) for a in axes), *v.aval.shape)) for v, axes in zip(jaxpr.invars, order)
     ]
     with region.scope(typed=False):
-        program = derive_jaxpr(lambda *args: _run_batched(region, 0, jaxpr, args, order, mapped), avals, jaxpr)
+        program = derive_jaxpr(lambda *args: run_batched(region, 0, jaxpr, args, order, mapped), avals, jaxpr)
     return program, _mapped_axes(region, mapped, len(jaxpr.outvars))
 
 
@@ -405,8 +379,8 @@ def _varying_axes(region, jaxpr, in_specs):
         mapped = [None] * len(region.names)
 
         def fun(*args):
-            pairs = [_split_shards(region, x, spec) for x, spec in zip(args, in_specs)]
-            return _run_batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
+            pairs = [split_shards(region, x, spec) for x, spec in zip(args, in_specs)]
+            return run_batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
 
         trace_to_jaxpr(fun, [region.unshard_aval(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)])
         jaxpr.cache[key] = _mapped_axes(region, mapped, len(jaxpr.outvars))
@@ -574,11 +548,14 @@ def _partial_eval_custom(saveable, unknown, instantiated, eqn):
     return first, second, unknown_out, instantiated_out, stored
 
 
-def stage_body(fun, avals, in_specs, region, debug_info):
-    """Stages a body on shards; returns (jaxpr that takes its constants first, constants)."""
+def stage_body(fun, avals, in_specs, region, debug_info, values=None):
+    """Stages a body on shards; returns (jaxpr that takes its constants first, constants).
+
+    `values` finds what its tracers stand for, where the arguments are known.
+    """
     shard_avals = [region.shard_aval(a, s) for a, s in zip(avals, in_specs)]
     with region.scope():
-        closed = trace_to_jaxpr(fun, shard_avals, debug_info)
+        closed = trace_to_jaxpr(fun, shard_avals, debug_info, values)
     return core.ClosedJaxpr(core.convert_constvars_jaxpr(closed), ()), closed.consts
 
 
@@ -671,22 +648,45 @@ def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
     region, out_specs, whole = ManualRegion.of(params), [], [spec is None for spec in specs]
 
     def fun(*shards):
-        outs = flat(*merge_lists(whole, shards, select(leaves, whole)))
+        shards = map(functools.partial(_as_partial_sums, region), shards, reject(specs, whole))
+        outs = flat(*merge_lists(whole, list(shards), select(leaves, whole)))
         out_specs[:] = find_out_specs(flat.out_tree, [typeof(x) for x in outs])
+        outs = [_sum_of_parts(region, x, spec) for x, spec in zip(outs, out_specs)]
         if not region.checked:
             return outs
         _check_replicated(region, outs, out_specs, info)
         return [vary_over(as_array(x), region.mentioned_axes(spec)) for x, spec in zip(outs, out_specs)]
 
-    sharded, specs = reject(leaves, whole), reject(specs, whole)
-    body, consts = stage_body(fun, [typeof(x) for x in sharded], specs, region, info)
+    sharded, given = reject(leaves, whole), reject(specs, whole)
+    values = values_of(region, sharded, given)
+    body, consts = stage_body(fun, [typeof(x) for x in sharded], given, region, info, values)
     out_specs = tuple(out_specs)
-    specs = (*[REPLICATED] * len(consts), *specs)
+    in_specs = (*[REPLICATED] * len(consts), *given)
     check_distinct(info, sharded, consts)
-    params = {**params, "in_specs": specs, "out_specs": out_specs}
+    params = {**params, "in_specs": in_specs, "out_specs": out_specs}
     pure, pure_params = pure_region(body, params)
     global_program(pure, pure_params)  # raises its error before the function is staged
     return tree_unflatten(flat.out_tree, bind_with_refs(shard_map_p, [*consts, *sharded], {**params, "jaxpr": body}))
+
+
+def _as_partial_sums(region, x, spec):
+    """A shard of a value that is unreduced over axes: parts whose sum it is, of which the first device has all."""
+    axes = region.unreduced_axes(spec)
+    if not axes:
+        return x
+    index = index_along(axes)
+    return select_n_p.bind(eq(index, full_like(index, 0)), full_like(x, 0), x)
+
+
+def _sum_of_parts(region, x, spec):
+    """A result whose parts are to be summed over axes; a value that is the same there already is that sum."""
+    axes = region.unreduced_axes(spec)
+    if region.checked:
+        axes = tuple(a for a in axes if a in varying_axes(typeof(x)))
+    if not axes:
+        return x
+    psum = psum_invariant_p if region.checked else psum_p
+    return psum.bind(as_array(x), axes=axes, axis_index_groups=None)
 
 
 def _check_replicated(region, outs, out_specs, info):

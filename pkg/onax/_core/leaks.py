@@ -10,7 +10,7 @@ import weakref
 from types import CellType, FrameType, FunctionType
 
 from onax._core.trace import Tracer
-from onax._ground import errors, source
+from onax._ground import source
 from onax._ground.config import CHECK_TRACER_LEAKS
 from onax._native.context import option_word
 
@@ -28,7 +28,7 @@ def watch(*traces):
 
 
 def check(watched):
-    """Raises UnexpectedTracerError if watched traces are still alive; the message shows what holds their tracers.
+    """Raises an Exception if watched traces are still alive, as JAX does; the message shows what holds their tracers.
 
     The caller must have dropped its own references to them.
     """
@@ -48,7 +48,7 @@ def check(watched):
     if count > _SHOWN:
         texts.append(f"and {count - _SHOWN} more")
     name = type(traces[0]).__name__
-    raise errors.UnexpectedTracerError(f"Leaked trace {name}. Leaked tracer(s):\n\n" + "\n\n".join(texts))
+    raise Exception(f"Leaked trace {name}. Leaked tracer(s):\n\n" + "\n\n".join(texts))
 
 
 def _tracers_of(traces):

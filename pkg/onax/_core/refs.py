@@ -148,6 +148,7 @@ class Ref(metaclass=_RefType):
     write_item: ClassVar[Any] = None
     add_item: ClassVar[Any] = None
     swap_item: ClassVar[Any] = None
+    view_of: ClassVar[Any] = None
 
 
 def _index_or_all(idx):
@@ -168,6 +169,10 @@ class RefTracerMethods:
     def swap(self, value, idx=()):
         """Writes the elements at an index; returns what was there."""
         return Ref.swap_item(self, _index_or_all(idx), value)
+
+    def bitcast(self, dtype):
+        """A view of the elements with their bits read as another dtype."""
+        return Ref.view_of(self).bitcast(dtype)
 
     addupdate = Ref.addupdate
 

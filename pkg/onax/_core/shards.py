@@ -4,13 +4,15 @@ import functools
 import itertools
 from dataclasses import dataclass
 
+import numpy as np
+
 from onax._core.axes import manual_axes
 from onax._core.explicit_axes import sharded_array, spanning_array
 from onax._core.meshes import AbstractMesh, PartitionSpec, get_abstract_mesh
 from onax._core.redistribution import is_spanning, redistribute
 from onax._core.sharding import NamedSharding, SingleDeviceSharding, replica_ids
 from onax._ground import devices
-from onax._native.array import ArrayImpl, install_method
+from onax._native.array import ArrayImpl, install_method, make_array
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -48,13 +50,27 @@ def _shards(x, everywhere):
         x.__array__()  # raises the error
     sharding = x.sharding
     replicas = replica_ids(sharding, x.shape)
-    shards, numbers = [], itertools.count()
+    shards, numbers, without = [], itertools.count(), _devices_without_part(sharding)
     for device, index in sharding.devices_indices_map(x.shape).items():
         if device._addressable:
-            shards.append(Shard(device, index, replicas[device], x.addressable_data(next(numbers))))
+            data = x.addressable_data(next(numbers))
+            shards.append(Shard(device, index, replicas[device], _zeros(data) if device in without else data))
         elif everywhere:
             shards.append(Shard(device, index, replicas[device], None))
     return shards
+
+
+def _devices_without_part(sharding):
+    """The devices that have zeros: of an unreduced array, a sum over axes, the first along these has it all."""
+    if not isinstance(sharding, NamedSharding) or not sharding.spec.unreduced:
+        return ()
+    places = np.argwhere(np.ones(sharding.mesh.devices.shape, bool))
+    axes = [sharding.mesh.axis_names.index(a) for a in sharding.spec.unreduced]
+    return {sharding.mesh.devices[tuple(place)] for place in places if place[axes].any()}
+
+
+def _zeros(x):
+    return make_array(np.zeros_like(x._value), x.dtype, x.weak_type)._with(device=x.device, committed=True)
 
 
 def addressable_shards(x):

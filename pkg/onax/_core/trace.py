@@ -362,7 +362,7 @@ class Tracer(Array):
     def __iter__(self):
         if not self.aval.shape:
             raise TypeError("iteration over a 0-d array")
-        return iter([self[i] for i in range(self.aval.shape[0])])
+        return iter([self[i] for i in range(int(self.aval.shape[0]))])
 
     def __copy__(self):
         return self

@@ -78,6 +78,8 @@ class Row:
             return bool(value) if value is not None else self.default
         if value is None:
             return self.default
+        if kind is float and type(value) is int:
+            return float(value)
         if not isinstance(value, kind) or isinstance(value, bool):
             raise ValueError(f"{self.name} takes a value of type {kind.__name__}; got {value!r}.")
         return value
@@ -455,6 +457,8 @@ _cache_dir = add_row("jax_compilation_cache_dir", str, None, "Folder of compiled
 _cache = add_row("jax_enable_compilation_cache", bool, True, "Whether that folder is used.")
 add_row("jax_persistent_cache_min_compile_time_secs", float, 1.0, "Cheaper compilations are not stored.")
 add_row("jax_persistent_cache_min_entry_size_bytes", int, 0, "Smaller programs are not stored.")
+add_row("jax_dump_ir_to", str, "", "Folder into which programs are written that are compiled.")
+add_row("jax_dump_ir_modes", str, "stablehlo", "Their forms, of jaxpr and eqn_count_pprof, separated by commas.")
 add_row("jax_logging_level", str, "NOTSET", "Level of the logger `onax`.")
 add_row("jax_debug_log_modules", str, "", "Modules that log in full.")
 add_row("jax_pprint_use_color", bool, True, "Jaxprs are printed in colour on a terminal.")
@@ -493,8 +497,6 @@ _INERT = {
     "jax_disable_vmap_shmap_error": (bool, False),
     "jax_disallow_mesh_context_manager": (bool, False),
     "jax_distributed_debug": (bool, False),
-    "jax_dump_ir_modes": (str, "stablehlo"),
-    "jax_dump_ir_to": (str, ""),
     "jax_embedded_constants_max_bytes": (int, 32),
     "jax_enable_pgle": (bool, False),
     "jax_enable_preemption_service": (bool, True),

@@ -51,6 +51,8 @@ class SymbolicScope:
             self._add(text)
 
     def _add(self, text):
+        if not isinstance(text, str):
+            raise ValueError(f"SymbolicScope constraint must be a string: got {text!r}")
         match = re.search(r"==|>=|<=", text)
         if match is None:
             raise ValueError("Constraint parsing error: must contain one of '==' or '>=' or '<='")
@@ -282,7 +284,11 @@ def divide_sizes(a, b):
         return n // d
     result = exact_quotient(n, d)
     if result is None:
-        raise InconclusiveDimensionOperation(f"Cannot divide evenly the sizes of shapes {a} and {b}.")
+        result = -(n // -d)  # which JAX computes: constraints may be about it
+        if not equal(result * d, n):
+            raise InconclusiveDimensionOperation(
+                f"Cannot divide evenly the sizes of shapes {a} and {b}. The remainder {n % -d} should be 0."
+            )
     return result
 
 
@@ -399,7 +405,8 @@ class _Parser:
             if self.at(","):
                 self.take()
             elif not (self.token[0] == "end" or (closing and self.at(")"))):
-                self.fail_expecting("STAR", "COMMA", "ENDMARKER")
+                self.after = not self.at(")")
+                self.fail_expecting("STAR" if self.after else "ENDMARKER")
         return tuple(self.dims)
 
     def dimension(self):
@@ -413,7 +420,7 @@ class _Parser:
             self.dims += [self.from_like(i) for i in range(len(self.dims), len(self.like))]
         elif self.at("_"):
             if self.like is None:
-                self.fail("spec contains '_' but no 'like' shape was given")
+                self.fail("spec contains ... but no 'like' shape was given")
             if len(self.dims) >= len(self.like):
                 self.fail(f"the 'like' shape {self.like} has only {len(self.like)} dimensions")
             self.take()
@@ -428,11 +435,11 @@ class _Parser:
     def from_like(self, index):
         d = self.like[index]
         if d is None:
-            self.fail("the 'like' shape has no dimension here")
+            self.fail(f"unexpected placeholder for unknown dimension; like={self.like}")
         return d
 
     def expression(self):
-        negative = self.at("-") and bool(self.take())
+        negative = self.at("+", "-") and self.take()[1] == "-"
         total = self.term()
         if negative:
             total = -total
@@ -511,7 +518,7 @@ def _parse_one(text, scope):
     parser = _Parser(text, scope)
     d = parser.expression()
     if parser.token[0] != "end":
-        parser.fail_expecting("STAR", "ENDMARKER")
+        parser.fail_expecting("STAR")
     return d
 
 

@@ -47,7 +47,8 @@ class Atom:
         return self._hash
 
     def __str__(self):
-        return f"{self.operation}({', '.join(map(str, self.operands))})" if self.operands else self.operation
+        operands = [f"- {-d}" if type(d) is int and d < 0 else str(d) for d in self.operands]
+        return f"{self.operation}({', '.join(operands)})" if operands else self.operation
 
 
 def _order_key(d):
@@ -409,7 +410,7 @@ def _remainder(n, d, scope):
         if d == 0:
             raise ZeroDivisionError("integer division or modulo by zero")
         if isinstance(n, SymbolicDim):
-            n = _normalize({m: c - d * (c // d) for m, c in n._terms.items()}, scope)
+            n = _normalize({m: c % abs(d) for m, c in n._terms.items()}, scope)
         if not isinstance(n, SymbolicDim):
             return n % d
     elif exact_quotient(n, d) is not None:
@@ -475,6 +476,12 @@ def _lower(d, depth):
             candidate = _lower(d * scale - fact * times, depth - 1)
             if candidate > -INFINITY:
                 best = max(best, -(-candidate // scale))
+    for monomial, coefficient in d._terms.items():
+        chosen = "max" if coefficient < 0 else "min"
+        if len(monomial) == 1 and monomial[0][0].operation == chosen and monomial[0][1] == 1:
+            rest = _normalize({m: c for m, c in d._terms.items() if m != monomial}, d.scope)
+            cases = [_lower(rest + x * coefficient, depth - 1) for x in monomial[0][0].operands]  # it is one of them
+            best = max(best, min(cases))
     return best
 
 

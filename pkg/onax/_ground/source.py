@@ -28,7 +28,7 @@ _is_internal = source_info.internal_files  # file name -> bool, filled as files 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Frame:
-    """One frame of a traceback, with JAX's field names; lines and columns count from 1 and are 0 if unknown."""
+    """One frame of a traceback, with JAX's field names; a line or column that is unknown is 0."""
 
     file_name: str
     start_line: int
@@ -46,7 +46,7 @@ class SourceTraceback:
 
     def __init__(self, record):
         self.record = record
-        self.frames = [Frame(*resolve(r)) for r in (record, *(record.callers or ()))]
+        self.frames = [_frame(r) for r in (record, *(record.callers or ()))]
 
     def __str__(self):
         return "\n".join(map(repr, self.frames))
@@ -230,14 +230,22 @@ def user_frames(limit=5):
 
 
 def resolve(record):
-    """(file, line, column, function) of a record; line and column count from 1, and are 0 where unknown."""
+    """(file, line, column, function) of a record; lines count from 1, columns from 0, as Python's do.
+
+    An unknown line is 0 and an unknown column None.
+    """
     if not record:
-        return "<unknown>", 0, 0, ""
+        return "<unknown>", 0, None, ""
     code, target = record.code, record.instruction // 2
     for index, (line, _, column, _) in enumerate(code.co_positions()):
         if index == target:
-            return code.co_filename, line or 0, 0 if column is None else column + 1, code.co_qualname
-    return code.co_filename, code.co_firstlineno, 0, code.co_qualname
+            return code.co_filename, line or 0, column, code.co_qualname
+    return code.co_filename, code.co_firstlineno, None, code.co_qualname
+
+
+def _frame(record):
+    filename, line, column, function = resolve(record)
+    return Frame(filename, line, column or 0, function)
 
 
 def summarize(record, path=str):
@@ -246,7 +254,7 @@ def summarize(record, path=str):
     filename = path(filename)
     if not line:
         return filename
-    where = f"{filename}:{line}:{column}" if column else f"{filename}:{line}"
+    where = f"{filename}:{line}" if column is None else f"{filename}:{line}:{column}"
     return f"{where} ({function})"
 
 

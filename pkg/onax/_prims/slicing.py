@@ -92,7 +92,7 @@ def _slice_shape(shape, starts, limits, strides):
         )
     if not all(stride >= 1 for stride in strides):
         raise TypeError(f"slice strides must be positive, got {strides}")
-    return tuple(dims.stride_dim(size, 1, stride) for size, stride in zip(sizes, strides))
+    return tuple((size + stride - 1) // stride for size, stride in zip(sizes, strides))
 
 
 def _slice_batch(axis_data, operands, mapped, *, start_indices, limit_indices, strides=None):

@@ -11,6 +11,7 @@ import numpy as np
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
 from onax._core.paths import equality_errors_pytreedef, keystr
+from onax._core.refs import AbstractRef
 from onax._core.rewrite import eliminate_dead_code
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._core.trees import Partial
@@ -564,6 +565,11 @@ def _remaining_argnums(argnums, count):
 
 def check_grad_input(name, x, holomorphic, allow_int):
     check_argument(x)
+    if type(typeof(x)) is AbstractRef:
+        raise TypeError(
+            f"{name} cannot differentiate with respect to a Ref-typed argument, because its gradient is accumulated in "
+            "a reference: use `jax.vjp` and give the function that it returns one with `with_refs`"
+        )
     dtype = typeof(x).dtype
     if holomorphic:
         if not dtypes.issubdtype(dtype, np.complexfloating):

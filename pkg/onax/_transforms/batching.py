@@ -114,9 +114,9 @@ class BatchTrace(Trace):
         if dim is not None:
             with set_current_trace(self.parent_trace):
                 value = move_mapped_axis(value, value_dim, dim, self.axis_data.size)
+        elif target is ref:  # from outside; raised for any value, as in JAX
+            raise RefWriteError("vmapped", "an unbatched", "to the vmapped", ref)
         elif value_dim is not None:
-            if target is ref:
-                raise RefWriteError("vmapped", "an unbatched", "to the vmapped", ref)
             ref.val, ref.batch_dim = self.parent_trace.make_ref(value), value_dim
             return
         self.parent_trace.write_ref(target, value)

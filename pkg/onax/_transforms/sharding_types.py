@@ -82,6 +82,8 @@ def typed_results(primitive, in_avals, out_avals, params):
 
     `out_avals` is the type of the one result, or a list.  Raises ShardingTypeError where the sharding is ambiguous.
     """
+    if primitive is device_put_p and not seen.automatic:
+        return _put_types(out_avals, params)
     given = [a.stated_sharding if type(a) is ShapedArray else None for a in in_avals]
     mesh = next((s.mesh for s in given if s is not None), None)
     stated = _stated(params)
@@ -208,9 +210,17 @@ def slice_aval(aval):
 # ---- shapes
 
 
-@sharding_type.rule(copy_p, rev_p, device_put_p)
+@sharding_type.rule(copy_p, rev_p)
 def _same(name, axes, avals, params, outs):
     return axes
+
+
+def _put_types(avals, params):
+    """The types of what `device_put` returns: over explicit axes, it states them."""
+    return [
+        a.update(sharding=explicit_sharding(d, a.ndim)) if isinstance(d, NamedSharding) and d.mesh.explicit_axes else a
+        for a, d in zip(avals, params["devices"])
+    ]
 
 
 @sharding_type.rule(sharding_constraint_p)

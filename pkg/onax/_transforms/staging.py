@@ -48,7 +48,13 @@ class DynamicJaxprTracer(Tracer):
         self._var = var
         self._location = location
 
+    def __bool__(self):
+        known = None if self._trace.values is None else self._trace.values.single(self)
+        return super().__bool__() if known is None else bool(known)
+
     def __repr__(self):
+        if self._trace.values is not None:
+            return self._trace.values.text(self)
         weak = "~" if self.aval.weak_type else ""
         return f"JitTracer({weak}{self.aval.str_short()})"
 
@@ -65,13 +71,17 @@ class DynamicJaxprTrace(Trace):
     """Records every operation as an equation; values of other traces and arrays become constants.
 
     The scopes of equations are those within the program: it leaves out the first `outer_scopes` that are entered.
+    `values` is None, or finds what its tracers stand for where arguments are known (`_control/shard_values.py`).
     """
 
-    __slots__ = ("_consts_by_id", "consts", "constvars", "debug_info", "eqns", "invars", "locates", "outer_scopes")
+    __slots__ = (
+        "_consts_by_id", "consts", "constvars", "debug_info", "eqns", "invars", "locates", "outer_scopes", "values",
+    )  # fmt: skip
 
     def __init__(self, debug_info, parent_trace=None):
         super().__init__(parent_trace)
         self.outer_scopes = 0
+        self.values = None
         self.staging = self.locates = True
         self.debug_info = debug_info
         self.eqns = []
@@ -283,13 +293,16 @@ def _drop_unused_results(eqns, used):
                 eqn.outvars[i] = core.DropVar(var.aval)
 
 
-def trace_to_jaxpr(fun, in_avals, debug_info=core.UNKNOWN_DEBUG_INFO):
+def trace_to_jaxpr(fun, in_avals, debug_info=core.UNKNOWN_DEBUG_INFO, values=None):
     """Stages `fun`, which takes flat tracers and returns a flat sequence of values, on the given types.
+
+    `values` finds what the tracers stand for, if that is known.
 
     Returns a ClosedJaxpr; its constants may be tracers of enclosing traces.  Its equations know the named scopes within
     it: who calls it or runs it in a loop adds those around it (`source.called_at`).
     """
     trace = DynamicJaxprTrace(debug_info)
+    trace.values = values
     scopes, source.here.scopes = source.here.scopes, ()
     try:
         with set_current_trace(trace):

@@ -139,6 +139,7 @@ def _shard(leaf, sharding):
     sharding = over_devices(sharding, concrete_mesh())
     check_rank(sharding, np.ndim(leaf), "device_put args")
     if isinstance(leaf, Tracer):
+        explicit_sharding(sharding, leaf.ndim)  # from now on types are looked at
         return _bind(leaf, sharding)
     if not sharding.is_fully_addressable and not is_spanning(leaf):
         _check_same_everywhere(leaf, sharding)

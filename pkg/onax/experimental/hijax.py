@@ -1,19 +1,32 @@
-"""Classes of jax.experimental.hijax, for libraries that define types of values beside arrays and seldom use them.
+"""Primitives that programs define as classes, and classes of jax.experimental.hijax for types of values beside arrays.
 
-onax traces arrays alone, so values of such types cannot be arguments of its transformations.
+onax traces arrays alone: libraries can define other types, but values of these cannot be arguments of transformations.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from onax._control.hi_primitives import (
+    NO_HITYPES,
+    GradAccum,
+    NullAccum,
+    RefAccum,
+    ValAccum,
+    VJPHiPrimitive,
+    jvp_from_lin,
+    linearize_from_jvp,
+    vjp_from_jvp,
+    vjp_from_lin,
+)
 from onax._core.refs import AbstractRef
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._native.avals import AbstractValue, ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.creation import instantiate_zeros
+from onax.numpy._ref_views import TransformedRef
 
-MESSAGE = "onax has no types of values besides arrays (hijax)"
+HiPrim = VJPHiPrimitive  # JAX's name since 0.12
 
 
 class HiType(AbstractValue):
@@ -28,11 +41,7 @@ class HiPrimitive(Primitive):
     """A primitive on values that are not arrays: it can be defined, and not applied."""
 
     def bind(self, *args, **params):
-        raise NotImplementedError(f"{self.name}: {MESSAGE}")
-
-
-class VJPHiPrimitive(HiPrimitive):
-    """A primitive on values that are not arrays with a derivative of its own: it can be defined, and not applied."""
+        raise NotImplementedError(f"{self.name}: {NO_HITYPES}")
 
 
 class HiPspec:
@@ -159,7 +168,7 @@ def cur_qdd(x: Any) -> NoReturn:
           ...
       NotImplementedError: cur_qdd: onax has no types of values besides arrays (hijax)
     """
-    raise NotImplementedError(f"cur_qdd: {MESSAGE}")
+    raise NotImplementedError(f"cur_qdd: {NO_HITYPES}")
 
 
 __all__ = [
@@ -168,17 +177,27 @@ __all__ = [
     "AvalMutableQDD",
     "AvalQDD",
     "EArray",
+    "GradAccum",
+    "HiPrim",
     "HiPrimitive",
     "HiPspec",
     "HiType",
     "MutableHiType",
+    "NullAccum",
+    "RefAccum",
     "ShapedArray",
+    "TransformedRef",
     "VJPHiPrimitive",
+    "ValAccum",
     "Zero",
     "aval_method",
     "aval_property",
     "control_flow_allowed_effects",
     "instantiate_zeros",
     "is_undefined_primal",
+    "jvp_from_lin",
+    "linearize_from_jvp",
     "register_hitype",
+    "vjp_from_jvp",
+    "vjp_from_lin",
 ]

@@ -11,6 +11,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._ground import dtypes
+from onax._ground.dims import SymbolicDim, as_dim
 from onax._ground.typing import ArrayLike, DimSize, PrecisionLike
 from onax._native.array import Array
 from onax.numpy._promotion import ensure_arraylike, promote_dtypes_inexact
@@ -150,9 +151,10 @@ def _resize_area(x, shape):
 def _resize_nearest(x, shape):
     for d, (in_size, out_size) in enumerate(zip(x.shape, shape)):
         if in_size != out_size:
-            indices = np.floor(
-                (np.arange(out_size, dtype=np.float32) + 0.5) * np.float32(in_size) / np.float32(out_size)
-            )
+            symbolic = isinstance(in_size, SymbolicDim) or isinstance(out_size, SymbolicDim)
+            module, as_float = (jnp, lambda n: jnp.asarray(n, np.float32)) if symbolic else (np, np.float32)
+            offsets = module.arange(out_size, dtype=np.float32) + as_float(0.5)
+            indices = module.floor(offsets * as_float(in_size) / as_float(out_size))
             x = jnp.take(x, jnp.asarray(indices.astype(np.int32)), axis=d)
     return x
 
@@ -241,7 +243,7 @@ def resize(
       Array([0., 1., 3., 4.], dtype=float32)
     """
     image = ensure_arraylike("resize", image)
-    shape = tuple(operator.index(n) for n in shape)
+    shape = tuple(map(as_dim, shape))
     if len(shape) != image.ndim:
         raise ValueError(f"shape must have length equal to the number of dimensions of x;  {shape} vs {image.shape}")
     method = _resolve_method(method)

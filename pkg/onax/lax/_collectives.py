@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -592,19 +593,21 @@ def pbroadcast(x: PyTree, axis_name: Any, source: int) -> Any:
 
 
 def pcast(x: PyTree, axis_name: Any, *, to: str) -> Any:
-    """Returns a value as one that varies over a named axis of `shard_map`.
+    """Returns a value as one that varies over a named axis of `shard_map`, or as one of another kind.
+
+    Parts of a sum (unreduced) vary over the axis, values that are the same everywhere and whose cotangents are such
+    parts (reduced) do not: types do not tell them apart.
 
     Args:
       x: tree of arrays.
       axis_name: name, or tuple of names.
-      to: "varying".
+      to: "varying"; "unreduced", for a value that varies; "reduced", for one that does not.
 
     Returns:
       Tree of the structure of `x`.
 
     Raises:
-      NotImplementedError: `to` is another type.
-      ValueError: the call is not inside of `shard_map`.
+      ValueError: `to` is another text, the value is of the wrong kind, or the call is not inside of `shard_map`.
 
     Examples:
       >>> mesh, spec = onax.make_mesh((1,), ("i",)), onax.sharding.PartitionSpec("i")
@@ -612,16 +615,23 @@ def pcast(x: PyTree, axis_name: Any, *, to: str) -> Any:
       >>> onax.shard_map(f, mesh=mesh, in_specs=spec, out_specs=spec)(jnp.ones(2))
       Array([2., 2.], dtype=float32)
     """
-    if to in ("reduced", "unreduced"):
-        raise NotImplementedError(f"pcast: to={to!r} is not supported, only to='varying'")
-    if to != "varying":
+    if to not in ("reduced", "unreduced", "varying"):
         raise ValueError("Got unexpected `to` value. Allowed `to` values are: {'reduced', 'unreduced', 'varying'}")
     names = names_of(axis_name)
     if not varying_is_checked(names):
         if manual_axes().issuperset(names):
             return x
         raise ValueError("pvary should be called under jax.shard_map.")
-    return tree_map(lambda leaf: _to_varying(as_array(leaf), names), x)
+    cast = _to_varying if to == "varying" else functools.partial(_to_kind, to == "unreduced")
+    return tree_map(lambda leaf: cast(as_array(leaf), names), x)
+
+
+def _to_kind(unreduced, x, names):
+    varying = typeof(x).varying.intersection(names)
+    if len(varying) != len(names) * unreduced:
+        kinds = ("invarying", "unreduced") if unreduced else ("varying", "reduced")
+        raise ValueError(f"Unsupported pcast from={kinds[0]}, to={kinds[1]!r}")
+    return x
 
 
 def _to_varying(x, names):

@@ -14,7 +14,7 @@ from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import FEW, compiled_when_large, staged
 from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
-from onax._ground import dtypes, source
+from onax._ground import dims, dtypes, source
 from onax._ground.typing import ArrayLike, Axis, DTypeLike
 from onax._native.array import Array
 from onax.nn._normalization import logsumexp
@@ -537,7 +537,7 @@ def one_hot(x: Any, num_classes: int, *, dtype: DTypeLike | None = None, axis: i
              [0., 0., 0.]], dtype=float32)
     """
     num_classes = concrete_or_error(
-        operator.index, num_classes, "The error arose in jax.nn.one_hot argument `num_classes`."
+        dims.as_dim, num_classes, "The error arose in jax.nn.one_hot argument `num_classes`."
     )
     dtype = dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, "astype")
     x = ensure_arraylike("one_hot", x) if is_arraylike(x) else jnp.asarray(x)

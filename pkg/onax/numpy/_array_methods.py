@@ -10,6 +10,7 @@ import importlib
 import numpy as np
 
 from onax import lax
+from onax._core.refs import Ref, is_ref
 from onax._core.slots import Slot
 from onax._core.trace import Tracer, as_array
 from onax._ground import config, dtypes
@@ -136,6 +137,8 @@ def flatten(self, order="C", *, out_sharding=None):
 
 def reshape(self, *args, order="C", out_sharding=None):
     """The elements in another shape, given as a tuple or as arguments; one length may be -1."""
+    if is_ref(self):
+        return Ref.view_of(self).reshape(*args)
     single = len(args) == 1 and (isinstance(args[0], Tracer) or not hasattr(args[0], "__index__"))
     shape = args[0] if single else args
     return _shaping.reshape(self, shape, order=order, out_sharding=out_sharding)
@@ -143,10 +146,17 @@ def reshape(self, *args, order="C", out_sharding=None):
 
 def transpose(self, *args):
     """The array with its axes in the given order (a tuple or arguments), reversed without one."""
+    if is_ref(self):
+        return Ref.view_of(self).transpose(*args)
     if not args or (len(args) == 1 and args[0] is None):
         return _shaping.transpose(self)
     axes = args[0] if len(args) == 1 and not hasattr(args[0], "__index__") else args
     return _shaping.transpose(self, axes)
+
+
+def transposed(self):
+    """The array with its axes reversed."""
+    return Ref.view_of(self).T if is_ref(self) else _shaping.transpose(self)
 
 
 def to_device(self, device, *, stream=None):
@@ -286,7 +296,7 @@ METHODS = {
     "_repr_mimebundle_": array_mimebundle,
 }
 PROPERTIES = {
-    "T": _shaping.transpose,
+    "T": transposed,
     "at": at,
     "flat": _flat,
     "imag": _ufuncs.imag,

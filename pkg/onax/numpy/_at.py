@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onax import lax
+from onax._core.refs import is_ref
 from onax._core.trace import typeof
 from onax._ground import dims, dtypes, source
 from onax._ground.config import config
@@ -34,6 +35,7 @@ from onax.numpy._promotion import (
     promote_dtypes,
     python_scalar,
 )
+from onax.numpy._ref_views import RefIndexer
 from onax.numpy._ufuncs import divide
 
 
@@ -165,8 +167,8 @@ class _IndexUpdateRef:
 
 
 def at(x):
-    """The `at` property of arrays."""
-    return _IndexUpdateHelper(x)
+    """The `at` property of arrays, and of tracers of mutable array references, whose views it makes."""
+    return RefIndexer(x) if is_ref(x) else _IndexUpdateHelper(x)
 
 
 # ---- the general form: a scatter ----

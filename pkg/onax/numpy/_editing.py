@@ -10,7 +10,7 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._core.trace import Tracer, concrete_or_error
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax._prims import slicing
@@ -319,6 +319,8 @@ def insert(arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int 
     values = lax.broadcast_to_rank(values, arr.ndim)
     if isinstance(obj, Tracer) and not obj.shape and dtypes.is_integer(obj.dtype):
         return _insert_at_unknown(arr, obj, values, axis)
+    if not dims.is_constant(n) and isinstance(obj, (int, np.integer)):
+        return _insert_at_unknown(arr, asarray(obj), values, axis)
     indices = _static_indices(obj, n, axis)
     if indices.ndim > 1:
         raise ValueError(f"jnp.insert(): obj must be a slice, a one-dimensional array, or a scalar; got {indices}")
@@ -352,10 +354,11 @@ def _insert_at_unknown(arr, index, values, axis):
     count = values.shape[axis] if values.ndim else 1
     values = broadcast_to(values, tuple(count if i == axis else d for i, d in enumerate(arr.shape)))
     index = lax.convert_element_type(index, np.int32)
-    index = lax.clamp(np.int32(0), slicing.wrap_negative_indices(index, n), np.int32(n))
+    length = to_dtype(n, np.int32)
+    index = lax.clamp(np.int32(0), slicing.wrap_negative_indices(index, n), length)
     place = lax.iota(np.int32, n + count)
     behind = lax.sub(place, index)
-    source = where(lax.lt(behind, np.int32(count)), lax.add(behind, np.int32(n)), lax.sub(place, np.int32(count)))
+    source = where(lax.lt(behind, np.int32(count)), lax.add(behind, length), lax.sub(place, np.int32(count)))
     source = where(lax.lt(behind, np.int32(0)), place, source)
     values = to_dtype(values, arr.dtype, arr.weak_type)
     return take_in_bounds(lax.concatenate([arr, values], axis), source, axis)

@@ -282,7 +282,9 @@ def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
     """
     a = asarray(a)
     _check_one_axis("ihfft", a, n, axis)
-    return conj(rfft(a, n, axis, _swap_direction(norm)))
+    out = conj(rfft(a, n, axis))
+    scale = _norm_factor(_swap_direction(norm), [a.shape[axis] if n is None else n], FftType.RFFT)
+    return out if scale is None else out * out.dtype.type(scale)
 
 
 def fft2(

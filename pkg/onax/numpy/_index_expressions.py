@@ -321,17 +321,19 @@ def _resolve_symbolic_slice(start, stop, step, size):
     if step > 0:
         first = 0 if start is None else _clamp_bound(start, size, 0)
         last = size if stop is None else _clamp_bound(stop, size, 0)
-        return first, last, step, dims.non_negative(dims.ceil_div(last - first, step))
+        extent = dims.max_dim(0, last - first)
+        return first, first + extent, step, (extent + step - 1) // step
     first = size - 1 if start is None else _clamp_bound(start, size - 1, -1, size)
     last = -1 if stop is None else _clamp_bound(stop, size - 1, -1, size)
-    return first, last, step, dims.non_negative(dims.ceil_div(first - last, -step))
+    extent = dims.max_dim(0, first - last)
+    return first, first - extent, step, (extent - step - 1) // -step
 
 
 def _clamp_bound(bound, high, low, size=None):
     """A bound of a slice, counted from the end if negative, between low and high."""
     if bound >= 0:
         return dims.min_dim(high, bound)
-    return dims.max_dim(bound + (high if size is None else size), low)
+    return dims.max_dim(low, bound + (high if size is None else size))
 
 
 def python_slice(resolved):

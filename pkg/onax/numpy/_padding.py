@@ -11,6 +11,7 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
+from onax._ground.dims import SymbolicDim, as_dim, is_constant
 from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax._native.tree import tree_flatten, tree_map
@@ -58,9 +59,9 @@ def pad(array: ArrayLike, pad_width: Any, mode: str | Callable[..., Any] = "cons
     """
     array = ensure_arraylike("pad", array)
     widths = _pairs(_widths_from_dict(pad_width, array.ndim), array.ndim, "pad_width", np.integer)
-    if (widths < 0).any():
+    widths = tuple((as_dim(a), as_dim(b)) for a, b in widths)
+    if any(is_constant(n) and n < 0 for pair in widths for n in pair):
         raise ValueError("index can't contain negative values")
-    widths = tuple((int(a), int(b)) for a, b in widths)
     if callable(mode):
         return _pad_by_function(array, widths, mode, kwargs)
     if mode not in _OPTIONS:
@@ -90,6 +91,8 @@ def _pairs(values, ndim, name, kind):
     """Expands one of NumPy's short forms to an (ndim, 2) ndarray."""
     known = tree_map(lambda x: concrete_or_error(None, x, f"{name} argument of jnp.pad"), values)
     pairs = np.asarray(known)
+    if pairs.dtype == object and kind is np.integer and all(isinstance(n, (int, SymbolicDim)) for n in pairs.flat):
+        return _broadcast_pairs(pairs, ndim, name, np.broadcast_to)
     if pairs.shape in ((ndim, 2), (1, 2), (2,), (1,), ()) and not np.issubdtype(pairs.dtype, kind):
         raise TypeError(f"`{name}` must be of integral type.")
     return np.array(_broadcast_pairs(pairs, ndim, name, np.broadcast_to))

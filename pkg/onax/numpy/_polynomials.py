@@ -366,12 +366,8 @@ def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
             "pass strip_zeros=False, but be aware that leading zeros will result in some returned roots being set to "
             "NaN.",
         )  # fmt: skip
-        trailing = int((lax.cummax(lax.convert_element_type(lax.rev(p, (0,)) != 0, np.int32), axis=0) == 0).sum())
-        if leading == p.shape[0]:
-            return _empty_roots(p)
-        p = p[leading : p.shape[0] - trailing]
-        zeros = _companion_roots(p) if p.shape[0] > 1 else _empty_roots(p)
-        return concatenate([zeros, lax.full((trailing,), 0, zeros.dtype)])
+        p = p[leading:]
+        return _companion_roots(p) if p.shape[0] > 1 else _empty_roots(p)
     everything_zero = all_(p == 0)
     zeros = _roots(p, lax.convert_element_type(where(everything_zero, 0, leading), np.int32))
     return where(everything_zero, complex(np.nan, np.nan), zeros)

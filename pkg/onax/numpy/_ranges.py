@@ -203,7 +203,7 @@ def linspace(
       >>> jnp.linspace(0.0, 1.0, 5)
       Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
-    num = concrete_or_error(operator.index, num, "'num' argument of jnp.linspace")
+    num = concrete_or_error(dims.as_dim, num, "'num' argument of jnp.linspace")
     axis = concrete_or_error(operator.index, axis, "'axis' argument of jnp.linspace")
     if dtype is not None:
         dtype = dtypes.check_user_dtype(dtype, "linspace")
@@ -313,7 +313,7 @@ def _logspace(start, stop, base, *, num, endpoint, dtype, axis):
     compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop, dtype)))
     start, stop = (to_dtype(x, compute) for x in (start, stop))
     exponents = linspace(start, stop, num=num, endpoint=endpoint, axis=axis)
-    base, exponents = promote_dtypes(base, exponents)
+    base, exponents = promote_shapes("logspace", *promote_dtypes(base, exponents))
     return lax.convert_element_type(lax.pow(base, exponents), dtype)
 
 

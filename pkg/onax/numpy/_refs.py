@@ -7,16 +7,29 @@ import numpy as np
 from onax._control import refs as _rules  # noqa: F401  it attaches the rules of loops and branches
 from onax._core.evaluate import bind_with_refs
 from onax._core.refs import Ref, discharge, is_ref
-from onax._core.trace import eval_trace, find_cur_trace, is_concrete, typeof, valid_jaxtype
+from onax._core.trace import eval_trace, find_cur_trace, typeof, valid_jaxtype
 from onax._ground.source import api_boundary
 from onax._ground.typing import ArrayLike, Index
 from onax._native.array import Array
-from onax._prims.convert import convert
-from onax._prims.refs import ARRAY, Slice, addupdate_p, free_ref_p, freeze_p, get_p, new_ref_p, swap_p
+from onax._prims.convert import bitcast_convert_type, convert
+from onax._prims.refs import (
+    ARRAY,
+    Bitcast,
+    Reshape,
+    Slice,
+    addupdate_p,
+    free_ref_p,
+    freeze_p,
+    get_p,
+    new_ref_p,
+    swap_p,
+    with_operands,
+)
+from onax._prims.shaping import reshape, transpose
 from onax._prims.slicing import dynamic_slice, dynamic_update_slice
 from onax.numpy._creation import asarray, zeros
-from onax.numpy._index_expressions import SizedSlice
 from onax.numpy._indexing import getitem
+from onax.numpy._ref_views import Item, TransformedRef, read_index
 
 
 @api_boundary
@@ -82,7 +95,7 @@ def freeze(ref: Ref) -> Array:
       >>> onax.freeze(ref)
       Array(1., dtype=float32, weak_type=True)
     """
-    return _bind(freeze_p, ref, (), {})
+    return _bind(freeze_p, ref, [], [], {})
 
 
 @api_boundary
@@ -116,7 +129,7 @@ def free_ref(ref: Ref) -> None:
     Examples:
       >>> onax.free_ref(onax.new_ref(1.0))
     """
-    _bind(free_ref_p, ref, (), {})
+    _bind(free_ref_p, ref, [], [], {})
 
 
 @api_boundary
@@ -134,8 +147,8 @@ def get(ref: Ref, idx: Index = None) -> Array:
       >>> onax.ref.get(onax.new_ref(jnp.arange(3)), 1)
       Array(1, dtype=int32)
     """
-    index, operands = _read_index(ref, ... if idx is None else idx)
-    return _bind(get_p, ref, operands, {"index": index})
+    index, operands = read_index(ref, ... if idx is None else idx)
+    return _bind(get_p, ref, [], operands, {"index": index})
 
 
 @api_boundary
@@ -157,8 +170,8 @@ def swap(ref: Ref, idx: Index, value: ArrayLike) -> Array:
       >>> onax.ref.swap(onax.new_ref(jnp.arange(3)), 1, 7)
       Array(1, dtype=int32)
     """
-    index, operands = _read_index(ref, ... if idx is None else idx)
-    return _bind(swap_p, ref, [_strong(value, ref), *operands], {"index": index})
+    index, operands = read_index(ref, ... if idx is None else idx)
+    return _bind(swap_p, ref, [_strong(value, ref)], operands, {"index": index})
 
 
 @api_boundary
@@ -206,8 +219,8 @@ def addupdate(ref: Ref, idx: Index, x: ArrayLike) -> None:
       >>> ref[...]
       Array([0, 8, 2], dtype=int32)
     """
-    index, operands = _read_index(ref, ... if idx is None else idx)
-    _bind(addupdate_p, ref, [_as_value(x), *operands], {"index": index})
+    index, operands = read_index(ref, ... if idx is None else idx)
+    _bind(addupdate_p, ref, [_as_value(x)], operands, {"index": index})
 
 
 Ref.read_item = staticmethod(get)
@@ -216,10 +229,16 @@ Ref.add_item = staticmethod(addupdate)
 Ref.swap_item = staticmethod(swap)
 
 
-def _bind(primitive, ref, operands, params):
+def _bind(primitive, ref, values, operands, params):
+    if isinstance(ref, TransformedRef) and "index" in params:
+        steps, ref = ref.transforms, ref.ref
+        view = tuple(step.index if isinstance(step, Item) else step for step in steps)
+        operands = [x for step in steps if isinstance(step, Item) for x in step.operands] + operands
+        params = {**params, "view": view} if view else params
     if not is_ref(ref):
         name = "ref_get" if primitive is get_p else "ref_swap" if primitive is swap_p else primitive.name
         raise ValueError(f"Can only call `{name}` on a `Ref`: {ref}.")
+    operands = [*values, *operands]
     primitive.abstract(typeof(ref), *map(typeof, operands), **params)  # checks shape and dtype of the value
     return bind_with_refs(primitive, [ref, *operands], params)
 
@@ -236,65 +255,6 @@ def _strong(value, ref):
     if aval.weak_type and np.result_type(ref.dtype, aval.dtype) == ref.dtype:
         return convert(value, ref.dtype)
     return convert(value, aval.dtype)
-
-
-# ---- index expressions ----
-
-
-def _read_index(ref, index):
-    """(index in the form of `_prims/refs.py`, its operands).  Raises ValueError for positions out of bounds."""
-    parts = index if isinstance(index, tuple) else (index,)
-    shape = ref.shape
-    if sum(part is not Ellipsis for part in parts) > len(shape):
-        raise ValueError(f"`indices` must not be longer than `shape`: indices={parts}, shape={shape}")
-    if Ellipsis in [part for part in parts if part is Ellipsis]:
-        at = [part is Ellipsis for part in parts].index(True)
-        rest = len(parts) - at - 1
-        parts = (*parts[:at], *[slice(None)] * (len(shape) - at - rest), *parts[at + 1 :])
-    entries, operands = [], []
-    for part, size in zip(parts, shape):
-        entries.append(_read_part(part, size, operands))
-    while entries and entries[-1] == Slice(0, shape[len(entries) - 1]) and isinstance(index, type(Ellipsis)):
-        entries.pop()
-    return tuple(entries), operands
-
-
-def _read_part(part, size, operands):
-    """The entry of one dimension; appends its operand, if it has one."""
-    if isinstance(part, slice):
-        return _read_slice(part, size)
-    if isinstance(part, SizedSlice):
-        return _read_sized_slice(part, operands)
-    if part is None or isinstance(part, (bool, np.bool_, str)):
-        raise TypeError(f"a mutable array reference cannot be indexed with {part!r}")
-    if isinstance(part, (list, tuple)):
-        part = np.asarray(part)
-    aval = typeof(part)
-    if not np.issubdtype(aval.dtype, np.integer):
-        raise TypeError(f"a mutable array reference is indexed with integers, got {aval.str_short()}")
-    if not aval.shape and is_concrete(part):
-        position = int(part)
-        if not -size <= position < size:
-            raise ValueError(f"Out of bound indexer: idx={position}, dim={size}.")
-        return position % size
-    operands.append(part)
-    return ARRAY
-
-
-def _read_slice(part, size):
-    start, stop, step = part.indices(size)
-    if step < 1:
-        raise ValueError(f"slice must have a step >= 1 (found: {step})")
-    return Slice(start, max(-(-(stop - start) // step), 0), step)
-
-
-def _read_sized_slice(part, operands):
-    if part.stride < 1:
-        raise ValueError(f"slice must have a step >= 1 (found: {part.stride})")
-    if is_concrete(part.start):
-        return Slice(int(part.start), part.size, part.stride)
-    operands.append(part.start)
-    return Slice(None, part.size, part.stride)
 
 
 # ---- rules ----
@@ -320,39 +280,126 @@ def _split_index(shape, index, operands):
     return (starts, sizes) if dynamic else None, tuple(parts)
 
 
+def _window(shape, index, operands):
+    """(starts, sizes) if an index without strides and arrays has a position that is not known; None for others.
+
+    Such positions are clamped, so that the window lies inside.
+    """
+    rest, starts, sizes = iter(operands), [0] * len(shape), list(shape)
+    for axis, entry in enumerate(index):
+        if entry == ARRAY:
+            starts[axis], sizes[axis] = next(rest), 1
+            if typeof(starts[axis]).shape:
+                return None
+        elif not isinstance(entry, Slice):
+            starts[axis], sizes[axis] = entry, 1
+        elif entry.stride != 1:
+            return None
+        else:
+            starts[axis], sizes[axis] = next(rest) if entry.start is None else entry.start, entry.size
+    return (starts, sizes) if operands else None
+
+
 def _item(value, index, operands):
+    exact = _window(value.shape, index, operands)
+    if exact is not None:
+        return _without_positions(dynamic_slice(value, *exact), index)
     window, parts = _split_index(value.shape, index, operands)
     return getitem(value if window is None else dynamic_slice(value, *window), parts)
 
 
+def _without_positions(window, index):
+    """Elements without the dimensions in which the index has one position."""
+    kept = [n for n, entry in zip(window.shape, index) if isinstance(entry, Slice)]
+    return reshape(window, (*kept, *window.shape[len(index) :]))
+
+
 def _replace(value, index, operands, new, op):
     """The array with the elements at an index replaced by new ones, or combined with them."""
+    exact = _window(value.shape, index, operands)
+    if exact is not None:
+        starts, sizes = exact
+        new = reshape(new, sizes)
+        return dynamic_update_slice(value, dynamic_slice(value, *exact) + new if op == "add" else new, starts)
     window, parts = _split_index(value.shape, index, operands)
     part = value if window is None else dynamic_slice(value, *window)
     part = part.at[parts].add(new) if op == "add" else part.at[parts].set(new)
     return part if window is None else dynamic_update_slice(value, part, window[0])
 
 
+def _read_step(value, step, operands):
+    """What a step of a view, or an index, leads to."""
+    if type(step) is tuple:
+        return _item(value, step, operands) if step else value
+    if isinstance(step, Reshape):
+        return reshape(value, step.shape)
+    if isinstance(step, Bitcast):
+        return _bitcast(value, step.dtype)
+    return transpose(value, step.permutation)
+
+
+def _write_step(value, step, operands, new, op):
+    """The array with new elements where a step leads; an index may combine them with the old ones."""
+    if type(step) is tuple:
+        return _replace(value, step, operands, new, op)
+    if isinstance(step, Reshape):
+        return reshape(new, value.shape)
+    if isinstance(step, Bitcast):
+        return _bitcast(new, value.dtype)
+    return transpose(new, tuple(sorted(range(value.ndim), key=step.permutation.__getitem__)))
+
+
+def _write(value, steps, new, op):
+    """The array with the elements to which steps lead replaced by new ones, or combined with them."""
+    if not steps:
+        return _like(value + new if op == "add" else new, value)
+    (step, operands), *rest = steps
+    if not rest and type(step) is tuple:
+        return _replace(value, step, operands, new, op)
+    part = _write(_read_step(value, step, operands), rest, new, op)
+    return _write_step(value, step, operands, part, "set")
+
+
+def _bitcast(x, dtype):
+    """The array with its bits as another dtype; a wider one joins rows, a narrower one splits them."""
+    shape = Bitcast(dtype).transform_aval(typeof(x)).shape
+    ratio = max(x.shape[-2], 1) // max(shape[-2], 1) if x.ndim > 1 else 1
+    if ratio > 1:
+        x = reshape(x, (*shape[:-1], ratio, shape[-1]))
+        x = transpose(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+    y = bitcast_convert_type(x, dtype)
+    if y.ndim > len(shape):
+        y = transpose(y, (*range(y.ndim - 2), y.ndim - 1, y.ndim - 2))
+    return reshape(y, shape)
+
+
+def _steps(index, view, operands):
+    return with_operands([*view, *([index] if index else [])], operands)
+
+
+def _read(value, steps):
+    for step, operands in steps:
+        value = _read_step(value, step, operands)
+    return value
+
+
 @discharge.rule(get_p)
-def _get(values, refs, *, index):
+def _get(values, refs, *, index, view=()):
     value, *operands = values
-    return (_item(value, index, operands) if index else value), [None] * len(values)
+    return _read(value, _steps(index, view, operands)), [None] * len(values)
 
 
 @discharge.rule(swap_p)
-def _swap(values, refs, *, index):
+def _swap(values, refs, *, index, view=()):
     value, new, *operands = values
-    if not index:
-        return value, [_like(new, value), *[None] * (len(values) - 1)]
-    old = _item(value, index, operands)
-    return old, [_replace(value, index, operands, new, "set"), *[None] * (len(values) - 1)]
+    steps = _steps(index, view, operands)
+    return _read(value, steps), [_write(value, steps, new, "set"), *[None] * (len(values) - 1)]
 
 
 @discharge.rule(addupdate_p)
-def _addupdate(values, refs, *, index):
+def _addupdate(values, refs, *, index, view=()):
     value, new, *operands = values
-    total = _like(value + new, value) if not index else _replace(value, index, operands, new, "add")
-    return [], [total, *[None] * (len(values) - 1)]
+    return [], [_write(value, _steps(index, view, operands), new, "add"), *[None] * (len(values) - 1)]
 
 
 def _like(new, old):

@@ -144,7 +144,7 @@ def nonzero(
         concrete = concrete_or_error(None, mask, _SIZE_HINT)
         found = [make_array(i.astype(index)) for i in np.asarray(concrete).nonzero()]
         return tuple(on_device(i, replicated_sharding(concrete)) for i in found)
-    size = concrete_or_error(operator.index, size, _SIZE_HINT)
+    size = concrete_or_error(dims.as_dim, size, _SIZE_HINT)
     flat = ravel(mask)
     indices = _first_true_indices(flat, size, index)
     out = _unravel(indices, a.shape, index)

@@ -105,15 +105,15 @@ def _target_shape(have, shape):
     unknown = [i for i, d in enumerate(shape) if type(d) is int and d == -1]
     if len(unknown) > 1:
         raise TypeError(f"can only specify one unknown axis size with a `-1` value, got {shape}")
-    total = dims.prod(have)
-    rest = dims.prod(tuple(d for i, d in enumerate(shape) if i not in unknown))
+    known = tuple(d for i, d in enumerate(shape) if i not in unknown)
+    total, rest = dims.prod(have), dims.prod(known)
     what = f"cannot reshape array of shape {have} (size {total}) into shape {shape}"
     if unknown:
         if isinstance(rest, int) and isinstance(total, int) and (rest == 0 or total % rest):
             raise TypeError(
                 f"{what} because the product of specified axis sizes ({rest}) does not evenly divide {total}"
             )
-        return tuple(total // rest if i in unknown else d for i, d in enumerate(shape))
+        return tuple(dims.divide_sizes(have, known) if i in unknown else d for i, d in enumerate(shape))
     if not dims.equal(total, rest):
         raise TypeError(f"{what} (size {rest})")
     return shape
@@ -324,7 +324,9 @@ def squeeze(a: ArrayLike, axis: int | Sequence[int] | None = None) -> Array:
     """
     a = ensure_arraylike("squeeze", a)
     if axis is None:
-        axis = tuple(i for i, d in enumerate(a.shape) if type(d) is int and d == 1)
+        if not all(map(dims.is_constant, a.shape)):
+            raise ValueError("jnp.squeeze with axis=None is not supported with shape polymorphism")
+        axis = tuple(i for i, d in enumerate(a.shape) if d == 1)
     return lax.squeeze(a, canonical_axes(static_axes(axis), a.ndim))
 
 

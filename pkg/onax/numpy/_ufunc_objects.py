@@ -10,6 +10,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._ground import dtypes
 from onax._ground.source import api_class
 from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array
@@ -219,6 +220,8 @@ def _bit_reduce(function, combine, identity):
     def reduce(a, axis, dtype, keepdims, initial, where):
         a = ensure_arraylike("reduce", a)
         a = a if dtype is None else lax.convert_element_type(a, dtype)
+        if not (a.dtype == np.bool_ or dtypes.is_integer(a.dtype)):
+            raise ValueError(f"integer argument required; got dtype={a.dtype}")
         if where is not None:
             a = select(where, a, lax.full_like(a, identity))
         axes = _reductions.reduction_axes(axis, a.ndim)
@@ -257,6 +260,18 @@ def _update(name):
     return lambda at, *operands: getattr(at, name)(*operands)
 
 
+def _update_of_numbers(name):
+    """The same for operations that bools do not have: what they make of 0 and 1, as a bool."""
+
+    def update(at, operand):
+        if at.array.dtype != np.bool_:
+            return getattr(at, name)(operand)
+        numbers, operand = (lax.convert_element_type(x, np.int32) for x in (at.array, asarray(operand, np.bool_)))
+        return lax.convert_element_type(getattr(numbers.at[at.index], name)(operand), np.bool_)
+
+    return update
+
+
 def _make_ufunc(function, identity, reduce=None, accumulate=None, at=None, nin=2) -> ufunc:
     return ufunc(
         function, nin, 1, name=function.__name__, identity=identity, call=function, reduce=reduce,
@@ -280,9 +295,9 @@ _logaddexp2 = _log_of_sum("logaddexp2", _arithmetic.logaddexp2, describe(
     "Array([1.000e+00, 1.001e+03], dtype=float32)", digits=4, result=INEXACT, is_ufunc=True
 ))  # fmt: skip
 
-add = _make_ufunc(_ufuncs.add, 0, _reductions.sum, _cumulative.cumsum, _update("add"))
+add = _make_ufunc(_ufuncs.add, 0, _reductions.sum, _cumulative.cumsum, _update_of_numbers("add"))
 subtract = _make_ufunc(_ufuncs.subtract, None, at=_update("subtract"))
-multiply = _make_ufunc(_ufuncs.multiply, 1, _reductions.prod, _cumulative.cumprod, _update("multiply"))
+multiply = _make_ufunc(_ufuncs.multiply, 1, _reductions.prod, _cumulative.cumprod, _update_of_numbers("multiply"))
 maximum = _make_ufunc(_ufuncs.maximum, None, _extreme_reduce(_reductions.max))
 minimum = _make_ufunc(_ufuncs.minimum, None, _extreme_reduce(_reductions.min))
 negative = _make_ufunc(_ufuncs.negative, None, nin=1)

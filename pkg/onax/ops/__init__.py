@@ -23,8 +23,7 @@ def _segment_reduce(
     data, segment_ids = check_arraylike(name, data, segment_ids)
     data, ids = jnp.asarray(data), jnp.asarray(segment_ids)
     if num_segments is None:
-        known = concrete_or_error(None, ids, f"num_segments must be given to {name} while tracing.")
-        num_segments = int(np.max(known)) + 1
+        num_segments = ids.max() + 1
     num_segments = concrete_or_error(operator.index, num_segments, f"{name}() `num_segments` argument.")
     if num_segments < 0:
         raise ValueError("num_segments must be non-negative.")

@@ -323,6 +323,10 @@ def _sample_without_replacement(key, logits, axis, extra, shape, mode):
 
 @staged("_shuffle", static_argnames=("axis",))
 def _shuffle(key, x, *, axis):
+    if not dims.is_constant(dims.prod(x.shape)):
+        raise NotImplementedError(
+            f"shape polymorphism for `permutation` or `shuffle` for arrays of non-constant size: {dims.prod(x.shape)}"
+        )
     # Sorting by random numbers; again for long arrays, where some of these are equal.
     rounds = int(np.ceil(3 * np.log(max(1, x.size)) / np.log(np.iinfo(np.uint32).max)))
     for _ in range(rounds):

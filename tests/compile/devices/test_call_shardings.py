@@ -1,5 +1,6 @@
 """The shardings of arguments and results that jit is given."""
 
+import functools
 import re
 
 import numpy as np
@@ -19,7 +20,34 @@ def devices(request):
 
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
+INCOMPATIBLE = "Received incompatible devices for jitted computation. Got "
+
+
+def half(start, kind="Auto"):
+    """A sharding of the leading dimension over four devices from `start` on."""
+    devices = jax.devices()[start : start + 4]
+    four = jax.make_mesh((4,), ("x",), (getattr(jax.sharding.AxisType, kind),), devices=devices)
+    return NamedSharding(four, P("x"))
+
+
 ERRORS = {
+    "jit to other devices than those of an argument": (
+        lambda: jax.jit(lambda x: x, out_shardings=half(4))(jax.device_put(X, half(0))),
+        ValueError,
+        f"{INCOMPATIBLE}argument x of <lambda> with shape float32[4,3] and with device ids [0, 1, 2, 3] on platform "
+        "CPU and explicit output sharding with device ids [4, 5, 6, 7] on platform CPU",
+    ),
+    "device_put inside of jit to other devices": (
+        lambda: jax.jit(lambda x: jax.device_put(x, half(4)))(jax.device_put(X, half(0))),
+        ValueError,
+        f"{INCOMPATIBLE}argument x of <lambda> with shape float32[4,3] and with device ids [0, 1, 2, 3] on platform "
+        "CPU and device_put inside jit with device ids [4, 5, 6, 7] on platform CPU at ",
+    ),
+    "device_put inside of jit to two meshes": (
+        lambda: jax.jit(lambda x: jax.device_put(x, half(0)) + jax.device_put(x, half(4)))(X),
+        ValueError,
+        f"{INCOMPATIBLE}device_put inside jit with device ids [0, 1, 2, 3]",
+    ),
     "jit of what lies elsewhere": (
         lambda: jax.jit(lambda x: x, in_shardings=NamedSharding(mesh(x=2), P()))(
             jax.device_put(X, NamedSharding(mesh(x=2), P("x")))
@@ -89,3 +117,14 @@ def test_places_beside_none():
     assert jax.jit(same, in_shardings=(places,), out_shardings=places)(tree)["b"].sharding == place
     assert jax.jit(same, out_shardings=place)(tree)["b"].sharding == place
     assert lax.with_sharding_constraint(tree, places)["b"].sharding == place
+
+
+@pytest.mark.parametrize("spec", [P(), P("x"), P(None, "x")])
+def test_device_put_inside_of_jit(spec):
+    x = np.arange(16.0, dtype=np.float32).reshape(4, 4)
+    for kind, expected in ("Auto", P("x")), ("Explicit", P(*spec, *[None] * (2 - len(spec)))):
+        place = half(0, kind)
+        put = functools.partial(jax.device_put, device=NamedSharding(place.mesh, spec))
+        moved = jax.jit(put)(jax.device_put(x, place))
+        assert moved.sharding == NamedSharding(place.mesh, expected)
+        assert np.array_equal(moved, x)

@@ -1,6 +1,6 @@
 """The options `in_shardings` and `out_shardings` of jit, applied to the arguments and results of a call."""
 
-from onax._core.layout import Format
+from onax._core.layout import Format, Layout
 from onax._core.meshes import UNCONSTRAINED, DuplicateSpecError, PartitionSpec
 from onax._core.sharding import NamedSharding, Sharding, check_rank, resolve_spec
 from onax._core.trace import typeof
@@ -11,7 +11,10 @@ from onax._transforms.transfer import broadcast_devices, device_put
 
 
 def _resolve(shardings, option):
-    """Replaces the PartitionSpecs in a tree of shardings by shardings over the mesh in context."""
+    """Replaces the PartitionSpecs in a tree of shardings by shardings over the mesh in context.
+
+    A layout that is left to the compiler is that of all arrays.
+    """
     text = (
         f"jit requires a non-empty mesh in context if you are passing `PartitionSpec`s to {option}. You can define a "
         f"context mesh via `jax.set_mesh(mesh)`. Alternatively, provide `Sharding`s to {option} and then the mesh "
@@ -19,6 +22,8 @@ def _resolve(shardings, option):
     )
 
     def resolve(sharding):
+        if isinstance(sharding, Format) and sharding.layout is Layout.AUTO:
+            sharding = Format(None, sharding.sharding)
         sharding = resolve_spec(sharding, RuntimeError, text)
         if isinstance(sharding, NamedSharding) and UNCONSTRAINED in sharding.spec:
             raise ValueError(f"Unconstrained dims are not allowed when passed to {option}: {sharding}")

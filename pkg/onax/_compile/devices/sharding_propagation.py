@@ -248,7 +248,17 @@ def _sharding_constraint(given, avals, params):
 
 @shardings.rule(device_put_p)
 def _device_put(given, avals, params):
-    return [s or _replicated(d) for d, s in zip(params["devices"], given)]
+    return [_put_sharding(d, s, a) for d, s, a in zip(params["devices"], given, avals)]
+
+
+def _put_sharding(stated, own, aval):
+    """The sharding of a value that `device_put` moves inside a program.
+
+    Over automatic axes it stays as it is, or is replicated over the devices of the mesh, as in JAX.
+    """
+    if isinstance(stated, NamedSharding) and stated.mesh.explicit_axes:
+        return with_whole_spec(stated, aval.ndim)
+    return own or _replicated(stated)
 
 
 @shardings.rule(jit_p)
