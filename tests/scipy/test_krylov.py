@@ -91,4 +91,11 @@ def test_strict_promotion_and_weak_types(solver):
         x = solver(a, b, tol=1e-12, M=np.eye(4, dtype=complex))[0]
     close(x, np.linalg.solve(a, b), 1e-9)
     assert x.dtype == np.complex128 and not x.weak_type
-    assert solver(lambda x: x * 2, 1.0)[0].weak_type
+    assert solver(lambda x: x * 2, 1.0)[0].weak_type == (solver is not linalg.cg)
+
+
+@pytest.mark.parametrize("solver", [linalg.cg, linalg.gmres, linalg.bicgstab])
+def test_weak_types(solver):
+    weak = lambda b: [x.weak_type for x in jax.tree.leaves(solver(lambda x: x, b)[0])]
+    assert weak(1.0) == [solver is not linalg.cg]
+    assert weak({"a": 1.0, "b": np.ones(2)}) == [False, False]

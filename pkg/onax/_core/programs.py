@@ -100,10 +100,15 @@ def called_program(eqn):
     All operands are its arguments and its results are the equation's.  Calls with custom rules are calls too: who
     transforms further has to keep the equation, who only computes does not.
     """
-    description = programs.get(eqn.primitive)
+    return program_of_call(eqn.primitive, eqn.params)
+
+
+def program_of_call(primitive, params):
+    """`called_program` of an equation that is not written yet."""
+    description = programs.get(primitive)
     if type(description) is not Call or description.kind is KERNEL:
         return None
-    return eqn.params[description.parameter]
+    return params[description.parameter]
 
 
 def held_programs(eqn):

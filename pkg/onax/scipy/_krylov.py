@@ -38,10 +38,11 @@ def _as_operator(f):
 class _FlatTree:
     """A tree of arrays as one vector."""
 
-    def __init__(self, tree):
+    def __init__(self, tree, may_be_weak=True):
         leaves, self.tree = tree_flatten(tree)
         self.shapes = [x.shape for x in leaves]
-        self.types = [(x.dtype, typeof(x).weak_type) for x in leaves]
+        weak = may_be_weak and all(typeof(x).weak_type for x in leaves)
+        self.types = [(x.dtype, weak) for x in leaves]
         self.sizes = [x.size for x in leaves]
 
     def flatten(self, tree):
@@ -99,11 +100,11 @@ def _check_shapes(x0, b):
         raise ValueError(f"arrays in x0 and b must have matching shapes: {x0_shapes} vs {b_shapes}")
 
 
-def _solve(solver, A, b, x0, symmetric):
+def _solve(solver, A, b, x0, symmetric, may_be_weak=True):
     """Runs the solver on vectors; derivatives are those of the inverse of A, and transposed systems start at zero."""
 
     def solve(matvec, y, start=None):
-        vector = _FlatTree(y)
+        vector = _FlatTree(y, may_be_weak)
         flat = vector.flatten(y)
         first = jnp.zeros_like(flat) if start is None else vector.flatten(start)
         return vector.unflatten(solver(vector.map(matvec), flat, first, vector))
@@ -153,7 +154,7 @@ def cg(
     def solver(matvec, b, x, vector):
         return _cg_iterations(matvec, b, x, maxiter, tol, atol, None if plain else vector.map(M))
 
-    return _solve(solver, A, b, x0, real), None
+    return _solve(solver, A, b, x0, real, may_be_weak=False), None
 
 
 def _cg_iterations(A, b, x0, maxiter, tol, atol, M):

@@ -1,9 +1,12 @@
 """empty, eye, todense."""
 
+import functools
+
 import numpy as np
 import pytest
 
 import onax as jax
+import onax.numpy as jnp
 from onax.experimental import sparse
 
 
@@ -21,6 +24,22 @@ def test_dense_arrays_stay_dense():
     np.testing.assert_array_equal(jax.grad(lambda x: (sparse.todense(x) ** 2).sum())(x), 2 * x)
     np.testing.assert_array_equal(jax.vmap(sparse.todense)(x), x)
     np.testing.assert_array_equal(sparse.todense(sparse.eye(2)), np.eye(2))
+
+
+def test_the_primitive_takes_the_buffers_of_a_structure():
+    x = jnp.arange(1.0, 4)
+    for value in (x, sparse.BCOO.fromdense(x)):
+        buffers, tree = jax.tree.flatten(value)
+        dense = functools.partial(sparse.todense_p.bind, tree=tree)
+        np.testing.assert_array_equal(dense(*buffers), x)
+        for jacobian in (jax.jacfwd, jax.jacrev):
+            np.testing.assert_array_equal(jacobian(dense)(*buffers), np.eye(3))
+    assert "todense[tree=PyTreeDef(*)] a" in str(jax.make_jaxpr(sparse.todense)(x))
+
+
+def test_shapes_of_empty_arrays():
+    with pytest.raises(ValueError, match="must have 2 sparse dimensions"):
+        sparse.empty((2,), sparse_format="bcsr")
 
 
 def test_unknown_formats():

@@ -65,8 +65,8 @@ def test_indexing_keeps_two_sparse_axes():
         same(mat[1:], dense[1:])
     same(batched[:, None], BATCH[:, None])
     same(batched[1], BATCH[1])
-    with pytest.raises(NotImplementedError, match="n_sparse"):
-        m[0]
+    assert isinstance(m[0], sparse.BCOO)  # one sparse axis has no rows
+    same(m[0], DENSE[0])
 
 
 def test_elements_with_dense_axes_are_extracted():

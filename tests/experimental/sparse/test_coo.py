@@ -20,11 +20,23 @@ def test_operations():
     assert repr(m) == "COO(float32[3, 4], nse=5)"
 
 
+def test_padding_is_zeros_in_the_first_row_and_column():
+    m = sparse.COO.fromdense(DENSE, nse=7)
+    np.testing.assert_array_equal(m.row, [0, 0, 1, 1, 2, 0, 0])
+    np.testing.assert_array_equal(m.col, [1, 3, 0, 2, 3, 0, 0])
+    assert not m.data[5:].any() and "COO[{'shape': (3, 4), 'rows_sorted': True, 'cols_sorted': False}]" in str(
+        jax.tree.structure(m)
+    )
+
+
 def test_refusals():
     m = sparse.COO.fromdense(DENSE)
+    for other in (2.0, np.ones((2, 4, 2))):
+        with pytest.raises(NotImplementedError, match="matmul with object of shape"):
+            m @ other
     with pytest.raises(NotImplementedError, match="between two sparse"):
         m @ m
-    with pytest.raises(NotImplementedError, match="__mul__: this format has no such operation"):
+    with pytest.raises(NotImplementedError, match=r"__mul__\nThis format has no such operation"):
         m * 2
     with pytest.raises(NotImplementedError, match="axes argument"):
         m.transpose((0, 1))

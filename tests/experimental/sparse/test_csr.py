@@ -21,10 +21,23 @@ def test_operations(kind):
     assert type(m.T) is not kind and type(m.T.T) is kind
 
 
+def test_room_for_more_or_fewer_elements():
+    for kind, values, indices in (
+        (sparse.CSR, [1, -2, 2], [1, 3, 0]),
+        (sparse.CSC, [2, 1, 3], [2, 0, 2]),
+    ):
+        m = kind.fromdense(DENSE, nse=3)
+        np.testing.assert_array_equal(m.data, values)
+        np.testing.assert_array_equal(m.indices, indices)
+        np.testing.assert_array_equal(kind.fromdense(DENSE, nse=7).indices[5:], [0, 0])
+
+
 def test_refusals():
     m = sparse.CSR.fromdense(DENSE)
     with pytest.raises(NotImplementedError, match="between two sparse"):
         m @ m.T
+    with pytest.raises(NotImplementedError, match=r"matmul with object of shape \(\)"):
+        m @ 2.0
     with pytest.raises(NotImplementedError, match="axes argument"):
         m.transpose((1, 0))
     with pytest.raises(ValueError, match="must have ndim=2"):

@@ -17,6 +17,8 @@ def test_solutions_and_their_derivatives():
     expected = np.linalg.solve(dense, b)
     np.testing.assert_allclose(solve(a.data, b), expected, rtol=1e-5)
     np.testing.assert_allclose(jax.jit(solve)(a.data, b), expected, rtol=1e-5)
+    bound = sparse.linalg.spsolve_p.bind(a.data, a.indices, a.indptr, b, tol=1e-6, reorder=1)
+    np.testing.assert_allclose(bound, expected, rtol=1e-5)
     by_data, by_b = jax.grad(lambda d, b: jnp.sum(solve(d, b) ** 2), (0, 1))(jnp.asarray(a.data), jnp.asarray(b))
     adjoint = np.linalg.solve(dense.T, 2 * expected)
     np.testing.assert_allclose(by_b, adjoint, rtol=1e-4)
@@ -51,6 +53,10 @@ def test_what_eigenvalues_need():
         sparse.linalg.lobpcg_standard(lambda x: x[:5], jnp.ones((10, 1)))
     theta, _, steps = sparse.linalg.lobpcg_standard(jnp.diag(jnp.arange(10.0)), jnp.ones((10, 1)), m=2)
     assert steps == 2 and 6 < theta[0] < 9
+    for m, tol in ((1, None), (9, 1e3)):  # a step is made though the residuals are small enough
+        assert sparse.linalg.lobpcg_standard(jnp.eye(10), jnp.ones((10, 1)), m=m, tol=tol)[2] == 1
+    with pytest.raises(ValueError, match=r"A must be \(10, 10\) matrix A, got output \(3, 1\)"):
+        sparse.linalg.lobpcg_standard(jnp.ones((3, 10)), x[:, :1])
 
 
 @pytest.mark.parametrize(

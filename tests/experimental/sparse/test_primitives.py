@@ -61,7 +61,7 @@ CASES = {
 def test_batched_formats(name):
     run, expected = CASES[name]
     primitive = getattr(sparse, f"{name}_p")
-    assert primitive.name == name
+    assert primitive.name == name and getattr(getattr(sparse, name[:4]), f"{name}_p") is primitive
     np.testing.assert_allclose(run(primitive), expected)
     np.testing.assert_allclose(jax.jit(lambda: run(primitive))(), expected)
 

@@ -71,6 +71,31 @@ def test_branches_give_one_layout(branch):
         )
 
 
+def test_stacked_values():
+    m = sparse.BCOO.fromdense(DENSE)
+    _, stacked = sparse.sparsify(lambda x: lax.scan(lambda c, _: (c * 2, c), x, None, length=3))(m)
+    assert (stacked.n_batch, stacked.shape) == (1, (3, 3, 4))
+    np.testing.assert_array_equal(stacked.todense(), np.stack([DENSE, 2 * DENSE, 4 * DENSE]))
+
+
+def test_branches_of_other_trees():
+    pick = lambda x, y, p: lax.cond(p, lambda x, y: x, lambda x, y: y, x, y)
+    with pytest.raises(TypeError) as error:
+        sparse.sparsify(pick)(sparse.BCOO.fromdense(DENSE), DENSE, True)
+    first, second = str(error.value).split("\n")
+    assert first == (
+        "sparsified true_fun output must have same type structure as sparsified false_fun output, but there are "
+        "differences: "
+    )
+    assert "at output[0]" in second and "so their Python types differ" in second
+
+
+def test_loops_on_rows_give_rows():
+    out = sparse.sparsify(lambda x: lax.fori_loop(0, 2, lambda i, c: c * 2, x))(sparse.BCSR.fromdense(DENSE))
+    assert isinstance(out, sparse.BCSR)
+    np.testing.assert_array_equal(out.todense(), 4 * DENSE)
+
+
 def test_operands_share_indices_only_within_a_function():
     m = sparse.BCOO.fromdense(DENSE)
     twice = sparse.sparsify(lambda x: x + x)(m)

@@ -49,3 +49,23 @@ def test_new_axes():
 def test_refusals(call, error, words):
     with pytest.raises(error, match=words):
         call(sparse.BCOO.fromdense(DENSE))
+
+
+def test_nothing_is_known_about_the_indices_of_slices():
+    m = bcoo.bcoo_fromdense(DENSE)
+    assert m.indices_sorted and m.unique_indices
+    for part in (m[0], m[:1, :2], m[:0], bcoo.bcoo_dynamic_slice(m, (0, 0), (1, 2)), bcoo.bcoo_dot_general(
+        m, m, dimension_numbers=(((1,), (1,)), ((), ()))
+    )):  # fmt: skip
+        assert not part.indices_sorted and not part.unique_indices
+
+
+def test_the_first_of_two_inefficient_layouts():
+    with pytest.raises(sparse.SparseEfficiencyError, match="increasing n_dense from 0 to 1"):
+        bcoo.bcoo_update_layout(bcoo.bcoo_fromdense(DENSE), n_batch=1, n_dense=1)
+
+
+def test_layouts_that_differ_are_named():
+    a, b = (bcoo.bcoo_fromdense(np.ones((2, 3, 4)), n_dense=n) for n in (1, 0))
+    with pytest.raises(NotImplementedError, match=r"BCOOProperties\(n_batch=0, n_sparse=2, n_dense=1, nse=6\), BCOOPr"):
+        bcoo.bcoo_multiply_sparse(a, b)

@@ -24,11 +24,12 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.parametrize("use_tracer", [False, True])
 @pytest.mark.parametrize("kind", [sparse.BCOO, sparse.BCSR])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions(name, kind):
+def test_functions(name, kind, use_tracer):
     f = FUNCTIONS[name]
-    result = sparse.sparsify(f)(kind.fromdense(DENSE))
+    result = sparse.sparsify(f, use_tracer=use_tracer)(kind.fromdense(DENSE))
     dense = result.todense() if isinstance(result, sparse.JAXSparse) else result
     np.testing.assert_allclose(dense, f(jnp.asarray(DENSE)), rtol=1e-5, atol=1e-6)
     assert isinstance(result, sparse.JAXSparse) == (name not in ("dense", "checkpoint"))
@@ -58,7 +59,6 @@ def test_programs_and_derivatives():
         (lambda x: x**-1, "non-positive exponent -1"),
         (lambda x: jnp.stack([x, jnp.ones((3, 4))]), "stacking sparse and dense"),
         (lambda x: lax.scan(lambda c, r: (c, r), 0.0, x)[1], "scan with x values"),
-        (lambda x: lax.scan(lambda c, _: (c, c), x, None, length=2), "sparse arrays among the values that are stacked"),
     ],
 )
 def test_refusals(f, words):

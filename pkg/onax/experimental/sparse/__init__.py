@@ -7,7 +7,6 @@
 `sparsify` makes functions of dense arrays take sparse ones; `grad` and its like differentiate by stored elements.
 """
 
-from onax._ground.unavailable import unavailable as _unavailable
 from onax.experimental.sparse import _operators, ad, api, bcoo, bcsr, coo, csr, linalg, random, transform, util
 from onax.experimental.sparse._base import JAXSparse
 from onax.experimental.sparse._primitives import (
@@ -72,19 +71,12 @@ from onax.experimental.sparse.bcsr import (
 from onax.experimental.sparse.coo import COO, coo_fromdense, coo_matmat, coo_matvec, coo_todense
 from onax.experimental.sparse.csr import CSC, CSR, csr_fromdense, csr_matmat, csr_matvec, csr_todense
 from onax.experimental.sparse.random import random_bcoo
-from onax.experimental.sparse.transform import sparsify
+from onax.experimental.sparse.transform import SparseTracer, sparsify
 from onax.experimental.sparse.util import CuSparseEfficiencyWarning, SparseEfficiencyError, SparseEfficiencyWarning
-
-__getattr__ = _unavailable(
-    __name__,
-    {
-        "SparseTracer": "sparsify evaluates the function's program with sparse operands and has no tracer",
-    },
-)
 
 __all__ = [
     "BCOO", "BCSR", "COO", "CSC", "CSR", "CuSparseEfficiencyWarning", "JAXSparse", "SparseEfficiencyError",
-    "SparseEfficiencyWarning", "ad", "api", "bcoo", "bcoo_broadcast_in_dim", "bcoo_concatenate",
+    "SparseEfficiencyWarning", "SparseTracer", "ad", "api", "bcoo", "bcoo_broadcast_in_dim", "bcoo_concatenate",
     "bcoo_conv_general_dilated", "bcoo_dot_general", "bcoo_dot_general_p", "bcoo_dot_general_sampled",
     "bcoo_dot_general_sampled_p", "bcoo_dynamic_slice", "bcoo_extract", "bcoo_extract_p", "bcoo_fromdense",
     "bcoo_fromdense_p", "bcoo_gather", "bcoo_multiply_dense", "bcoo_multiply_sparse", "bcoo_reduce_sum", "bcoo_reshape",

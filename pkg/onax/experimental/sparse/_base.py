@@ -5,11 +5,19 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from onax import lax
+from onax import numpy as jnp
 from onax._core.trace import Tracer
 from onax._native.array import Array
 
 # The class of an array of values and coordinates, which functions return as they got it.
 Coordinates = TypeVar("Coordinates", bound=Any)
+
+
+class Known(dict[str, Any]):
+    """What a tree structure says of a sparse array beside its buffers: a dict that can be hashed."""
+
+    def __hash__(self):  # type: ignore[override]
+        return hash((*self.items(),))
 
 
 class JAXSparse:
@@ -48,10 +56,18 @@ class JAXSparse:
         return self
 
 
+def vector_or_matrix(x):
+    """A dense operand of a product with a matrix."""
+    x = jnp.asarray(x)
+    if x.ndim not in (1, 2):
+        raise NotImplementedError(f"matmul with object of shape {x.shape}")
+    return x
+
+
 def _missing(name):
     def method(self, *args, **kwargs):
         raise NotImplementedError(
-            f"{type(self)}.{name}: this format has no such operation; use BCOO, or todense() for a dense array"
+            f"{type(self)}.{name}\nThis format has no such operation; use BCOO, or todense() for a dense array."
         )
 
     method.__name__ = name

@@ -95,14 +95,16 @@ def extract(indices, arr, assume_unique=True):
 
 
 def count_stored(mat, n_batch=0, n_dense=0):
-    """The number of elements that a sparse array of these values stores in each example: a scalar array.
+    """The number of elements that a sparse array of these values stores in each example: a scalar array."""
+    return stored_elements(mat, n_batch, n_dense).max(initial=0)
 
-    Of a stored element, which is an array along the dense axes, one value at least is not 0.
-    """
+
+def stored_elements(mat, n_batch, n_dense):
+    """The numbers of elements, arrays along the dense axes, of which one value at least is not 0: array (batch...)."""
     mask = mat != 0
     if n_dense:
         mask = mask.any(tuple(range(mat.ndim - n_dense, mat.ndim)))
-    return mask.sum(tuple(range(n_batch, mask.ndim))).max(initial=0)
+    return mask.sum(tuple(range(n_batch, mask.ndim)))
 
 
 # ---- order of the elements
@@ -271,8 +273,8 @@ def bcoo_update_layout(
 
 def _check_efficient(mat, n_batch, n_dense, on_inefficient):
     grown = {
-        "n_batch": (mat.n_batch, n_batch, mat.shape[mat.n_batch : n_batch]),
         "n_dense": (mat.n_dense, n_dense, mat.shape[mat.ndim - n_dense : mat.ndim - mat.n_dense]),
+        "n_batch": (mat.n_batch, n_batch, mat.shape[mat.n_batch : n_batch]),
     }
     for name, (before, after, lengths) in grown.items():
         if after > before and any(n > 1 for n in lengths) and on_inefficient is not None:

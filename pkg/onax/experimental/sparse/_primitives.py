@@ -3,6 +3,7 @@
 Programs hold the operations of that function, whose rules serve derivatives, batching and exports.
 """
 
+from onax import numpy as jnp
 from onax._core.derived import DerivedPrimitive
 from onax.experimental.sparse import bcoo, bcsr, coo, csr
 from onax.experimental.sparse.bcoo import BCOO
@@ -21,7 +22,7 @@ def _derived(name, function, multiple_results=False):
     """The primitive; results that are sparse arrays become lists of their buffers."""
 
     def run(*operands, **params):
-        out = function(*operands, **params)
+        out = function(*map(jnp.asarray, operands), **params)
         return list(out._bufs) if multiple_results else out
 
     return DerivedPrimitive(name, run, multiple_results)
@@ -106,3 +107,16 @@ csr_todense_p = DerivedPrimitive("csr_todense", lambda *buffers, shape: csr.CSR(
 csr_fromdense_p = DerivedPrimitive("csr_fromdense", _buffers_of_csr, True)
 csr_matvec_p = DerivedPrimitive("csr_matvec", _csr_product)
 csr_matmat_p = DerivedPrimitive("csr_matmat", _csr_product)
+
+
+def _publish():
+    """Gives each module of a format the primitives of its format, which JAX has there too."""
+    for module in (bcoo, bcsr, coo, csr):
+        prefix = module.__name__.rpartition(".")[2] + "_"
+        for name, value in globals().items():
+            if name.startswith(prefix) and isinstance(value, DerivedPrimitive):
+                setattr(module, name, value)
+                module.__all__.append(name)
+
+
+_publish()

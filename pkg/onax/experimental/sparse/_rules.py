@@ -5,7 +5,8 @@ import functools
 from onax import lax
 from onax import numpy as jnp
 from onax._core.jaxpr import Literal
-from onax._core.programs import called_program
+from onax._core.paths import equality_errors_pytreedef, keystr
+from onax._core.programs import program_of_call
 from onax._core.rules import add_any_p
 from onax._core.slots import Slot
 from onax._native.tree import tree_leaves, tree_structure
@@ -48,25 +49,31 @@ def evaluate(jaxpr, consts, args):
         return atom.array if type(atom) is Literal else env[atom]
 
     for eqn in jaxpr.eqns:
-        operands = [read(a) for a in eqn.invars]
-        if not any(map(is_sparse, operands)):
-            out = eqn.primitive.bind(*operands, **eqn.params)
-        elif (body := called_program(eqn)) is not None:
-            out = evaluate(body, body.consts, operands)
-        else:
-            out = _apply(eqn.primitive, operands, eqn.params)
+        out = apply(eqn.primitive, [read(a) for a in eqn.invars], eqn.params)
         env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
     return [read(a) for a in jaxpr.outvars]
 
 
-def _apply(primitive, operands, params):
+def apply(primitive, operands, params):
+    """The results of an operation, by its rule where an operand is sparse; of a call, those of its program."""
+    if not any(map(is_sparse, operands)):
+        return primitive.bind(*operands, **params)
+    body = program_of_call(primitive, params)
+    if body is not None:
+        return evaluate(body, body.consts, operands)
     rule = sparse.get(primitive)
     if rule is None:
         raise NotImplementedError(f"sparse rule for {primitive.name} is not implemented.")
     coordinates = [x.to_bcoo() if is_sparse(x) and not isinstance(x, BCOO) else x for x in operands]
     result = rule(primitive, *coordinates, **params)
-    of_rows = all(isinstance(x, BCSR) for x in operands if is_sparse(x))
-    return BCSR.from_bcoo(result) if of_rows and isinstance(result, BCOO) and result.n_sparse == 2 else result
+    if not all(isinstance(x, BCSR) for x in operands if is_sparse(x)):
+        return result
+    return [*map(_rows_of, result)] if primitive.multiple_results else _rows_of(result)
+
+
+def _rows_of(x):
+    """A BCOO with two sparse axes as a BCSR; anything else unchanged."""
+    return BCSR.from_bcoo(x) if isinstance(x, BCOO) and x.n_sparse == 2 else x
 
 
 @sparse.rule(
@@ -109,7 +116,7 @@ def _integer_pow(primitive, x, *, y):
 
 
 @sparse.rule(todense_p)
-def _todense(primitive, x):
+def _todense(primitive, x, *, tree):
     return x.todense()
 
 
@@ -271,14 +278,16 @@ def _check_branches(functions, operands):
     order = (1, 0) if len(functions) == 2 else range(len(functions))  # index 0 is the false branch
     types = [eval_shape(functions[i], *operands) for i in order]
     for name, other in zip(names[1:], types[1:]):
-        for one, two in zip(types[0], other):
-            if tree_structure(one) != tree_structure(two) or any(
-                (a.shape, a.dtype) != (b.shape, b.dtype) for a, b in zip(tree_leaves(one), tree_leaves(two))
-            ):
-                raise TypeError(
-                    f"sparsified {names[0]} output must have same type structure as sparsified {name} output, but "
-                    f"there are differences: {one} and {two}"
-                )
+        one, two = f"sparsified {names[0]} output", f"sparsified {name} output"
+        structures = [tree_structure(t) for t in (types[0], other)]
+        if structures[0] != structures[1]:
+            lines = [f"{one} must have same type structure as {two}, but there are differences: "]
+            for path, first, second, reason in equality_errors_pytreedef(*structures):
+                lines.append(f"    * at output{keystr(path)}, {one} has {first} and {two} has {second}, {reason}")
+            raise TypeError("\n".join(lines))
+        leaves = [[(x.shape, x.dtype) for x in tree_leaves(t)] for t in (types[0], other)]
+        if leaves[0] != leaves[1]:
+            raise TypeError(f"{one} and {two} must have identical types, got\n{types[0]} and {other}.")
 
 
 def _without_claims(x):
@@ -320,9 +329,12 @@ def _scan(primitive, *operands, jaxpr, num_consts, num_carry, length, reverse, u
 
     def body(state, row):
         results = step(*state, *row)
-        if any(map(is_sparse, results[num_carry:])):
-            raise NotImplementedError("sparse rule for scan with sparse arrays among the values that are stacked.")
         return _like(state, results[:num_carry]), results[num_carry:]
 
     state, stacked = lax.scan(body, carry, xs, length=length, reverse=reverse, unroll=unroll)
-    return (*state, *stacked)
+    return (*state, *(_stacked(x, length) if is_sparse(x) else x for x in stacked))
+
+
+def _stacked(x, length):
+    """The sparse array of the values of all steps, whose buffers have got a leading axis: it is a batch axis."""
+    return type(x)(x._bufs, **x._info._asdict() | {"shape": (length, *x.shape)})

@@ -303,7 +303,9 @@ def _selected(mat, shape, data, indices, kept):
     data = mask_data(mat, kept, data)
     out = type(mat)((data, jnp.where(kept[..., None], indices, bound)), shape=shape)
     room = math.prod(parts(mat, shape)[1])
-    return bcoo_sum_duplicates(out, room) if mat.n_sparse and room < out.nse else out
+    if not mat.n_sparse or room >= out.nse:
+        return out
+    return type(mat)(bcoo_sum_duplicates(out, room)._bufs, shape=shape)  # nothing is said about indices, as in JAX
 
 
 def bcoo_dynamic_slice(mat: Coordinates, start_indices: Sequence[ArrayLike], slice_sizes: Sequence[int]) -> Coordinates:

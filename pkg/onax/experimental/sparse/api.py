@@ -10,7 +10,7 @@ from onax._core.trace import Tracer, valid_jaxtype
 from onax._ground.typing import DTypeLike
 from onax._native.array import Array
 from onax._native.dispatch import Primitive
-from onax._native.tree import tree_leaves
+from onax._native.tree import tree_leaves, tree_structure
 from onax.experimental.sparse._base import JAXSparse
 from onax.experimental.sparse.bcoo import BCOO
 from onax.experimental.sparse.bcsr import BCSR
@@ -20,15 +20,27 @@ from onax.export.lower import registry
 
 _FORMATS = {"bcsr": BCSR, "bcoo": BCOO, "coo": COO, "csr": CSR, "csc": CSC}
 
-# The identity: `sparsify` reads it as the wish for a dense array.
-todense_p: Primitive = Primitive(
+
+class _ToDense(Primitive):
+    """The identity of a dense array, which `sparsify` reads as the wish for one.
+
+    For the buffers of a sparse array, whose structure is `tree`, binding it computes the dense array.
+    """
+
+    def bind(self, *buffers, tree):
+        if tree.num_leaves == 1:
+            return super().bind(*buffers, tree=tree)
+        return tree.unflatten(buffers).todense()
+
+
+todense_p: Primitive = _ToDense(
     "todense",
-    kernel=lambda x: x,
-    abstract_eval=lambda x: x,
-    batch=lambda axis_data, operands, dims: (todense_p.bind(*operands), dims[0]),
+    kernel=lambda x, *, tree: x,
+    abstract_eval=lambda x, *, tree: x,
+    batch=lambda axis_data, operands, dims, *, tree: (todense_p.bind(*operands, tree=tree), dims[0]),
 )
-deflinear(todense_p, lambda ct, x: [ct])
-registry.redefine(todense_p, lambda x: x)
+deflinear(todense_p, lambda ct, x, *, tree: [ct])
+registry.redefine(todense_p, lambda x, *, tree: x)
 
 _Format: TypeAlias = Literal["bcoo", "bcsr", "coo", "csr", "csc"]
 
@@ -56,7 +68,7 @@ def todense(arr: JAXSparse | Array) -> Array:
     if isinstance(arr, JAXSparse):
         return arr.todense()
     if isinstance(arr, Tracer):
-        return todense_p.bind(arr)
+        return todense_p.bind(arr, tree=tree_structure(arr))
     if not all(map(valid_jaxtype, tree_leaves(arr))):
         raise TypeError(
             "Error interpreting argument to todense as a JAX value. The problematic value is of type "

@@ -10,7 +10,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from onax._ground.util import canonicalize_axis
 from onax._native.array import Array
 from onax._transforms.abstract import ShapeDtypeStruct, eval_shape, stage
 from onax._transforms.vmappable import register_vmappable
-from onax.experimental.sparse._base import JAXSparse, example_of, examples_of
+from onax.experimental.sparse._base import JAXSparse, Known, example_of, examples_of
 from onax.experimental.sparse._indexing import bcoo_gather
 from onax.experimental.sparse._layout import (
     bcoo_eliminate_zeros,
@@ -53,6 +53,35 @@ from onax.experimental.sparse._shaping import (
     bcoo_transpose,
 )
 from onax.experimental.sparse.util import DotDimensionNumbers, Shape, SparseInfo, nfold_vmap
+
+
+class BCOOProperties(NamedTuple):
+    """The layout of a BCOO.
+
+    Args:
+      n_batch: the number of batch axes.
+      n_sparse: the number of sparse axes.
+      n_dense: the number of dense axes.
+      nse: the number of stored elements, padding included.
+
+    Examples:
+      >>> onax.experimental.sparse.bcoo.BCOOProperties(n_batch=0, n_sparse=2, n_dense=0, nse=3).nse
+      3
+    """
+
+    n_batch: int
+    n_sparse: int
+    n_dense: int
+    nse: int
+
+
+class Buffer(Protocol):
+    """Anything with a shape and a dtype, for annotations."""
+
+    @property
+    def shape(self) -> Shape: ...
+    @property
+    def dtype(self) -> Any: ...
 
 
 @register_pytree_node_class
@@ -127,13 +156,13 @@ class BCOO(JAXSparse):
             )
 
     def tree_flatten(self):
-        return (self.data, self.indices), self._info
+        return (self.data, self.indices), Known(self._info._asdict())
 
     @classmethod
     def tree_unflatten(cls, aux, children):
         self = object.__new__(cls)  # leaves may be anything while trees are handled
         self.data, self.indices = children
-        self.shape, self.indices_sorted, self.unique_indices = aux
+        self.__dict__.update(aux)
         return self
 
     @classmethod
@@ -404,12 +433,17 @@ def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
         )
     if lhs.n_dense != rhs.n_dense:
         raise NotImplementedError(
-            f"bcoo_multiply_sparse: arrays with differing numbers of dense dimensions: {lhs}, {rhs}"
+            "bcoo_multiply_sparse: arrays with differing numbers of dense dimensions: "
+            f"{_properties(lhs)}, {_properties(rhs)}"
         )
     shape, n = jnp.broadcast_shapes(lhs.shape, rhs.shape), min(lhs.n_batch, rhs.n_batch)
     lhs, rhs = (bcoo_update_layout(x, n_batch=n) for x in (lhs, rhs))
     multiply = functools.partial(multiply_elements, x_shape=lhs._sparse_shape, y_shape=rhs._sparse_shape)
     return BCOO(nfold_vmap(multiply, n)(lhs.data, lhs.indices, rhs.data, rhs.indices), shape=shape)
+
+
+def _properties(mat):
+    return BCOOProperties(mat.n_batch, mat.n_sparse, mat.n_dense, mat.nse)
 
 
 def bcoo_reduce_sum(mat: BCOO, *, axes: Iterable[int]) -> BCOO:
@@ -582,7 +616,7 @@ def _sparse_product(lhs, rhs, contracting, batch, shape):
     n_batch = n + sum(more)
     pairs = math.prod(x.nse for x, a in zip((lhs, rhs), axes) if x.n_sparse > len(a))
     nse = min(pairs, math.prod(shape[n_batch:]))
-    return bcoo_sum_duplicates(BCOO((data, indices), shape=shape), nse)
+    return BCOO(bcoo_sum_duplicates(BCOO((data, indices), shape=shape), nse)._bufs, shape=shape)
 
 
 def bcoo_dot_general_sampled(
@@ -709,14 +743,14 @@ def _elements_of_axis(mat, index_dtype):
 __getattr__ = _unavailable(
     __name__,
     {
-        "BCOOProperties": "it is a record of JAX's checks; a BCOO has n_batch, n_sparse, n_dense and nse",
-        "Buffer": "it is a type for annotations; onax.typing.ArrayLike is the one for arrays",
         "CUSPARSE_DATA_DTYPES CUSPARSE_INDEX_DTYPES": "products are not computed by cuSPARSE",
     },
 )
 
 __all__ = [
     "BCOO",
+    "BCOOProperties",
+    "Buffer",
     "DotDimensionNumbers",
     "Shape",
     "bcoo_broadcast_in_dim",

@@ -6,7 +6,7 @@ An array of shape (batch..., rows, columns, dense...) has `data` (batch..., nse,
 
 import operator
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -14,14 +14,31 @@ from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trees import register_pytree_node_class
 from onax._ground.typing import ArrayLike, DTypeLike, PrecisionLike
-from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.array import Array
 from onax._transforms.vmappable import register_vmappable
 from onax.experimental.sparse import bcoo as _bcoo
-from onax.experimental.sparse._base import JAXSparse, example_of, examples_of
+from onax.experimental.sparse._base import JAXSparse, Known, example_of, examples_of
 from onax.experimental.sparse._layout import broadcast_batch
 from onax.experimental.sparse.bcoo import BCOO
 from onax.experimental.sparse.util import DotDimensionNumbers, Shape, SparseInfo, nfold_vmap
+
+
+class BCSRProperties(NamedTuple):
+    """The layout of a BCSR.
+
+    Args:
+      n_batch: the number of batch axes.
+      n_dense: the number of dense axes.
+      nse: the number of stored elements, padding included.
+
+    Examples:
+      >>> onax.experimental.sparse.bcsr.BCSRProperties(n_batch=0, n_dense=0, nse=3).nse
+      3
+    """
+
+    n_batch: int
+    n_dense: int
+    nse: int
 
 
 @register_pytree_node_class
@@ -73,13 +90,13 @@ class BCSR(JAXSparse):
             raise ValueError("indptr shape must match the matrix shape plus 1.")
 
     def tree_flatten(self):
-        return (self.data, self.indices, self.indptr), self._info
+        return (self.data, self.indices, self.indptr), Known(self._info._asdict())
 
     @classmethod
     def tree_unflatten(cls, aux, children):
         self = object.__new__(cls)
         self.data, self.indices, self.indptr = children
-        self.shape, self.indices_sorted, self.unique_indices = aux
+        self.__dict__.update(aux)
         return self
 
     @classmethod
@@ -119,6 +136,8 @@ class BCSR(JAXSparse):
 
     @classmethod
     def _empty(cls, shape, *, dtype=None, index_dtype="int32", n_dense=0, n_batch=0, nse=0):
+        if len(shape) - n_dense - n_batch != 2:
+            raise ValueError("BCSR sparse.empty: must have 2 sparse dimensions.")
         return cls.from_bcoo(
             BCOO._empty(shape, dtype=dtype, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch, nse=nse)
         )
@@ -137,7 +156,8 @@ class BCSR(JAXSparse):
         return BCOO((self.data, jnp.stack([row, self.indices], -1)), **self._info._asdict())
 
     def __getitem__(self, key):
-        return type(self).from_bcoo(self.to_bcoo()[key])
+        selected = self.to_bcoo()[key]
+        return type(self).from_bcoo(selected) if selected.n_sparse == 2 else selected
 
     def todense(self) -> Array:
         """The dense array."""
@@ -385,15 +405,9 @@ def bcsr_concatenate(operands: Sequence[BCSR], *, dimension: int) -> BCSR:
     return BCSR.from_bcoo(_bcoo.bcoo_concatenate([x.to_bcoo() for x in operands], dimension=dimension))
 
 
-__getattr__ = _unavailable(
-    __name__,
-    {
-        "BCSRProperties": "it is a record of JAX's checks; a BCSR has n_batch, n_dense and nse",
-    },
-)
-
 __all__ = [
     "BCSR",
+    "BCSRProperties",
     "DotDimensionNumbers",
     "Shape",
     "bcsr_broadcast_in_dim",

@@ -10,7 +10,7 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trees import register_pytree_node_class
 from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array
-from onax.experimental.sparse._base import JAXSparse
+from onax.experimental.sparse._base import JAXSparse, Known, vector_or_matrix
 from onax.experimental.sparse.bcoo import BCOO
 from onax.experimental.sparse.util import Shape
 
@@ -60,13 +60,13 @@ class COO(JAXSparse):
         self._rows_sorted, self._cols_sorted = rows_sorted, cols_sorted
 
     def tree_flatten(self):
-        return (self.data, self.row, self.col), (self.shape, self._rows_sorted, self._cols_sorted)
+        return (self.data, self.row, self.col), Known(self._info._asdict())
 
     @classmethod
     def tree_unflatten(cls, aux, children):
         self = object.__new__(cls)
         self.data, self.row, self.col = children
-        self.shape, self._rows_sorted, self._cols_sorted = aux
+        self.shape, self._rows_sorted, self._cols_sorted = aux.values()
         return self
 
     @classmethod
@@ -123,7 +123,7 @@ class COO(JAXSparse):
     def __matmul__(self, other):
         if isinstance(other, JAXSparse):
             raise NotImplementedError("matmul between two sparse objects.")
-        return self.to_bcoo() @ jnp.asarray(other)
+        return self.to_bcoo() @ vector_or_matrix(other)
 
 
 def coo_fromdense(mat: ArrayLike, *, nse: int | None = None, index_dtype: DTypeLike = np.int32) -> COO:
@@ -148,7 +148,10 @@ def coo_fromdense(mat: ArrayLike, *, nse: int | None = None, index_dtype: DTypeL
     """
     if jnp.ndim(mat) != 2:
         raise ValueError(f"coo_fromdense: expected a matrix, got shape {jnp.shape(mat)}")
-    return COO._from_bcoo(BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype), rows_sorted=True)
+    elements = BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype)
+    inside = elements.indices < jnp.array(elements.shape, elements.indices.dtype)
+    indices = jnp.where(inside, elements.indices, 0)  # padding is zeros at (0, 0)
+    return COO._from_bcoo(BCOO((elements.data, indices), shape=elements.shape), rows_sorted=True)
 
 
 def coo_todense(mat: COO) -> Array:

@@ -10,7 +10,7 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trees import register_pytree_node_class
 from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array
-from onax.experimental.sparse._base import JAXSparse
+from onax.experimental.sparse._base import JAXSparse, Known, vector_or_matrix
 from onax.experimental.sparse.bcoo import BCOO
 from onax.experimental.sparse.bcsr import BCSR
 from onax.experimental.sparse.util import Shape
@@ -28,13 +28,13 @@ class _Compressed(JAXSparse):
         self.shape = tuple(shape)
 
     def tree_flatten(self):
-        return (self.data, self.indices, self.indptr), self.shape
+        return (self.data, self.indices, self.indptr), Known(shape=self.shape)
 
     @classmethod
     def tree_unflatten(cls, aux, children):
         self = object.__new__(cls)
         self.data, self.indices, self.indptr = children
-        self.shape = aux
+        self.shape = aux["shape"]
         return self
 
     @classmethod
@@ -47,11 +47,6 @@ class _Compressed(JAXSparse):
     def _eye(cls, N, M, k, *, dtype=None, index_dtype="int32"):
         return cls.from_bcoo(BCOO._eye(N, M, k, dtype=dtype, index_dtype=index_dtype))
 
-    @classmethod
-    def fromdense(cls, mat: ArrayLike, *, nse: int | None = None, index_dtype: DTypeLike = np.int32) -> Self:
-        """The nonzero elements of a dense matrix; `nse` says how many there are room for, which jit needs."""
-        return cls.from_bcoo(BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype))
-
     def todense(self) -> Array:
         """The dense matrix."""
         return self.to_bcoo().todense()
@@ -62,7 +57,7 @@ class _Compressed(JAXSparse):
     def __matmul__(self, other):
         if isinstance(other, JAXSparse):
             raise NotImplementedError("matmul between two sparse objects.")
-        return self.to_bcoo() @ jnp.asarray(other)
+        return self.to_bcoo() @ vector_or_matrix(other)
 
 
 @register_pytree_node_class
@@ -79,6 +74,13 @@ class CSR(_Compressed):
       Array([[0., 5.],
              [0., 0.]], dtype=float32)
     """
+
+    @classmethod
+    def fromdense(cls, mat: ArrayLike, *, nse: int | None = None, index_dtype: DTypeLike = np.int32) -> Self:
+        """The nonzero elements of a dense matrix; `nse` says how many there are room for, which jit needs."""
+        rows = BCSR.fromdense(mat, nse=nse, index_dtype=index_dtype)
+        columns = jnp.where(jnp.arange(rows.nse) < rows.indptr[-1], rows.indices, 0)  # padding is in column 0
+        return cls((rows.data, columns, rows.indptr), shape=rows.shape)
 
     @classmethod
     def from_bcoo(cls, mat: BCOO) -> Self:
@@ -111,6 +113,11 @@ class CSC(_Compressed):
       Array([[0., 0.],
              [5., 0.]], dtype=float32)
     """
+
+    @classmethod
+    def fromdense(cls, mat: ArrayLike, *, nse: int | None = None, index_dtype: DTypeLike = np.int32) -> "CSC":
+        """The nonzero elements of a dense matrix, the first columns first where there is no room for all."""
+        return CSR.fromdense(jnp.asarray(mat).T, nse=nse, index_dtype=index_dtype).T
 
     @classmethod
     def from_bcoo(cls, mat: BCOO) -> Self:

@@ -6,13 +6,14 @@ from onax import lax
 from onax import numpy as jnp
 from onax._control.callbacks import pure_callback
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._core.derived import DerivedPrimitive
 from onax._ground import lazy
 from onax._ground.typing import AnyFunction, ArrayLike
 from onax._native.array import Array
 from onax._transforms.abstract import ShapeDtypeStruct, eval_shape
 from onax.experimental.sparse.bcsr import BCSR
 
-__all__ = ["lobpcg_standard", "spsolve"]
+__all__ = ["lobpcg_standard", "spsolve", "spsolve_p"]
 
 
 def spsolve(data: Array, indices: Array, indptr: Array, b: Array, tol: float = 1e-6, reorder: int = 1) -> Array:
@@ -57,6 +58,9 @@ def spsolve(data: Array, indices: Array, indptr: Array, b: Array, tol: float = 1
         )
 
     return lax.custom_linear_solve(lambda x: matrix @ x, jnp.asarray(b), solve(False), solve(True))
+
+
+spsolve_p = DerivedPrimitive("spsolve", spsolve)
 
 
 def _check_system(data, indices, indptr, b, reorder):
@@ -107,10 +111,10 @@ def lobpcg_standard(A: AnyFunction, X: Array, m: int = 100, tol: ArrayLike | Non
         raise ValueError(f"must have search dim > 0, got {k}")
     if 5 * k >= n:
         raise ValueError(f"expected search dim * 5 < matrix dim (got {5 * k}, {n})")
-    product = eval_shape(apply, ShapeDtypeStruct(X.shape, X.dtype))
+    product = eval_shape(apply, ShapeDtypeStruct((n, 1), X.dtype))
     if product.dtype != X.dtype:
         raise ValueError(f"A, X must have same dtypes (were {product.dtype}, {X.dtype})")
-    if product.shape != X.shape:
+    if product.shape != (n, 1):
         raise ValueError(f"A must be ({n}, {n}) matrix A, got output {product.shape}")
     tol = jnp.finfo(X.dtype).eps if tol is None else tol
 
@@ -134,7 +138,7 @@ def lobpcg_standard(A: AnyFunction, X: Array, m: int = 100, tol: ArrayLike | Non
         return i + 1, found, residuals(*found[:3])[1]
 
     first = best(jnp.asarray(X))[:3]
-    start = (0, (*first, jnp.zeros_like(first[1])), residuals(*first)[1])
+    start = (0, (*first, jnp.zeros_like(first[1])), False)  # one step is made in any case
     i, (theta, x, _, _), _ = lax.while_loop(lambda state: (state[0] < m) & ~state[2], step, start)
     return theta, x, i
 

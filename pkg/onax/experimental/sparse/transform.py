@@ -15,6 +15,17 @@ from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.abstract import stage as _stage
 from onax.experimental.sparse import _rules
+from onax.experimental.sparse._environment import (
+    SparsifyEnv,
+    SparsifyValue,
+    arrays_to_spvalues,
+    eval_sparse,
+    sparse_rules_bcoo,
+    sparsify_raw,
+    spvalues_to_arrays,
+    spvalues_to_avals,
+)
+from onax.experimental.sparse._tracer import SparseTrace, SparseTracer, sparsify_by_tracing
 
 
 def sparsify(f: AnyFunction, use_tracer: bool = False) -> Callable[..., Any]:
@@ -22,7 +33,8 @@ def sparsify(f: AnyFunction, use_tracer: bool = False) -> Callable[..., Any]:
 
     Args:
       f: a function of trees of arrays; `sparse.todense` within it makes an operand dense.
-      use_tracer: accepted for compatibility with JAX.
+      use_tracer: True: the function runs on SparseTracers, and takes no keyword arguments; default False: its program
+        is staged first.
 
     Returns:
       A function whose arguments may contain BCOO and BCSR.  Results of operations are BCOO, and BCSR with two sparse
@@ -35,6 +47,9 @@ def sparsify(f: AnyFunction, use_tracer: bool = False) -> Callable[..., Any]:
       >>> sparse.sparsify(lambda m, v: 2 * m.T @ v)(m, jnp.array([3, 4, 2])).tolist()
       [64, 82, 100, 118]
     """
+
+    if use_tracer:
+        return functools.wraps(f)(lambda *args: sparsify_by_tracing(f, args))
 
     @functools.wraps(f)
     def wrapped(*args, **params):
@@ -50,14 +65,23 @@ def sparsify(f: AnyFunction, use_tracer: bool = False) -> Callable[..., Any]:
 __getattr__ = _unavailable(
     __name__,
     {
-        "SparseTrace SparseTracer SparsifyEnv SparsifyValue arrays_to_spvalues bcsr_impl eval_sparse impl "
-        "method sparse_rules_bcoo sparse_rules_bcsr sparsify_fun sparsify_raw spvalues_to_arrays "
-        "spvalues_to_avals": (
-            "sparsify evaluates the function's program with sparse operands; it has no trace and no records of its own"
-        ),
+        "sparse_rules_bcsr": "rules get BCSR operands as BCOOs: add them to sparse_rules_bcoo",
+        "bcsr_impl impl method sparsify_fun": "use sparsify or sparsify_raw",
     },
 )
 
-__all__ = ["sparsify"]
+__all__ = [
+    "SparseTrace",
+    "SparseTracer",
+    "SparsifyEnv",
+    "SparsifyValue",
+    "arrays_to_spvalues",
+    "eval_sparse",
+    "sparse_rules_bcoo",
+    "sparsify",
+    "sparsify_raw",
+    "spvalues_to_arrays",
+    "spvalues_to_avals",
+]
 
 _wrap_api_functions(globals(), __name__)
