@@ -107,7 +107,7 @@ SYMBOLIC = {
     "slice": (lambda x: lax.slice(x, (1, 0), (x.shape[0], 4), (1, 2)), "b - 1, 2"),
     "basic index": (lambda x: x[:-1, None, 1:], "b - 1, 1, 3"),
     "reversed": (lambda x: x[::-1], "b, 4"),
-    "stride": (lambda x: x[::2], "floordiv(b - 1, 2) + 1, 4"),
+    "stride": (lambda x: x[::2], "floordiv(b + 1, 2), 4"),
     "int index": (lambda x: x[-1], "4"),
     "dynamic_slice": (lambda x: lax.dynamic_slice(x, (0, 1), (x.shape[0], 2)), "b, 2"),
     "concatenate": (lambda x: jnp.concatenate([x, x, x[:1]]), "2*b + 1, 4"),
