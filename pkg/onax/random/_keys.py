@@ -13,8 +13,9 @@ from typing import Any, NewType
 import numpy as np
 
 from onax._core.trace import as_array
+from onax._core.transfer_guards import report_argument
 from onax._ground import dims, dtypes, source
-from onax._ground.config import config
+from onax._ground.config import config, guard_state
 from onax._ground.typing import ArrayLike, DimSize, DTypeLike
 from onax._native.array import Array
 from onax._prims import random_counters  # noqa: F401  it registers its generators
@@ -130,6 +131,8 @@ def key_from_seed(name, seed, impl):
     """Makes a key from a scalar seed and checks the seed."""
     if _is_key_array(seed):
         raise TypeError(f"{name} accepts a scalar seed, but was given a PRNG key.")
+    if guard_state.used:
+        report_argument(seed)
     # A Python int counts as an int64, of which the lower half is left when 64 bits are off.
     seed = np.int64(seed) if isinstance(seed, int) else seed
     if np.ndim(seed):
@@ -276,6 +279,8 @@ def fold_in(key: ArrayLike, data: ArrayLike) -> Array:
             f"fold_in accepts a scalar, but was given an array of shape {np.shape(data)} != (). "
             "Use jax.vmap for batching."
         )
+    if guard_state.used:
+        report_argument(data)
     if type(data) is int:
         data = np.uint32(data)
     return _match_input(fold_in_keys(key, convert_element_type(data, np.uint32)), raw)
