@@ -141,9 +141,9 @@ def poisson(
     if out_sharding is not None:
         return with_out_sharding(out_sharding, poisson, key, lam, shape, dtype)
     key = check_single_key("poisson", key)
-    generator = key.dtype._impl.name
-    if generator != "threefry2x32":
-        raise NotImplementedError(f"`poisson` is only implemented for the threefry2x32 RNG, not {generator}")
+    generator = key.dtype._impl
+    if generator.name != "threefry2x32":
+        raise NotImplementedError(f"`poisson` is only implemented for the threefry2x32 RNG, not {generator.tag}")
     dtype = dtypes.check_user_dtype(int if dtype is None else dtype)
     if not dtypes.issubdtype(dtype, np.integer):
         raise ValueError(f"Invalid integer data type {dtype.kind!r}.")

@@ -80,6 +80,13 @@ def _wrap_data(data, impl):
 def _report_legacy_key():
     action = config.jax_legacy_prng_key
     if action == "allow":
+        if config.jax_enable_custom_prng:
+            warnings.warn(
+                "Raw arrays as random keys to jax.random functions are deprecated. Assuming valid threefry2x32 key for "
+                "now.",
+                FutureWarning,
+                stacklevel=source.stacklevel(),
+            )
         return
     text = (
         "Legacy uint32 key array passed as key to jax.random function. Please create keys using jax.random.key(). If "
@@ -95,6 +102,7 @@ def check_keys(name, key, single=True):
 
     Raises TypeError for a value that is not a key, ValueError for several keys where `single` asks for one.
     """
+    shape = np.shape(key) if isinstance(key, (Array, np.ndarray)) else ()
     if _is_key_array(key):
         raw = False
     elif isinstance(key, (Array, np.ndarray, np.generic, *_NUMBERS)):
@@ -109,8 +117,7 @@ def check_keys(name, key, single=True):
         )
     if single and key.ndim:
         raise ValueError(
-            f"{name} accepts a single key, but was given a key array of shape {key.shape} != (). "
-            "Use jax.vmap for batching."
+            f"{name} accepts a single key, but was given a key array of shape {shape} != (). Use jax.vmap for batching."
         )
     return key, raw
 
