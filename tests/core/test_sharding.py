@@ -91,6 +91,12 @@ def test_faults(make, error, message):
         make()
 
 
+def test_equivalence_beyond_the_rank():
+    rows = NamedSharding(GRID, P("x"))
+    assert rows.is_equivalent_to(NamedSharding(GRID, P("x", None)), 1)
+    assert not rows.is_equivalent_to(NamedSharding(GRID, P("x", "y")), 1)
+
+
 def test_equality():
     one = SingleDeviceSharding(FOUR[0])
     alone = Mesh(np.array(FOUR[:1]), ("x",))

@@ -138,13 +138,16 @@ def check_rank(sharding, ndim, what):
 
 
 def _factors(sharding, ndim):
-    """For each dimension, the mesh axes that split it, as strides and sizes in the order of devices."""
+    """For each dimension up to the last one that is split, the mesh axes that split it, with their sizes."""
     if isinstance(sharding, SingleDeviceSharding):
-        return [()] * ndim
-    return [
+        return []
+    found = [
         tuple((name, sharding.mesh.shape[name]) for name in names if sharding.mesh.shape[name] > 1)
-        for names in sharding._axes_by_dimension(ndim)
+        for names in sharding._axes_by_dimension(max(ndim, len(sharding.spec)))
     ]
+    while found and not found[-1]:
+        found.pop()
+    return found
 
 
 @api_class
