@@ -268,13 +268,11 @@ class Option:
         return f"<option {self._row.name} = {self.value!r}>"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _Scopes:
     """Several `with` blocks as one; also usable as a decorator."""
 
-    __slots__ = ("_scopes",)
-
-    def __init__(self, scopes):
-        self._scopes = scopes
+    _scopes: list
 
     def __enter__(self):
         for scope in self._scopes:
