@@ -83,11 +83,18 @@ def test_pieces(spec, shape, piece, indices, replicas):
         (lambda: NamedSharding(GRID, P("x")).shard_shape((3,)), IndivisibleError, "partitioned 2 times"),
         (lambda: NamedSharding(GRID, P("x", "y")).shard_shape((4,)), ValueError, "rank at least 2"),
         (lambda: SingleDeviceSharding(FOUR[0], memory_kind="foo"), ValueError, "Got memory kind: foo"),
+        (lambda: NamedSharding(GRID.abstract_mesh, P(), memory_kind="foo"), ValueError, "Got invalid memory kind: foo"),
     ],
 )
 def test_faults(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def test_equivalence_beyond_the_rank():
+    rows = NamedSharding(GRID, P("x"))
+    assert rows.is_equivalent_to(NamedSharding(GRID, P("x", None)), 1)
+    assert not rows.is_equivalent_to(NamedSharding(GRID, P("x", "y")), 1)
 
 
 def test_equality():

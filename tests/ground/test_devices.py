@@ -21,9 +21,9 @@ def test_first_device():
 
 
 def test_memories():
-    assert str(FIRST.default_memory()) == "CPU_DEVICE_0" and FIRST.default_memory().kind == "device"
+    assert repr(FIRST.default_memory()) == "CPU_DEVICE_0" and FIRST.default_memory().kind == "device"
     assert [m.kind for m in FIRST.addressable_memories()] == ["device", "pinned_host", "unpinned_host"]
-    assert repr(FIRST.default_memory()) == "CpuDeviceMemory(id=0, process_index=0, client=cpu)"
+    assert str(FIRST.default_memory()) == "CpuDeviceMemory(id=0, process_index=0, client=cpu)"
     assert FIRST.memory("pinned_host").addressable_by_devices() == [FIRST]
     with pytest.raises(JaxRuntimeError, match="Got memory kind: foo"):
         FIRST.memory("foo")

@@ -7,6 +7,7 @@ from scipy import stats
 import onax as jax
 from onax import numpy as jnp
 from onax import random
+from onax._ground.errors import TypePromotionError
 from random_statistics import KEY, N, assert_distribution, assert_mean_and_variance
 
 DISTRIBUTIONS = {
@@ -90,3 +91,50 @@ REFUSED = [
 def test_refusals(refused, error, words):
     with pytest.raises(error, match=words):
         refused()
+
+
+WIDE = jnp.float32(2.0)
+UNSAFE = {
+    "beta": lambda: random.beta(KEY, WIDE, 1.0, dtype="float16"),
+    "pareto": lambda: random.pareto(KEY, WIDE, dtype="bfloat16"),
+    "t": lambda: random.t(KEY, WIDE, dtype="float16"),
+    "chisquare": lambda: random.chisquare(KEY, WIDE, dtype="float16"),
+    "f": lambda: random.f(KEY, 1.0, WIDE, dtype="float16"),
+    "rayleigh": lambda: random.rayleigh(KEY, jnp.complex64(1)),
+    "wald": lambda: random.wald(KEY, WIDE, dtype="float16"),
+    "triangular": lambda: random.triangular(KEY, 0.0, 1.0, WIDE, dtype="float16"),
+    "lognormal": lambda: random.lognormal(KEY, WIDE, dtype="float16"),
+}
+
+
+@pytest.mark.parametrize("name", UNSAFE)
+def test_parameters_that_lose_digits_are_refused(name):
+    with pytest.raises(TypePromotionError, match=f"In arguments to {name}, cannot safely cast argument of type "):
+        UNSAFE[name]()
+
+
+PROMOTED = {
+    "weibull_min": lambda a: random.weibull_min(KEY, a, 2.0, dtype="float16"),
+    "double_sided_maxwell": lambda a: random.double_sided_maxwell(KEY, a, 1.0, dtype="float16"),
+    "generalized_normal": lambda a: random.generalized_normal(KEY, a, dtype="float16"),
+    "ball": lambda a: random.ball(KEY, 2, a, dtype="float16"),
+    "multivariate_normal": lambda a: random.multivariate_normal(KEY, a * jnp.ones(2), a * jnp.eye(2), dtype="float16"),
+}
+
+
+@pytest.mark.parametrize("name", PROMOTED)
+def test_results_promote_with_wider_parameters(name):
+    assert PROMOTED[name](WIDE).dtype == np.float32
+
+
+def test_complex_lognormal():
+    x = random.lognormal(KEY, 0.5, (2,), jnp.complex64)
+    np.testing.assert_allclose(x, jnp.exp(random.normal(KEY, (2,), jnp.complex64) * 0.5), rtol=1e-6)
+    with pytest.raises(ValueError, match="must be a float or complex dtype, got int32"):
+        random.lognormal(KEY, 0.5, dtype=jnp.int32)
+
+
+def test_multivariate_normal_has_the_dtype_of_its_mean():
+    with jax.enable_x64(True):
+        draw = lambda dtype: random.multivariate_normal(KEY, jnp.zeros(2, dtype), jnp.eye(2, dtype=dtype))
+        assert draw(jnp.float32).dtype == np.float32 and draw(jnp.float64).dtype == np.float64

@@ -76,3 +76,26 @@ def test_refusals():
         random.poisson(random.key(0, impl="rbg"), 3.0)
     with pytest.raises(ValueError, match="broadcasting"):
         random.poisson(KEY, jnp.ones(3), (2,))
+
+
+def test_binomial_is_drawn_in_the_dtype_of_its_probability():
+    half, single = (random.binomial(KEY, 10, 0.3, (3,), dtype) for dtype in ("float16", "float32"))
+    assert half.dtype == np.float16 and half.tolist() == single.tolist()
+
+
+DTYPES = {
+    "binomial of half-precision p": (lambda: random.binomial(KEY, 1000, np.float16(0.3), (2,)), "float32"),
+    "multinomial of half-precision p": (lambda: random.multinomial(KEY, 6, np.float16([0.5, 0.5])), "float32"),
+    "multinomial of integers": (lambda: random.multinomial(KEY, 6, jnp.array([1, 1])), "float32"),
+    "large counts": (lambda: random.poisson(KEY, jnp.array([1e5, 1e6]), dtype="int16"), "int16"),
+}
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_dtypes(name):
+    draw, dtype = DTYPES[name]
+    assert str(draw().dtype) == dtype
+
+
+def test_large_counts_saturate():
+    assert random.poisson(KEY, jnp.array([1e5, 1e6]), dtype="int16").tolist() == [32767, 32767]

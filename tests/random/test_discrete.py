@@ -87,3 +87,11 @@ REFUSED = [
 def test_refusals(refused, error, words):
     with pytest.raises(error, match=words):
         refused()
+
+
+def test_dtypes():
+    assert random.rademacher(KEY, (3,), bool).all()
+    assert random.permutation(KEY, np.int8(4)).dtype == np.int32
+    assert random.choice(KEY, 5, (2,), axis=1).shape == (2,)
+    with pytest.raises(ValueError, match="dtype argument to `gumbel` must be a float dtype, got int32"):
+        random.categorical(KEY, jnp.arange(3))

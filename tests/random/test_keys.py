@@ -318,3 +318,11 @@ def test_legacy_keys_can_be_reported():
 def test_functions_of_numbers_refuse_keys(use, error, text):
     with pytest.raises(error, match=text):
         use(jax.random.split(jax.random.key(0), 3))
+
+
+def test_raw_keys_beside_typed_ones():
+    raw = random.PRNGKey(0)
+    with pytest.raises(ValueError, match=r"a key array of shape \(2, 2\) != \(\)"):
+        random.uniform(random.split(raw))
+    with jax.enable_custom_prng(True), pytest.warns(FutureWarning, match="Raw arrays as random keys"):
+        random.uniform(raw)

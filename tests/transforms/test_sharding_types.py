@@ -93,3 +93,23 @@ def test_programs_without_the_types(mesh):
     assert "@" not in str(plain)
     assert without_sharding_types(plain) is plain
     assert [v.aval.shape for v in plain.outvars] == [(8, 8)]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: a.reshape(2, 4, 2, 4),
+        lambda a: a.reshape(2, 4, 2, 4).sum(0),
+        lambda a: jnp.tile(a, (2, 1)),
+    ],
+)
+def test_refused_changes_of_shape(mesh, function):
+    with pytest.raises(ShardingTypeError, match=r"reshape is not supported|when the tiling is non-trivial"):
+        jax.jit(function)(put(mesh, Z, "y", None))
+
+
+def test_stages_tell_stated_shardings(mesh):
+    x, rows = put(mesh, Z, "x"), NamedSharding(mesh, P("x"))
+    assert jax.jit(lambda a: a * 2).lower(x).out_info.sharding.spec == P("x", None)
+    lowered = jax.jit(lambda a: (a, a + 1), out_shardings=(rows, None)).lower(Z)
+    assert [info.sharding for info in lowered.out_info] == [rows, None]

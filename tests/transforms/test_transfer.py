@@ -223,3 +223,19 @@ def test_shardings_of_too_many_dimensions(shape, end):
     for f in (constrain, jax.jit(constrain)):
         with pytest.raises(ValueError, match=start.format("with_sharding_constraint arguments")):
             f(np.ones(shape))
+
+
+def test_memory_spaces():
+    first = jax.devices()[0]
+    host = SingleDeviceSharding(first, memory_kind="pinned_host")
+    x = jax.device_put(X, host)
+    assert x.sharding == host and x.sharding.memory_kind == "pinned_host" and x.committed
+    np.testing.assert_array_equal(jax.jit(lambda a: a * 2)(x) + x, 3 * X)
+    assert jax.device_put(x, jax.memory.Space.Device).sharding.memory_kind == "device"
+    assert jax.device_put(jnp.ones(3), jax.memory.Space.Host).sharding == host
+    assert jax.device_put(x, first).sharding == SingleDeviceSharding(first)
+    split = jax.device_put(X, sharded().with_memory_kind("unpinned_host"))
+    assert split.sharding.memory_kind == "unpinned_host"
+    assert jax.device_put(split, jax.memory.Space.Device).sharding == sharded()
+    with pytest.raises(ValueError, match="Got jit memory kind: device, arg memory kind: unpinned_host"):
+        jax.jit(lambda a: a, in_shardings=sharded())(split)

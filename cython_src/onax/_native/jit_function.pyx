@@ -14,7 +14,7 @@ cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from onax._native.array cimport (
@@ -23,6 +23,7 @@ from onax._native.array cimport (
 from onax._native.buffers cimport canonical, fits_integer, is_extended, is_numpy, scalar_buffer, shares_with_user
 from onax._native.context cimport X64, ctx, default_device, option_bits
 from onax._native.device_buffers cimport DeviceBuffer, logical_rank, upload
+from onax._native.hooks cimport hooks
 from onax._native.io_binding cimport BoundSession
 from onax._native.ort cimport Session
 from onax._native.tree cimport PyTreeDef, flatten_call, matches_call
@@ -560,11 +561,15 @@ cdef class JitFunction:
 
     cdef object look_up(self, tuple args, dict kwargs, PyTreeDef tree, bytes signature, tuple statics, list leaves):
         cdef CacheEntry entry
+        cdef uint64_t options = option_bits()
         if statics is not None:
             check_hashable(statics[2])
+        if options & hooks.guard_options:
+            hooks.guard_arguments(leaves)
+            options &= ~hooks.guard_options
         if signature is None:
             return self.missed(args, kwargs, tree, statics, leaves, None)
-        key = (tree, signature, option_bits(), default_device(), statics)
+        key = (tree, signature, options, default_device(), statics)
         entry = find_program(self.cache.table, key, 4)
         if entry is None:
             return self.missed(args, kwargs, tree, statics, leaves, key)

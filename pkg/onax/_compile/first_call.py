@@ -23,8 +23,9 @@ from onax._compile.jit_options import hashable
 from onax._compile.lazy_import import multi_device
 from onax._compile.stages import Traced
 from onax._core.result_checks import SPECIAL
+from onax._core.transfer_guards import report_moves
 from onax._ground import spans
-from onax._ground.config import KEY_REUSE, config
+from onax._ground.config import KEY_REUSE, config, guard_state
 from onax._ground.devices import current_default
 from onax._native import context
 from onax._native.array import ArrayImpl
@@ -53,6 +54,8 @@ def run_first_call(call, programs):
     stated = ()
     if options.out_shardings is not None:
         stated = multi_device().call_shardings.shardings_of_leaves(options.out_shardings, staged.out_tree, staged.jaxpr)
+    if guard_state.used:
+        report_moves(call.leaves, stated)
     if placement.spans_processes(staged.jaxpr, call.leaves, stated):
         return _run_in_processes(call, staged, stated), None
     shardings = placement.shardings_of_results(staged.jaxpr, call.leaves, (), stated)

@@ -17,7 +17,7 @@ from onax._compile.graph_text import graph_text, host_nodes, model_proto
 from onax._compile.lazy_import import measurement, multi_device
 from onax._core.layout import Format, Layout
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
-from onax._core.sharding import SingleDeviceSharding
+from onax._core.sharding import Sharding, SingleDeviceSharding
 from onax._core.trace import Tracer, typeof
 from onax._ground import source
 from onax._ground.devices import current_default
@@ -84,6 +84,17 @@ class CallSignature:
             return self.jaxpr
         return placement.partitioned(self.jaxpr, self.shardings.arguments, self.shardings.results)
 
+    def stated_results(self):
+        """For each result the sharding that `out_shardings` or explicit axes state, else None."""
+        stated = [None] * len(self.out_avals_flat)
+        if self.options.out_shardings is not None:
+            find = multi_device().call_shardings.shardings_of_leaves
+            stated = [s if isinstance(s, Sharding) else None for s in find(self.options.out_shardings, self.out_tree)]
+        if self.shardings is not None:
+            typed = zip(stated, self.out_avals_flat, self.shardings.results)
+            stated = [r if s is None and a.stated_sharding is not None else s for s, a, r in typed]
+        return stated
+
     def donations(self):
         """Positions of the donated leaves that results reuse."""
         return usable_donations(self.read_donations(), self.in_avals_flat, self.out_avals_flat)
@@ -126,9 +137,10 @@ class Stage:
 
     @property
     def out_info(self):
-        """The types of the results, as a tree of ShapeDtypeStruct."""
+        """The types of the results, as a tree of ShapeDtypeStruct, with the shardings that are stated."""
         s = self._signature
-        return tree_unflatten(s.out_tree, [ShapeDtypeStruct(a.shape, a.dtype) for a in s.out_avals_flat])
+        pairs = zip(s.out_avals_flat, s.stated_results())
+        return tree_unflatten(s.out_tree, [ShapeDtypeStruct(a.shape, a.dtype, sharding=where) for a, where in pairs])
 
 
 @source.api_class

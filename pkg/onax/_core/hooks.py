@@ -1,7 +1,17 @@
 """What compiled code calls of floors 1 and 2: most fields of `onax._native.hooks`."""
 
-from onax._core import api_functions, axes, explicit_axes, result_checks, shards, structure_messages, trace
+from onax._core import (
+    api_functions,
+    axes,
+    explicit_axes,
+    result_checks,
+    shards,
+    structure_messages,
+    trace,
+    transfer_guards,
+)
 from onax._ground import source
+from onax._ground.config import GUARDED
 from onax._native.hooks import hooks
 
 hooks.is_internal = source.is_internal
@@ -19,6 +29,8 @@ hooks.eval_trace = trace.eval_trace
 hooks.stray_tracer = trace.raise_stray_tracer
 hooks.checked_evaluation = result_checks.evaluate_checked
 hooks.locate_error = result_checks.locate_error
+hooks.guard_arguments = transfer_guards.report_operands
+hooks.guard_options = GUARDED
 
 hooks.first_device = shards.first_device
 hooks.array_sharding = shards.array_sharding

@@ -138,13 +138,16 @@ def check_rank(sharding, ndim, what):
 
 
 def _factors(sharding, ndim):
-    """For each dimension, the mesh axes that split it, as strides and sizes in the order of devices."""
+    """For each dimension up to the last one that is split, the mesh axes that split it, with their sizes."""
     if isinstance(sharding, SingleDeviceSharding):
-        return [()] * ndim
-    return [
+        return []
+    found = [
         tuple((name, sharding.mesh.shape[name]) for name in names if sharding.mesh.shape[name] > 1)
-        for names in sharding._axes_by_dimension(ndim)
+        for names in sharding._axes_by_dimension(max(ndim, len(sharding.spec)))
     ]
+    while found and not found[-1]:
+        found.pop()
+    return found
 
 
 @api_class
@@ -260,10 +263,18 @@ class NamedSharding(Sharding):
                 f"{spec} cannot contain `P.UNCONSTRAINED` when no mesh axis_types are `Auto`. Got mesh axis_types: "
                 f"{mesh.axis_types}"
             )
-        if mesh.size and isinstance(mesh, Mesh):
+        if isinstance(mesh, AbstractMesh):
+            if memory_kind not in (None, *device_list.MEMORY_KINDS):
+                kinds = ", ".join(device_list.MEMORY_KINDS)
+                raise ValueError(f"Got invalid memory kind: {memory_kind}. Valid memory kinds are: {kinds}")
+        elif mesh.size:
             self._check_memory(mesh.devices.flat[0])
 
-    memory_kind = property(lambda self: self._memory_kind or "device")
+    @property
+    def memory_kind(self):
+        """The kind of the devices' memory; None over an AbstractMesh that states none."""
+        return self._memory_kind or (None if isinstance(self.mesh, AbstractMesh) else "device")
+
     device_set = property(lambda self: set(self.mesh.devices.flat))
 
     def _ordered_devices(self):

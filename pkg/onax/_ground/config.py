@@ -235,9 +235,12 @@ class _Scope:
         else:
             _thread.__dict__[row.name] = previous
 
+    def _renewed(self):
+        return _Scope(self._row, self._value)
+
     def __call__(self, function):
         def scoped(*args, **kwargs):
-            with _Scope(self._row, self._value):  # a new scope, because other threads may be inside one, too
+            with self._renewed():  # a new scope, because other threads may be inside one, too
                 return function(*args, **kwargs)
 
         return functools.update_wrapper(scoped, function)
@@ -265,6 +268,43 @@ class Option:
 
     def __repr__(self):
         return f"<option {self._row.name} = {self.value!r}>"
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _Scopes:
+    """Several `with` blocks as one; also usable as a decorator."""
+
+    _scopes: list
+
+    def __enter__(self):
+        for scope in self._scopes:
+            scope.__enter__()
+
+    def __exit__(self, *error):
+        for scope in reversed(self._scopes):
+            scope.__exit__(*error)
+
+    def _renewed(self):
+        return _Scopes([scope._renewed() for scope in self._scopes])
+
+    __call__ = _Scope.__call__
+
+
+class TransferGuard(Option):
+    """The context manager of a transfer guard, or of the guards of all directions."""
+
+    def __init__(self, row, *others):
+        super().__init__(row)
+        self._rows = (row, *others)
+
+    @api_boundary
+    def __call__(self, new_val):
+        level = self._row.validated(new_val)
+        scopes = [_Scope(row, level) for row in self._rows]
+        if level not in (None, "allow"):
+            guard_state.used = True
+            scopes.append(_Scope(_guarded, True))
+        return _Scopes(scopes)
 
 
 class DisableJit(Option):
@@ -441,9 +481,36 @@ _misses = add_row("jax_explain_cache_misses", bool, False, "Each compilation say
 _legacy = add_row("jax_legacy_prng_key", ("allow", "warn", "error"), "allow", "What uint32 arrays as keys do.")
 _captured = add_row("jax_captured_constants_warn_bytes", int, 2_000_000_000, "Larger captured constants warn.")
 _guards = [
-    add_row("jax_transfer_guard" + suffix, _GUARDS, None, "What transfers between host and device do; accepted.")
-    for suffix in ("", "_host_to_device", "_device_to_device", "_device_to_host")
+    add_row("jax_transfer_guard" + suffix, _GUARDS, None, "What transfers between host and device do.")
+    for suffix in ("_host_to_device", "_device_to_device", "_device_to_host", "")
 ]
+_guarded = add_row("onax_guarded_transfers", bool, False, "A transfer guard may be in force.", in_key=True)
+GUARDED = 1 << _guarded.shift  # not part of the key of jitted calls, which check their arguments
+
+
+@dataclass(slots=True)
+class _GuardState:
+    used: bool = False  # whether a guard was ever set: a test quicker than that of the option word
+
+
+guard_state = _GuardState()
+
+
+def _set_guards(rows, level):
+    """Sets transfer guards for all threads."""
+    for row in rows:
+        _set_global(row, level)
+    on = any(row.value not in (None, "allow") for row in _guards[:3])
+    guard_state.used = guard_state.used or on
+    _set_global(_guarded, on)
+
+
+for _row in _guards[:3]:
+    _row.on_update = functools.partial(_set_guards, (_row,))
+    _row.on_update(_row.value)
+_guards[3].on_update = functools.partial(_set_guards, _guards)
+if _guards[3].value is not None:
+    _guards[3].on_update(_guards[3].value)
 _filtering = add_row(
     "jax_traceback_filtering",
     ("off", "tracebackhide", "remove_frames", "quiet_remove_frames", "auto"), "auto",
@@ -711,10 +778,10 @@ log_compiles = Option(_log_compiles)
 explain_cache_misses = Option(_misses)
 legacy_prng_key = Option(_legacy)
 explicit_x64_dtypes = Option(_explicit_x64)
-transfer_guard = Option(_guards[0])
-transfer_guard_host_to_device = Option(_guards[1])
-transfer_guard_device_to_device = Option(_guards[2])
-transfer_guard_device_to_host = Option(_guards[3])
+transfer_guard = TransferGuard(_guards[3], *_guards[:3])
+transfer_guard_host_to_device = TransferGuard(_guards[0])
+transfer_guard_device_to_device = TransferGuard(_guards[1])
+transfer_guard_device_to_host = TransferGuard(_guards[2])
 traceback_filtering = Option(_filtering)
 direct_tapes = Option(_direct)
 separate_devices = Option(_separate)

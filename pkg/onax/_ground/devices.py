@@ -24,6 +24,9 @@ from onax._native import context
 _IDS_PER_PROCESS = 2048  # of CPU devices, as in JAX
 
 
+MEMORY_KINDS = ("device", "pinned_host", "unpinned_host")
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Memory:
     """One kind of memory that a device can address."""
@@ -44,12 +47,12 @@ class Memory:
         """The devices that can use this memory."""
         return [self.device]
 
-    def __repr__(self):
+    def __str__(self):
         prefix = self.device._family if self.kind == "device" else ""
         process = self.process_index
         return f"{prefix}{self._CLASSES[self.kind]}(id={self.index}, process_index={process}, client={self.platform})"
 
-    def __str__(self):
+    def __repr__(self):
         kind = f"{self.device._label.upper()}_DEVICE" if self.kind == "device" else self.kind.upper()
         return f"{kind}_{self.index}"
 
@@ -86,7 +89,7 @@ class Device:
         self._label = "cuda" if platform == "gpu" else platform
         self._family = self._label.capitalize()
         self.device_kind = device_kind or platform
-        kinds = ("device", "pinned_host", "unpinned_host") if platform == "cpu" else ("device", "pinned_host")
+        kinds = MEMORY_KINDS if platform == "cpu" else MEMORY_KINDS[:2]
         self._memories = tuple(Memory(self, kind, i + len(kinds) * id_) for i, kind in enumerate(kinds))
 
     host_id = property(lambda self: self.process_index, doc="Older name of `process_index`.")

@@ -279,6 +279,8 @@ def _reshape(name, axes, avals, params, outs):
             out[j] = own[i]
         return [out]
     groups = _whole_groups(old, new)
+    if groups is not None and sum(_changes(*group, old, new) for group in groups) > 1 and any(own):
+        groups = None  # as in JAX, one dimension may be split, or some be merged
     for olds, news in groups or ():
         if len(olds) == 1:
             fits = _distribute(own[olds[0]], [new[j] for j in news], sizes)
@@ -299,6 +301,11 @@ def _reshape(name, axes, avals, params, outs):
         "This reshape is not supported. Please specify the sharding of the output via the `out_sharding` argument of "
         f"jax.lax.reshape. Got operand type: {avals[0].str_short()}, new sizes: {tuple(new)}"
     )
+
+
+def _changes(olds, news, old, new):
+    """Whether a reshape splits or merges these dimensions, apart from those of length 1."""
+    return [old[i] for i in olds if old[i] != 1] != [new[j] for j in news if new[j] != 1]
 
 
 def _sizes(aval):
@@ -351,6 +358,12 @@ def _unstack(name, axes, avals, params, outs):
 
 @sharding_type.rule(tile_p)
 def _tile(name, axes, avals, params, outs):
+    for d, (own, n) in enumerate(zip(axes[0], params["reps"])):
+        if own and n != 1:
+            raise ShardingTypeError(
+                f"Operand cannot be sharded on dimension {d} when the tiling is non-trivial. Got input type: "
+                f"{avals[0].str_short()} with reps: {tuple(params['reps'])}"
+            )
     return [[own if n == 1 else () for own, n in zip(axes[0], params["reps"])]]
 
 

@@ -13,9 +13,11 @@ from onax._core.redistribution import is_spanning
 from onax._core.sharding import Sharding, SingleDeviceSharding, check_rank, over_devices, resolve_spec
 from onax._core.shards import shard_array
 from onax._core.trace import Tracer, as_array, to_concrete_value, typeof, valid_jaxtype
+from onax._core.transfer_guards import report_put
 from onax._core.trees import tree_broadcast
 from onax._ground import dtypes, errors, processes
-from onax._ground.devices import Device, devices
+from onax._ground.config import guard_state
+from onax._ground.devices import Device, current_default, devices
 from onax._ground.typing import AnyFunction, DTypeLike, PyTree, Result
 from onax._native.array import Array, ArrayImpl
 from onax._native.array_sources import all_arrays
@@ -72,6 +74,9 @@ def device_put(x: PyTree, device: PyTree = None, *, src: Any = None, donate: Any
                 f"Cannot interpret value of type {type(leaf)} as an abstract array; it does not have a dtype attribute"
                 "\nIt is a leaf of the first argument of device_put."
             )
+    if guard_state.used:
+        for leaf, target in zip(leaves, targets):
+            report_put(leaf, target)
     placed = [_put_leaf(leaf, target) for leaf, target in zip(leaves, targets)]
     if may_alias is False:
         placed = [_copy(new) if new is old else new for new, old in zip(placed, leaves)]
@@ -105,10 +110,10 @@ def _put_leaf(leaf, device):
     if isinstance(device, MemorySpace):
         if device is MemorySpace.Any:
             raise ValueError("device_put: memory.Space.Any is no place; state Device or Host")
-        device = None
+        device = _in_space(leaf, device)
     if isinstance(device, Sharding) and _lies_on(leaf, device):
         return leaf
-    if isinstance(device, Sharding) and not isinstance(device, SingleDeviceSharding):
+    if isinstance(device, Sharding) and (_is_in_host_memory(leaf, device) or not _is_of_one_device(device)):
         return _shard(leaf, device)
     if isinstance(device, Sharding):
         (device,) = device.device_set
@@ -121,6 +126,24 @@ def _put_leaf(leaf, device):
         return spanning_array(typeof(as_array(leaf)), (), SingleDeviceSharding(device))
     leaf = leaf if isinstance(leaf, (Tracer, ArrayImpl)) else as_array(leaf)
     return _bind(leaf, device)
+
+
+def _in_space(leaf, space):
+    """The sharding that a value gets in a memory space; None for a traced one."""
+    if isinstance(leaf, Tracer):
+        return None
+    kind = "pinned_host" if space is MemorySpace.Host else "device"
+    own = leaf.sharding if type(leaf) is ArrayImpl else SingleDeviceSharding(current_default() or devices()[0])
+    return own if own.memory_kind == kind else own.with_memory_kind(kind)
+
+
+def _is_of_one_device(sharding):
+    return isinstance(sharding, SingleDeviceSharding)
+
+
+def _is_in_host_memory(leaf, sharding):
+    """Whether a known value goes to memory of the host: the array then keeps a sharding, which says so."""
+    return not isinstance(leaf, Tracer) and sharding.memory_kind != "device"
 
 
 def _bind(leaf, device):

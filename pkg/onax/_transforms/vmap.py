@@ -199,11 +199,12 @@ def flatten_axes(name, tree, axes, kws=False):
         if kws:
             axes, dummy = axes[0], dummy[0]
         errors = prefix_errors(axes, dummy, lambda axis: axis is None)
-        details = "\n  ".join(str(error(name)) for error in errors)
-        raise ValueError(
-            f"{name} specification must be a tree prefix of the corresponding value; \n"
-            f"  Mismatch details ({len(errors)} found):\n  {details}"
-        ) from None
+        lead = f"Mismatch details ({len(errors)} found):"
+        lines = [lead, *(str(error(name)) for error in errors)]
+        if name.startswith("pjit "):  # the shardings of jit, for which JAX says no more
+            raise ValueError("\n".join(lines)) from None
+        text = "\n  ".join(lines)
+        raise ValueError(f"{name} specification must be a tree prefix of the corresponding value; \n  {text}") from None
     return flat
 
 

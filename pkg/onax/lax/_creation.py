@@ -10,7 +10,9 @@ import numpy as np
 from onax._core.meshes import PartitionSpec
 from onax._core.sharding import NamedSharding
 from onax._core.trace import as_array
+from onax._core.transfer_guards import report_new_array
 from onax._ground import dims, dtypes
+from onax._ground.config import guard_state
 from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array, ArrayImpl
 from onax._prims import creation, shaping
@@ -61,6 +63,8 @@ def full(
       Array([[7., 7.],
              [7., 7.]], dtype=float32, weak_type=True)
     """
+    if guard_state.used:
+        report_new_array(fill_value, fill_value)
     return place_on_device(creation.full(shape, fill_value, dtype), sharding)
 
 
@@ -88,6 +92,8 @@ def full_like(
       Array([7., 7.], dtype=float32)
     """
     like = _sharding_like(x, shape, dtype) if sharding is None else sharding
+    if guard_state.used:
+        report_new_array(fill_value, fill_value)
     return place_on_device(creation.full_like(x, fill_value, dtype, shape), like)
 
 

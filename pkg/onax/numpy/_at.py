@@ -13,8 +13,9 @@ import numpy as np
 from onax import lax
 from onax._core.refs import is_ref
 from onax._core.trace import typeof
+from onax._core.transfer_guards import report_index
 from onax._ground import dims, dtypes, source
-from onax._ground.config import config
+from onax._ground.config import config, guard_state
 from onax._ground.errors import TypePromotionError
 from onax._native import context
 from onax._native.array import ArrayImpl
@@ -132,6 +133,8 @@ class _IndexUpdateRef:
         return self._update(values, np.maximum, lax.scatter_max, "max", options)
 
     def _update(self, values, op, scatter, name, options):
+        if guard_state.used:
+            report_index(self.index)
         if not options and context.get_trace() is None:
             out = _update_concrete(self.array, self.index, values, op)
             if out is not None:

@@ -13,7 +13,9 @@ from onax import lax
 from onax._core.api_functions import name_error
 from onax._core.result_checks import SPECIAL, check_new_array
 from onax._core.trace import new_const
+from onax._core.transfer_guards import report_new_array
 from onax._ground import dims, dtypes, source
+from onax._ground.config import guard_state
 from onax._ground.devices import backends
 from onax._ground.typing import ArrayLike, DeviceLike, DimSize, DTypeLike, ShardingLike
 from onax._native import context
@@ -86,6 +88,8 @@ def array(
         return lax.copy_p.bind(object) if copy else object
     target_dtype = None if dtype is None else dtypes.check_user_dtype(dtype, "array")
     out = _from_object(object, target_dtype, copy)
+    if guard_state.used:
+        report_new_array(object, out)
     if type(out) is ArrayImpl and out is not object:
         if context.option_word() & SPECIAL and _called_by_user():
             same = dtype is None and not isinstance(object, (list, tuple))
@@ -470,6 +474,8 @@ def _fill(shape, value, dtype, device):
     shape = canonical_shape(shape)
     plain = get_trace() is None and device is None and not dtypes.is_extended(dtype)
     if plain and all(type(d) is int and d >= 0 for d in shape):
+        if guard_state.used:
+            report_new_array(value, np.asarray(value, dtype))
         return make_array(np.full(shape, value, dtype) if value else np.zeros(shape, dtype))
     return on_device(lax.full(shape, value, dtype), device)
 

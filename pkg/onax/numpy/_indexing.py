@@ -10,8 +10,9 @@ import numpy as np
 
 from onax import lax
 from onax._core.trace import Tracer, as_array
+from onax._core.transfer_guards import report_index
 from onax._ground import dims, dtypes
-from onax._ground.config import CHECK_STATIC_INDICES, KEY_REUSE
+from onax._ground.config import CHECK_STATIC_INDICES, KEY_REUSE, guard_state
 from onax._native import context
 from onax._native.array import Array, ArrayImpl, make_array
 from onax._prims.slicing import dim_value, wrap_negative_indices
@@ -41,6 +42,8 @@ def getitem(x, index):
 
     Raises TypeError for lists, floats and strings as indices.
     """
+    if guard_state.used:
+        report_index(index)
     if type(x) is ArrayImpl and context.get_trace() is None and x._shards is None:
         out = _read_concrete(x, index)
         if out is not None:

@@ -13,8 +13,9 @@ import numpy as np
 from onax import lax
 from onax._core.api_functions import compiled_code
 from onax._core.trace import concrete_or_error
+from onax._core.transfer_guards import report_argument
 from onax._ground import dtypes, source
-from onax._ground.config import config
+from onax._ground.config import config, guard_state
 from onax._native import context
 from onax._native.array import Array, ArrayImpl, from_user, make_array
 from onax._native.buffers import check_mask
@@ -70,6 +71,8 @@ def as_operand(x):
     """Converts x to an Array; a value that is not an Array becomes a concrete one of canonical dtype."""
     if isinstance(x, Array):
         return x
+    if guard_state.used:
+        report_argument(x)
     if isinstance(x, (np.ndarray, np.generic)):
         dtype = dtypes.dtype(x)
         if x.dtype == dtype:
@@ -149,6 +152,8 @@ def to_dtype(x, dtype, weak_type=False):
             device = x.device if x._committed else None
             return make_array(cast(x._value, dtype), None, weak_type, device, x._committed)
         return convert(x, dtype, weak_type)
+    if guard_state.used:
+        report_argument(x)
     if kind is int or kind is float or kind is complex or kind is bool:
         if kind is int and not fits_default_integer(x):
             _refuse_overflow(x)

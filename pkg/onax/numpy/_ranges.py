@@ -12,7 +12,9 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._core.trace import concrete_or_error
+from onax._core.transfer_guards import report_new_array
 from onax._ground import dims, dtypes
+from onax._ground.config import guard_state
 from onax._ground.typing import ArrayLike, DeviceLike, DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array, ArrayImpl
 from onax._prims.placement import with_out_sharding
@@ -422,6 +424,8 @@ def eye(
         raise ValueError(f"negative dimensions are not allowed, got {N} and {None if N is M else M}")
     if isinstance(k, (float, complex)):
         raise ValueError(f"k must be a scalar integer; got {k}")
+    if guard_state.used:
+        report_new_array(k, np.asarray(k))
     return on_device(_diagonal_ones(N, M, k, dtype), device)
 
 

@@ -7,21 +7,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from onax._ground import dims, dtypes
+from onax._ground.errors import TypePromotionError
 from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax._prims.random import draw_bits
 from onax._prims.shaping import broadcast_shapes, canonical_shape
 from onax.numpy._creation import broadcast_to
-from onax.numpy._promotion import ensure_arraylike
+from onax.numpy._promotion import ensure_arraylike, ensure_arraylikes
 from onax.random._keys import check_single_key
 
 
-def float_dtype(name, dtype):
-    """The floating dtype that `dtype=` means; ValueError for another kind."""
+def float_dtype(name, dtype, complex_too=False):
+    """The floating dtype that `dtype=` means, or complex dtype where these are allowed; ValueError for another kind."""
     canonical = dtypes.check_user_dtype(float if dtype is None else dtype)
-    if not dtypes.issubdtype(canonical, np.floating):
-        raise ValueError(f"dtype argument to `{name}` must be a float dtype, got {canonical}")
+    if not dtypes.issubdtype(canonical, np.inexact if complex_too else np.floating):
+        kinds = "a float or complex dtype" if complex_too else "a float dtype"
+        raise ValueError(f"dtype argument to `{name}` must be {kinds}, got {canonical}")
     return canonical
 
 
@@ -30,6 +32,10 @@ def check_shape(name, shape, *param_shapes):
     if shape is None:
         return _broadcast_shapes(param_shapes)
     shape = canonical_shape(shape)
+    if any(isinstance(d, int) and d < 0 for d in shape):
+        raise TypeError(
+            f"Only non-negative indices are allowed when broadcasting static shapes, but got shape {shape}."
+        )
     out = _broadcast_shapes((shape, *param_shapes))
     if out != shape:
         raise ValueError(
@@ -51,7 +57,18 @@ def _broadcast_shapes(shapes):
 def check_arguments(name, key, dtype, shape, *parameters):
     """Returns (key, floating dtype, shape of the result) of a distribution with parameters, or raises."""
     key, dtype = check_single_key(name, key), float_dtype(name, dtype)
-    return key, dtype, check_shape(name, shape, *map(np.shape, parameters))
+    shape = check_shape(name, shape, *map(np.shape, parameters))
+    check_safe_to_cast(name, dtype, *parameters)
+    return key, dtype, shape
+
+
+def check_safe_to_cast(name, dtype, *parameters):
+    """Raises TypePromotionError for a parameter that promotion would not convert to the dtype of the result."""
+    for x in ensure_arraylikes(name, *parameters):
+        if x.dtype != dtype and dtypes.result_type(x, dtype) != dtype:
+            raise TypePromotionError(
+                f"In arguments to {name}, cannot safely cast argument of type {x.dtype} to {dtype}"
+            )
 
 
 def broadcast_parameter(name, x, dtype, shape=None):

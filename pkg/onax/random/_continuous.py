@@ -23,9 +23,16 @@ from onax._prims.placement import with_out_sharding
 from onax._prims.random_generators import key_dtype, threefry_impl
 from onax._prims.shaping import broadcast_to_rank, canonical_shape
 from onax.numpy._arithmetic import clip
-from onax.numpy._promotion import ensure_arraylike
+from onax.numpy._promotion import ensure_arraylikes
 from onax.numpy._where import where
-from onax.random._bits import broadcast_parameter, check_arguments, draw_bits, float_dtype
+from onax.random._bits import (
+    broadcast_parameter,
+    check_arguments,
+    check_safe_to_cast,
+    check_shape,
+    draw_bits,
+    float_dtype,
+)
 from onax.random._keys import check_single_key, split
 
 THREEFRY = key_dtype(threefry_impl)
@@ -171,9 +178,7 @@ def normal(
     if out_sharding is not None:
         return with_out_sharding(out_sharding, normal, key, shape, dtype)
     key = check_single_key("normal", key)
-    canonical = dtypes.check_user_dtype(float if dtype is None else dtype)
-    if not dtypes.issubdtype(canonical, np.inexact):
-        raise ValueError(f"dtype argument to `normal` must be a float or complex dtype, got {canonical}")
+    canonical = float_dtype("normal", dtype, complex_too=True)
     shape = _check_plain_shape("normal", shape)
     if canonical == np.float32 and _can_draw_by_kernel(key):
         words = key._value.reshape(1).view(np.uint32)
@@ -242,7 +247,9 @@ def truncated_normal(
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, truncated_normal, key, lower, upper, shape, dtype)
-    key, dtype, shape = check_arguments("truncated_normal", key, dtype, shape, lower, upper)
+    key = check_single_key("truncated_normal", key)
+    dtype = float_dtype("truncated_normal", dtype)
+    shape = check_shape("truncated_normal", shape, np.shape(lower), np.shape(upper))
     return _truncated_normal(key, lower, upper, shape=shape, dtype=dtype)
 
 
@@ -276,7 +283,10 @@ def lognormal(
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, lognormal, key, sigma, shape, dtype)
-    key, dtype, shape = check_arguments("lognormal", key, dtype, shape, sigma)
+    key = check_single_key("lognormal", key)
+    dtype = float_dtype("lognormal", dtype, complex_too=True)
+    shape = check_shape("lognormal", shape, np.shape(sigma))
+    check_safe_to_cast("lognormal", dtype, sigma)
     sigma = broadcast_to_rank(broadcast_parameter("lognormal", sigma, dtype), len(shape))
     return lax.exp(lax.mul(_normal(key, shape=shape, dtype=dtype), sigma))
 
@@ -552,9 +562,8 @@ def pareto(
 
 @staged("_weibull_min", static_argnames=("shape", "dtype"))
 def _weibull_min(key, scale, concentration, *, shape, dtype):
-    scale, concentration = _prepare_bounds(shape, dtype, scale, concentration)
     x = _exponential_formula(key, shape=shape, dtype=dtype)
-    return lax.mul(lax.pow(x, lax.div(scalar(1.0, dtype), concentration)), scale)
+    return x ** (1.0 / concentration) * scale
 
 
 def weibull_min(
@@ -585,6 +594,7 @@ def weibull_min(
     """
     key = check_single_key("weibull_min", key)
     dtype = float_dtype("weibull_min", dtype)
+    scale, concentration = ensure_arraylikes("weibull_min", scale, concentration)
     return _weibull_min(key, scale, concentration, shape=canonical_shape(shape), dtype=dtype)
 
 
@@ -682,13 +692,12 @@ def wald(
 @staged("_double_sided_maxwell", static_argnames=("shape", "dtype"))
 def _double_sided_maxwell(key, loc, scale, *, shape, dtype):
     keys = split(key)
-    loc, scale = _prepare_bounds(shape, dtype, loc, scale)
     half, one, two = (scalar(v, dtype) for v in (0.5, 1.0, 2.0))
     size = _maxwell(keys[0], shape=shape, dtype=dtype)
     # As `rademacher` draws its signs: from uniform numbers of the default float dtype.
     positive = lax.lt(_uniform(keys[1], 0.0, 1.0, shape=shape, dtype=dtypes.scalar_dtype(float)), float(half))
     signs = lax.sub(lax.mul(two, convert(positive, dtype)), one)
-    return lax.add(lax.mul(lax.mul(signs, size), scale), loc)
+    return lax.mul(signs, size) * scale + loc
 
 
 def double_sided_maxwell(
@@ -718,4 +727,5 @@ def double_sided_maxwell(
     # As in JAX: the parameters' axes come after those of `shape`, not in them.
     own = np.broadcast_shapes(np.shape(loc), np.shape(scale))
     shape = (canonical_shape(shape) or own) + own
-    return _double_sided_maxwell(key, ensure_arraylike("double_sided_maxwell", loc), scale, shape=shape, dtype=dtype)
+    loc, scale = ensure_arraylikes("double_sided_maxwell", loc, scale)
+    return _double_sided_maxwell(key, loc, scale, shape=shape, dtype=dtype)

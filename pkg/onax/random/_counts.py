@@ -21,7 +21,7 @@ from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape
 from onax._prims.special_series import stirling
 from onax.numpy._creation import broadcast_to
-from onax.numpy._promotion import ensure_arraylike
+from onax.numpy._promotion import ensure_arraylike, ensure_arraylikes, promote_dtypes_inexact
 from onax.numpy._where import where
 from onax.random._bits import check_shape, float_dtype
 from onax.random._continuous import _uniform, scalar
@@ -105,8 +105,8 @@ def _poisson(key, lam, *, shape, dtype):
     large = where(few, scalar(1e5, lam.dtype), lam)
     # The loop is skipped if no element needs rejection, because its result would not be used.
     many = lax.cond(jnp.all(few), lambda key, rate: jnp.zeros_like(rate), _poisson_rejection, key, large)
-    out = where(few, _poisson_knuth(key, small), convert(many, np.dtype(np.int32)))
-    return convert(where(lax.eq(lam, scalar(0, lam.dtype)), np.int32(0), out), dtype)
+    out = where(few, convert(_poisson_knuth(key, small), dtype), convert(many, dtype))
+    return where(lax.eq(lam, scalar(0, lam.dtype)), scalar(0, dtype), out)
 
 
 def poisson(
@@ -141,9 +141,9 @@ def poisson(
     if out_sharding is not None:
         return with_out_sharding(out_sharding, poisson, key, lam, shape, dtype)
     key = check_single_key("poisson", key)
-    generator = key.dtype._impl.name
-    if generator != "threefry2x32":
-        raise NotImplementedError(f"`poisson` is only implemented for the threefry2x32 RNG, not {generator}")
+    generator = key.dtype._impl
+    if generator.name != "threefry2x32":
+        raise NotImplementedError(f"`poisson` is only implemented for the threefry2x32 RNG, not {generator.tag}")
     dtype = dtypes.check_user_dtype(int if dtype is None else dtype)
     if not dtypes.issubdtype(dtype, np.integer):
         raise ValueError(f"Invalid integer data type {dtype.kind!r}.")
@@ -234,7 +234,9 @@ def _binomial_btrs(key, count, p):
 
 @staged("_binomial", static_argnames=("shape", "dtype"))
 def _binomial(key, count, p, *, shape, dtype):
-    c = lambda value: scalar(value, dtype)
+    (p,) = promote_dtypes_inexact(p)  # the dtype of p, not that of the result, is the one to draw in
+    count, p = (broadcast_to(convert(x, p.dtype), shape) for x in (count, p))
+    c = lambda value: scalar(value, p.dtype)
     lower = lax.lt(p, c(0.5))
     q = where(lower, p, c(1) - p)
     no_count = lax.ne(count, count) | (count < c(0))
@@ -243,7 +245,7 @@ def _binomial(key, count, p, *, shape, dtype):
     q = where(no_number | negative, c(0.01), q)
     whole = lax.floor(count)
     some = where(endless, c(1), whole)  # infinite counts are not sampled: their result is set below
-    few = no_count | (some * q <= c(_FEW))
+    few = no_count | (where(endless, c(1), count) * q <= c(_FEW))
     large, even = where(few, c(1e4), some), where(few, c(0.5), q)
     gaps = _binomial_inversion(key, where(few, some, c(0)), q)
     many = lax.cond(jnp.all(few), lambda key, count, p: jnp.zeros_like(p), _binomial_btrs, key, large, even)
@@ -251,6 +253,7 @@ def _binomial(key, count, p, *, shape, dtype):
     invalid = negative | no_number | no_count
     out = where(invalid, c(np.nan), out)
     out = where(endless & ~invalid, c(np.inf), out)
+    out, whole = convert(out, dtype), convert(whole, dtype)
     return where(lower | no_count | no_number | endless, out, whole - out)
 
 
@@ -280,7 +283,7 @@ def binomial(
     key = check_single_key("binomial", key)
     dtype = float_dtype("binomial", dtype)
     shape = check_shape("binomial", shape, np.shape(n), np.shape(p))
-    n, p = (broadcast_to(convert(ensure_arraylike("binomial", x), dtype), shape) for x in (n, p))
+    n, p = ensure_arraylikes("binomial", n, p)
     return _binomial(key, n, p, shape=shape, dtype=dtype)
 
 
@@ -300,7 +303,7 @@ def multinomial(
       n: the number of things, which broadcasts to ``shape[:-1]``.
       p: the probabilities of the bins, (..., k), which broadcast to `shape`.
       shape: the shape of the result, the axis of the bins last; default that of `p`.
-      dtype: the dtype of the counts; default that of `p`.
+      dtype: the dtype of the counts; default float32, with 64 bits enabled float64.
       unroll: how many bins a step of the loop takes, as in `lax.scan`; default 1.
 
     Returns:
@@ -314,12 +317,11 @@ def multinomial(
       >>> x.shape, float(x.sum())
       ((3,), 10.0)
     """
-    p = ensure_arraylike("multinomial", p)
-    p = p if dtypes.issubdtype(p.dtype, np.inexact) else convert(p, dtypes.scalar_dtype(float))
+    n, p = promote_dtypes_inexact(*ensure_arraylikes("multinomial", n, p))
     if not p.ndim:
         raise ValueError("axis -1 is out of bounds for array of dimension 0")
     shape = p.shape if shape is None else canonical_shape(shape)
-    n = broadcast_to(convert(ensure_arraylike("multinomial", n), p.dtype), shape[:-1])
+    n = broadcast_to(n, shape[:-1])
     p = broadcast_to(p, shape)
     rest = jnp.flip(jnp.cumsum(jnp.flip(p, -1), -1), -1)
     shares = p / where(lax.eq(rest, scalar(0, p.dtype)), scalar(1, p.dtype), rest)
@@ -331,4 +333,4 @@ def multinomial(
 
     keys = split(key, shape[-1])
     _, counts = lax.scan(step, n, (jnp.moveaxis(shares, -1, 0), keys), unroll=unroll)
-    return jnp.moveaxis(counts, 0, -1).astype(p.dtype if dtype is None else dtypes.check_user_dtype(dtype))
+    return jnp.moveaxis(counts, 0, -1).astype(float if dtype is None else dtype)

@@ -168,8 +168,7 @@ def bernoulli(
 def _rademacher(key, *, shape, dtype):
     half = ensure_arraylike("rademacher", 0.5)
     signs = convert(_bernoulli(key, half, shape=shape, mode="low"), dtype)
-    two, one = (np.asarray(v).astype(dtype)[()] for v in (2, 1))
-    return lax.sub(lax.mul(two, signs), one)
+    return (2 * signs - 1).astype(dtype)
 
 
 def rademacher(
@@ -244,6 +243,8 @@ def geometric(
     if not dtypes.issubdtype(canonical, np.integer):
         raise ValueError(f"dtype argument to `geometric` must be an int dtype, got {canonical}")
     (p,) = promote_dtypes_inexact(ensure_arraylike("geometric", p))
+    if not dtypes.issubdtype(p.dtype, np.floating):
+        raise ValueError(f"dtype argument to `uniform` must be a float dtype, got {p.dtype}")
     return _geometric(key, p, shape=check_shape("geometric", shape, p.shape), dtype=canonical)
 
 
@@ -286,7 +287,7 @@ def categorical(
     if out_sharding is not None:
         return with_out_sharding(out_sharding, categorical, key, logits, axis, shape, replace, mode)
     key = check_single_key("categorical", key)
-    (logits,) = promote_dtypes_inexact(ensure_arraylike("categorical", logits))
+    logits = ensure_arraylike("categorical", logits)
     axis = _check_axis(axis, logits.ndim)
     batch = logits.shape[:axis] + logits.shape[axis + 1 :]
     shape = check_shape("categorical", shape, batch)
@@ -367,7 +368,7 @@ def permutation(
         canonical_axis(axis, 1)
         if not dtypes.issubdtype(dtypes.dtype(x), np.integer):
             raise TypeError("x must be an integer or at least 1-dimensional")
-        return _shuffle(key, jnp.arange(x), axis=0)
+        return _shuffle(key, jnp.arange(x, dtype=int), axis=0)
     x = ensure_arraylike("permutation", x)
     axis = canonical_axis(axis, x.ndim)
     if independent or x.ndim == 1:
@@ -439,7 +440,6 @@ def _check_population(a, axis):
         a = ensure_arraylike("choice", a)
         axis = canonical_axis(axis, a.ndim)
         return a, a.shape[axis], axis
-    canonical_axis(axis, 1)
     return None, int(a), 0
 
 

@@ -17,7 +17,6 @@ from onax import numpy as jnp
 from onax._control.jit_call import staged
 from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
 from onax._native.array import Array
-from onax._prims.convert import convert
 from onax._prims.placement import with_out_sharding
 from onax._prims.random import draw_gamma
 from onax._prims.shaping import canonical_shape
@@ -105,7 +104,8 @@ def loggamma(
 def _draw(key, a, shape, dtype, log_space):
     name = "loggamma" if log_space else "gamma"
     key = check_single_key(name, key)
-    key, dtype, shape = check_arguments("gamma", key, dtype, shape, a)
+    dtype = float_dtype("gamma", dtype)
+    shape = check_shape("gamma", shape, np.shape(a))
     return _gamma(key, ensure_arraylike("gamma", a), shape=shape, dtype=dtype, log_space=log_space)
 
 
@@ -239,9 +239,8 @@ def chisquare(
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, chisquare, key, df, shape, dtype)
-    key = check_single_key("chisquare", key)
-    dtype = float_dtype("chisquare", dtype)
-    return _chisquare(key, df, shape=check_shape("chisquare", shape, np.shape(df)), dtype=dtype)
+    key, dtype, shape = check_arguments("chisquare", key, dtype, shape, df)
+    return _chisquare(key, df, shape=shape, dtype=dtype)
 
 
 @staged("_t", static_argnames=("shape", "dtype"))
@@ -283,9 +282,8 @@ def t(
     """
     if out_sharding is not None:
         return with_out_sharding(out_sharding, t, key, df, shape, dtype)
-    key = check_single_key("t", key)
-    dtype = float_dtype("t", dtype)
-    return _t(key, df, shape=check_shape("t", shape, np.shape(df)), dtype=dtype)
+    key, dtype, shape = check_arguments("t", key, dtype, shape, df)
+    return _t(key, df, shape=shape, dtype=dtype)
 
 
 @staged("_f", static_argnames=("shape", "dtype"))
@@ -339,7 +337,7 @@ def _generalized_normal(key, p, *, shape, dtype):
     inverse = 1 / p
     gamma = _gamma(keys[0], inverse, shape=shape, dtype=dtype, log_space=False)
     signs = _rademacher(keys[1], shape=shape, dtype=dtype)
-    return lax.mul(signs, jnp.power(gamma, convert(inverse, dtype)))
+    return signs * gamma**inverse
 
 
 def generalized_normal(
@@ -384,9 +382,8 @@ def _ball(key, p, *, d, shape, dtype):
     keys = split(key)
     direction = _generalized_normal(keys[0], p, shape=(*shape, d), dtype=dtype)
     beyond = _exponential(keys[1], shape=shape, dtype=dtype)
-    exponent = p if jnp.issubdtype(p.dtype, np.integer) else convert(p, dtype)
-    size = lax.add(jnp.sum(jnp.power(lax.abs(direction), exponent), -1), beyond)
-    return lax.div(direction, broadcast_to(jnp.power(size, convert(1 / p, dtype))[..., None], direction.shape))
+    size = jnp.sum(lax.abs(direction) ** p, -1) + beyond
+    return direction / (size ** (1 / p))[..., None]
 
 
 def ball(

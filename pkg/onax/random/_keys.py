@@ -13,8 +13,9 @@ from typing import Any, NewType
 import numpy as np
 
 from onax._core.trace import as_array
+from onax._core.transfer_guards import report_argument
 from onax._ground import dims, dtypes, source
-from onax._ground.config import config
+from onax._ground.config import config, guard_state
 from onax._ground.typing import ArrayLike, DimSize, DTypeLike
 from onax._native.array import Array
 from onax._prims import random_counters  # noqa: F401  it registers its generators
@@ -79,6 +80,13 @@ def _wrap_data(data, impl):
 def _report_legacy_key():
     action = config.jax_legacy_prng_key
     if action == "allow":
+        if config.jax_enable_custom_prng:
+            warnings.warn(
+                "Raw arrays as random keys to jax.random functions are deprecated. Assuming valid threefry2x32 key for "
+                "now.",
+                FutureWarning,
+                stacklevel=source.stacklevel(),
+            )
         return
     text = (
         "Legacy uint32 key array passed as key to jax.random function. Please create keys using jax.random.key(). If "
@@ -94,6 +102,7 @@ def check_keys(name, key, single=True):
 
     Raises TypeError for a value that is not a key, ValueError for several keys where `single` asks for one.
     """
+    shape = np.shape(key) if isinstance(key, (Array, np.ndarray)) else ()
     if _is_key_array(key):
         raw = False
     elif isinstance(key, (Array, np.ndarray, np.generic, *_NUMBERS)):
@@ -108,8 +117,7 @@ def check_keys(name, key, single=True):
         )
     if single and key.ndim:
         raise ValueError(
-            f"{name} accepts a single key, but was given a key array of shape {key.shape} != (). "
-            "Use jax.vmap for batching."
+            f"{name} accepts a single key, but was given a key array of shape {shape} != (). Use jax.vmap for batching."
         )
     return key, raw
 
@@ -130,6 +138,8 @@ def key_from_seed(name, seed, impl):
     """Makes a key from a scalar seed and checks the seed."""
     if _is_key_array(seed):
         raise TypeError(f"{name} accepts a scalar seed, but was given a PRNG key.")
+    if guard_state.used:
+        report_argument(seed)
     # A Python int counts as an int64, of which the lower half is left when 64 bits are off.
     seed = np.int64(seed) if isinstance(seed, int) else seed
     if np.ndim(seed):
@@ -276,6 +286,8 @@ def fold_in(key: ArrayLike, data: ArrayLike) -> Array:
             f"fold_in accepts a scalar, but was given an array of shape {np.shape(data)} != (). "
             "Use jax.vmap for batching."
         )
+    if guard_state.used:
+        report_argument(data)
     if type(data) is int:
         data = np.uint32(data)
     return _match_input(fold_in_keys(key, convert_element_type(data, np.uint32)), raw)

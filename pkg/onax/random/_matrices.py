@@ -19,7 +19,8 @@ from onax._native.array import Array
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape
 from onax.numpy._creation import broadcast_to
-from onax.random._bits import broadcast_parameter, check_shape, float_dtype
+from onax.numpy._promotion import ensure_arraylikes, promote_dtypes_inexact
+from onax.random._bits import check_shape, float_dtype
 from onax.random._continuous import _normal, normal
 from onax.random._keys import check_single_key
 
@@ -37,10 +38,9 @@ def _covariance_factor(cov, method):
 
 @staged("_multivariate_normal", static_argnames=("shape", "dtype", "method"))
 def _multivariate_normal(key, mean, cov, *, shape, dtype, method):
-    factor = _covariance_factor(broadcast_parameter("multivariate_normal", cov, dtype), method)
-    mean = broadcast_parameter("multivariate_normal", mean, dtype)
     normals = _normal(key, shape=shape + mean.shape[-1:], dtype=dtype)
-    return lax.add(broadcast_to(mean, normals.shape), jnp.einsum("...ij,...j->...i", factor, normals))
+    deviations = jnp.einsum("...ij,...j->...i", _covariance_factor(cov, method), normals)
+    return jnp.add(broadcast_to(mean, normals.shape), deviations)
 
 
 def multivariate_normal(
@@ -77,10 +77,11 @@ def multivariate_normal(
     if out_sharding is not None:
         return with_out_sharding(out_sharding, multivariate_normal, key, mean, cov, shape, dtype, method)
     key = check_single_key("multivariate_normal", key)
-    dtype = float_dtype("multivariate_normal", dtype)
+    mean, cov = promote_dtypes_inexact(*ensure_arraylikes("multivariate_normal", mean, cov))
     methods = ("svd", "eigh", "cholesky")
     if method not in methods:
         raise ValueError(f"method must be one of {set(methods)}")
+    dtype = float_dtype("multivariate_normal", mean.dtype if dtype is None else dtype)
     of_mean, of_cov = np.shape(mean), np.shape(cov)
     if len(of_mean) < 1:
         raise ValueError(f"multivariate_normal requires mean.ndim >= 1, got mean.ndim == {len(of_mean)}")

@@ -60,6 +60,11 @@ ERRORS = {
         ValueError,
         "pjit in_shardings specification must be a tree prefix",
     ),
+    "jit, results of another structure": (
+        lambda: jax.jit(lambda x: (x, x), out_shardings=(NamedSharding(mesh(x=2), P("x")),))(X),
+        ValueError,
+        "Mismatch details (1 found):\npytree structure error: different lengths of tuple at key path\n    pjit out",
+    ),
     "jit, shardings and keyword arguments": (
         lambda: jax.jit(lambda x: x, in_shardings=NamedSharding(mesh(x=2), P("x")))(x=X),
         ValueError,

@@ -4,6 +4,8 @@ from onax._core.layout import Format, Layout
 from onax._core.meshes import UNCONSTRAINED, DuplicateSpecError, PartitionSpec
 from onax._core.sharding import NamedSharding, Sharding, check_rank, resolve_spec
 from onax._core.trace import typeof
+from onax._core.transfer_guards import is_guarded, report_move
+from onax._ground.config import guard_state
 from onax._native.array import ArrayImpl
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
@@ -111,11 +113,19 @@ def put_arguments(call):
     _check_ranks(stated, map(typeof, leaves), "arguments", call.arg_names())
     for x, sharding in zip(leaves, stated):
         if type(x) is ArrayImpl and x._committed and isinstance(sharding, Sharding):
+            if x.sharding.memory_kind != sharding.memory_kind:
+                raise ValueError(
+                    "Memory kinds passed to jax.jit does not match memory kind on the respective arg. Got jit memory "
+                    f"kind: {sharding.memory_kind}, arg memory kind: {x.sharding.memory_kind} for arg type: "
+                    f"{x.aval.str_short()}"
+                )
             if not x.sharding.is_equivalent_to(sharding, x.ndim):
                 raise ValueError(
                     "Sharding passed to jit does not match the sharding on the respective arg. Got jit sharding: "
                     f"{sharding},\narg sharding: {x.sharding} for arg type: {x.aval.str_short()}"
                 )
+        elif guard_state.used and type(x) is ArrayImpl and isinstance(sharding, Sharding) and is_guarded():
+            report_move(x, sharding)
     return tree_leaves(device_put(dynamic, resolved))
 
 
