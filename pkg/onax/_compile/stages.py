@@ -350,7 +350,7 @@ class Compiled(Stage):
         args, kwargs = tree_unflatten(s.in_tree, [given[i] if i in used else None for i in range(count)])
         if s.shardings is not None or options.in_shardings is None:
             return args, kwargs
-        return tree_map(_sharding_in, broadcast_device_prefix(options.in_shardings, args), args), kwargs
+        return broadcast_device_prefix(options.in_shardings, args), kwargs
 
     @property
     def output_shardings(self):
@@ -361,7 +361,7 @@ class Compiled(Stage):
         results = tree_unflatten(s.out_tree, [SingleDeviceSharding(self._device)] * s.out_tree.num_leaves)
         if s.options.out_shardings is None:
             return results
-        return tree_map(_sharding_in, broadcast_device_prefix(s.options.out_shardings, results), results)
+        return broadcast_device_prefix(s.options.out_shardings, results)
 
     @property
     def input_formats(self):
@@ -395,11 +395,6 @@ class Compiled(Stage):
 def _check_dialect(dialect):
     if dialect not in (None, "stablehlo", "hlo"):
         raise ValueError(f"unknown dialect: {dialect}")
-
-
-def _sharding_in(stated, default):
-    """What a stated sharding or format says about the sharding of a value."""
-    return (stated.sharding or default) if isinstance(stated, Format) else stated
 
 
 def _format_of(aval, sharding):

@@ -1,6 +1,5 @@
 """The options `in_shardings` and `out_shardings` of jit, applied to the arguments and results of a call."""
 
-from onax._core.layout import Format, Layout
 from onax._core.meshes import UNCONSTRAINED, DuplicateSpecError, PartitionSpec
 from onax._core.sharding import NamedSharding, Sharding, check_rank, resolve_spec
 from onax._core.trace import typeof
@@ -13,10 +12,7 @@ from onax._transforms.transfer import broadcast_devices, device_put
 
 
 def _resolve(shardings, option):
-    """Replaces the PartitionSpecs in a tree of shardings by shardings over the mesh in context.
-
-    A layout that is left to the compiler is that of all arrays.
-    """
+    """Replaces the PartitionSpecs in a tree of shardings by shardings over the mesh in context."""
     text = (
         f"jit requires a non-empty mesh in context if you are passing `PartitionSpec`s to {option}. You can define a "
         f"context mesh via `jax.set_mesh(mesh)`. Alternatively, provide `Sharding`s to {option} and then the mesh "
@@ -24,8 +20,6 @@ def _resolve(shardings, option):
     )
 
     def resolve(sharding):
-        if isinstance(sharding, Format) and sharding.layout is Layout.AUTO:
-            sharding = Format(None, sharding.sharding)
         sharding = resolve_spec(sharding, RuntimeError, text)
         if isinstance(sharding, NamedSharding) and UNCONSTRAINED in sharding.spec:
             raise ValueError(f"Unconstrained dims are not allowed when passed to {option}: {sharding}")
@@ -62,7 +56,7 @@ def stated_of_arguments(call):
 
 def _check_is_tuple(shardings, arguments):
     """Raises ValueError for `in_shardings` that are a container, but no tuple with an entry for each argument."""
-    if shardings is None or isinstance(shardings, (Sharding, PartitionSpec, Format)):
+    if shardings is None or isinstance(shardings, (Sharding, PartitionSpec)):
         return
     if not isinstance(shardings, (tuple, list)):
         fault = f"is not a tuple: got {type(shardings)} instead."
