@@ -8,6 +8,7 @@ called, so that it may use Python's control flow.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from onax._core.evaluate import eval_jaxpr
 from onax._core.explicit_axes import with_mapped_axis
@@ -115,7 +116,15 @@ class RefAccum(GradAccum):
 
 @dataclass(slots=True, eq=False)
 class NullAccum(GradAccum):
-    """Drops contributions: nobody wants this cotangent."""
+    """Drops contributions: nobody wants this cotangent.
+
+    Args:
+      aval: the type of the cotangent.
+
+    Examples:
+      >>> from onax.experimental.hijax import NullAccum
+      >>> NullAccum(onax.typeof(1.0)).accum(2.0)
+    """
 
     def accum(self, ct):
         """Does nothing."""
@@ -315,15 +324,19 @@ vjp_from_lin = _vjp_fwd_from_lin, _vjp_bwd_from_lin
 vjp_from_jvp = _vjp_fwd_from_jvp, _vjp_bwd_from_jvp
 
 
-def jvp_from_lin(self, primals, tangents):
+def jvp_from_lin(self: VJPHiPrimitive, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     """The rule `jvp` of a class that has `lin` and `linearized` of its own.
 
     Args:
+      self: the primitive.
       primals: the arguments.
       tangents: their tangents.
 
     Returns:
       (result, tangent of the result).
+
+    Raises:
+      TypeError: the class has `lin` from `linearize_from_jvp`.
 
     Examples:
       >>> from onax.experimental.hijax import HiPrim, jvp_from_lin

@@ -281,6 +281,7 @@ def associative_scan(fn: AnyFunction, elems: Result, reverse: bool = False, axis
       Tree of arrays of the shapes of `elems`.
 
     Raises:
+      NotImplementedError: the length along the axis is symbolic.
       TypeError: `fn` is no function.
       ValueError: the arrays have other lengths along the axis, or no such axis.
 

@@ -262,7 +262,11 @@ class Option:
     def __call__(self, new_val=ANY):
         if new_val is ANY:
             if self._row.type is not bool:
-                raise TypeError(f"{self._row.name}: a value is needed")
+                name = self._row.name.removeprefix("jax_")
+                raise TypeError(
+                    f"Context manager for {name} config option requires an argument representing the new value for the "
+                    "config option."
+                )
             new_val = True
         return _Scope(self._row, self._row.validated(new_val))
 
@@ -291,17 +295,12 @@ class _Scopes:
 
 
 class TransferGuard(Option):
-    """The context manager of a transfer guard, or of the guards of all directions."""
-
-    def __init__(self, row, *others):
-        super().__init__(row)
-        self._rows = (row, *others)
+    """The context manager of the transfer guard of one direction."""
 
     @api_boundary
-    def __call__(self, new_val):
-        level = self._row.validated(new_val)
-        scopes = [_Scope(row, level) for row in self._rows]
-        if level not in (None, "allow"):
+    def __call__(self, new_val=ANY):
+        scopes = [super().__call__(new_val)]
+        if scopes[0]._value not in (None, "allow"):
             guard_state.used = True
             scopes.append(_Scope(_guarded, True))
         return _Scopes(scopes)
@@ -728,6 +727,12 @@ def make_user_context(default_value: Any = None) -> Any:
     return UserContext(default_value)
 
 
+@api_boundary
+def transfer_guard(new_val):
+    """The context manager of the transfer guards of all directions."""
+    return _Scopes([TransferGuard(row)(new_val) for row in (_guards[3], *_guards[:3])])
+
+
 def is_strict():
     """Whether this thread is inside `onax.strict()`, which must check every computation."""
     return read_row(_explicit_x64) == "strict"
@@ -778,10 +783,9 @@ log_compiles = Option(_log_compiles)
 explain_cache_misses = Option(_misses)
 legacy_prng_key = Option(_legacy)
 explicit_x64_dtypes = Option(_explicit_x64)
-transfer_guard = TransferGuard(_guards[3], *_guards[:3])
-transfer_guard_host_to_device = TransferGuard(_guards[0])
-transfer_guard_device_to_device = TransferGuard(_guards[1])
-transfer_guard_device_to_host = TransferGuard(_guards[2])
+transfer_guard_host_to_device, transfer_guard_device_to_device, transfer_guard_device_to_host = map(
+    TransferGuard, _guards[:3]
+)
 traceback_filtering = Option(_filtering)
 direct_tapes = Option(_direct)
 separate_devices = Option(_separate)
