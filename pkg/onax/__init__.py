@@ -17,6 +17,7 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.meshes import PartitionSpec, make_mesh
 from onax._core.sharding import NamedSharding
 from onax._core.trace import ensure_compile_time_eval, typeof
+from onax._core.transfer_guards import transfer_guard
 from onax._ground.config import (
     allow_f16_reductions,
     check_tracer_leaks,
@@ -39,7 +40,6 @@ from onax._ground.config import (
     numpy_rank_promotion,
     softmax_custom_jvp,
     threefry_partitionable,
-    transfer_guard,
     transfer_guard_device_to_device,
     transfer_guard_device_to_host,
     transfer_guard_host_to_device,

@@ -68,6 +68,7 @@ from onax._core.sharding import NamedSharding as NamedSharding
 from onax._core.shards import Shard as Shard
 from onax._core.trace import ensure_compile_time_eval as ensure_compile_time_eval
 from onax._core.trace import typeof as typeof
+from onax._core.transfer_guards import transfer_guard as transfer_guard
 from onax._environment import print_environment_info as print_environment_info
 from onax._ground.config import allow_f16_reductions as allow_f16_reductions
 from onax._ground.config import array_garbage_collection_guard as array_garbage_collection_guard
@@ -97,7 +98,6 @@ from onax._ground.config import remove_size_one_mesh_axis_from_type as remove_si
 from onax._ground.config import softmax_custom_jvp as softmax_custom_jvp
 from onax._ground.config import thread_guard as thread_guard
 from onax._ground.config import threefry_partitionable as threefry_partitionable
-from onax._ground.config import transfer_guard as transfer_guard
 from onax._ground.config import transfer_guard_device_to_device as transfer_guard_device_to_device
 from onax._ground.config import transfer_guard_device_to_host as transfer_guard_device_to_host
 from onax._ground.config import transfer_guard_host_to_device as transfer_guard_host_to_device

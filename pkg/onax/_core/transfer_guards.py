@@ -8,6 +8,7 @@ a transfer, as on JAX's CPU backend.  The checks run only while a guard is in fo
 
 import inspect
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,12 @@ from onax._core.sharding import Sharding, SingleDeviceSharding
 from onax._core.shards import first_device
 from onax._core.trace import typeof
 from onax._ground import source
-from onax._ground.config import GUARDED, transfer_guard_device_to_device, transfer_guard_host_to_device
+from onax._ground.config import (
+    GUARDED,
+    guard_transfers,
+    transfer_guard_device_to_device,
+    transfer_guard_host_to_device,
+)
 from onax._ground.devices import Device
 from onax._ground.errors import JaxRuntimeError
 from onax._ground.lazy import logging
@@ -30,6 +36,26 @@ _MECHANISM = (__name__, "onax._core.result_checks")  # modules whose frames lie 
 
 _MAKERS = ("onax.numpy._creation", "onax.numpy._scalar_types", "onax.numpy._ranges", "onax.lax._creation")
 _INDEXERS = ("onax.numpy._indexing", "onax.numpy._at")
+
+
+def transfer_guard(new_val: str | None) -> Any:
+    """Watches implicit transfers between host and devices, and between devices, inside of a `with` block.
+
+    Args:
+      new_val: "allow", "log", "disallow", or "log_explicit", "disallow_explicit", which watch `device_put` too.
+
+    Returns:
+      A context manager.
+
+    Raises:
+      ValueError: another level.
+
+    Examples:
+      >>> with onax.transfer_guard("disallow"):
+      ...     onax.device_put(1.0)
+      Array(1., dtype=float32, weak_type=True)
+    """
+    return guard_transfers(new_val)
 
 
 def is_guarded():

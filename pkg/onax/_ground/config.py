@@ -727,10 +727,9 @@ def make_user_context(default_value: Any = None) -> Any:
     return UserContext(default_value)
 
 
-@api_boundary
-def transfer_guard(new_val):
+def guard_transfers(level):
     """The context manager of the transfer guards of all directions."""
-    return _Scopes([TransferGuard(row)(new_val) for row in (_guards[3], *_guards[:3])])
+    return _Scopes([TransferGuard(row)(level) for row in (_guards[3], *_guards[:3])])
 
 
 def is_strict():
