@@ -430,6 +430,8 @@ def test_numpy_operands_give_arrays(table):
 def test_methods_are_installed_on_the_classes():
     install_method(Array, "test_method", lambda self: ("method", self.ndim))
     assert arr([1]).test_method() == ("method", 1)
+    del Array.test_method
+    assert not hasattr(arr([1]), "test_method")
     with pytest.raises(TypeError, match="installed on Array"):
         install_method(dict, "test_method", None)
 
