@@ -38,8 +38,8 @@ test: $(VENV)/.built lint  ## what a change must pass; in JOBS processes
 	$(RUN) -m pytest -m "not slow" --numprocesses $(JOBS) --dist worksteal
 
 test-all: $(VENV)/.built lint  ## the deeper suites too, and all of them on the other Pythons that are installed
-	$(RUN) -m pytest
-	$(RUN) scripts/python_versions.py $(OTHER_PYTHONS)
+	$(RUN) -m pytest --new-draws
+	$(RUN) scripts/python_versions.py $(OTHER_PYTHONS) -- --new-draws
 
 test-ecosystem: $(ECOSYSTEM)/.installed  ## programs over libraries of the JAX ecosystem, in an environment of their own
 	$(ECOSYSTEM)/bin/python tests/ecosystem/run.py test

@@ -1,8 +1,30 @@
 """What holds for the whole run of the tests."""
 
 import gc
+import random
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("the same draws", derandomize=True)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--new-draws", action="store_true", help="draw other examples than the last run did")
+
+
+def pytest_configure(config):
+    """A change fails because of what it changes: without --new-draws, every run draws the same examples."""
+    if not config.getoption("--new-draws"):
+        hypothesis.settings.load_profile("the same draws")
+
+
+@pytest.fixture
+def seed(pytestconfig):
+    """Of the test's own random draws; shown where the test fails."""
+    drawn = random.randrange(2**32) if pytestconfig.getoption("--new-draws") else 0
+    print(f"seed {drawn}")
+    return drawn
 
 
 def pytest_collection_finish():

@@ -128,11 +128,10 @@ def test_recorded(family, name):
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("count", LIVE_SAMPLES)
-def test_live(count):
+def test_live(count, seed):
     if oracle.python() is None:
         warnings.warn("real JAX was NOT asked live: it is not installed (make oracle)", stacklevel=1)
         pytest.skip("real JAX is not installed (make oracle)")
-    seed = random.randrange(2**32)
     rng, shuffle = random.Random(seed), np.random.default_rng(seed)
     families = [family for family in FAMILIES if oracle_requests.version_for(family) == oracle.live().version]
     everything = [s for family in families for s in oracle_requests.samples(family)]

@@ -30,10 +30,9 @@ from onax.export.lower import registry
 from tolerance import ULPS, assert_same_bits, assert_sum, assert_ulps, finfo, is_float
 
 PRIMITIVES = fuzzing.primitives()
-LIVE_DRAWS = 40
 # igamma_grad_a(1, 1) is -0.43172971063489870: here ...710 (27 ulp off), in JAX ...156 (52 ulp off).
-# JAX is 8 off in erfc(0.9) of float64, whose true value is ours.
-DRAWN_ULPS_OF_JAX = {**oracle.ULPS_OF_JAX, "erfc": 16, "igamma_grad_a": 160}
+# JAX is 8 off in erfc(0.9) of float64, and 110 in the incomplete beta(0.5, 1e-5, 0.5): the true values are ours.
+DRAWN_ULPS_OF_JAX = {**oracle.ULPS_OF_JAX, "erfc": 16, "igamma_grad_a": 160, "regularized_incomplete_beta": 160}
 
 
 def _beyond(limit):
@@ -53,6 +52,17 @@ def _large_exponent(a, x, **_):
     with np.errstate(all="ignore"):
         size = np.maximum(a * np.abs(np.log(np.where(x > 0, x, 1))), np.maximum(a * np.abs(np.log(a + 1)), x))
     return np.isfinite(size) & (size > 16)
+
+
+def _large_beta(a, b, x, **_):
+    a, b, x = (np.abs(v.astype(np.float64)) for v in (a, b, x))
+    with np.errstate(all="ignore"):
+        logs = a * np.log(np.where(x > 0, x, 1)), b * np.log1p(-np.where(x < 1, x, 0)), (a + b) * np.log(a + b)
+    return (np.abs(logs) > 16).any(0) & np.isfinite(a + b)
+
+
+def _no_power_of_0(a, b, x, **_):
+    return (np.abs(a) < 1e-30) & (x == 0)
 
 
 def _in_double(*operands, **_):
@@ -122,6 +132,11 @@ EXEMPT = (
     (("igamma", "igammac", "igamma_grad_a", "random_gamma_grad"), "oracle", _large_exponent,
      "exp(a log x - x - log gamma(a)) loses the size of its terms: JAX is 4e-5 off in float32 at (127.5, 100), 1.5e-14 "
      "at (0.5, 127.5); SciPy is not.  At (1e10, 1e10) JAX says 0.93 for 0.5, and 0 for the slope of huge samples"),
+    (("regularized_incomplete_beta",), "oracle", _large_beta,
+     "exp(a log x + b log(1 - x) - log beta(a, b)) loses the size of its terms: JAX is 1e-4 off in float32 at "
+     "(300, 2, 0.99), and says NaN where the square of a or b overflows; SciPy is and does not"),
+    (("regularized_incomplete_beta",), "oracle", _no_power_of_0,
+     "JAX takes the smallest a for 0, and 1 for the integral from 0 to 0"),
     (("lgamma", "digamma", "polygamma", "zeta", "igamma", "igammac", "igamma_grad_a", "random_gamma_grad",
       "regularized_incomplete_beta"), "runtime", _in_double,
      "SciPy is itself more than four units off: export/lower/test_special.py holds the forms to true values"),
@@ -319,15 +334,14 @@ def test_every_primitive(primitive):
 
 
 @pytest.mark.oracle
-def test_real_jax():
+@pytest.mark.parametrize("draws", (40, pytest.param(2000, marks=pytest.mark.slow)))
+def test_real_jax(draws, seed):
     if oracle.python() is None:
         warnings.warn("real JAX was NOT asked live: it is not installed (make oracle)", stacklevel=1)
         pytest.skip("real JAX is not installed (make oracle)")
-    seed = random.randrange(2**32)
     rng = random.Random(seed)
-    print(f"seed {seed}")
     with enable_x64(True):
-        for _ in range(LIVE_DRAWS):
+        for _ in range(draws):
             check_with_jax(fuzzing.draw(rng, rng.choice(PRIMITIVES)))
 
 
