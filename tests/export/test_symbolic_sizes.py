@@ -83,6 +83,32 @@ def test_linear_algebra(name):
     check(function, spec, shapes, [f"n >= {least}"] if least > 1 else [], tolerance=5e-3)
 
 
+#   name -> function, shape
+OTHERS = {
+    "concatenate": (jnp.concatenate, "n, 3"),
+    "concatenate along the last axis": (lambda x: jnp.concatenate(x[None], axis=-1), "n, 3"),
+    "vstack": (jnp.vstack, "n, 3"),
+    "hstack": (jnp.hstack, "n, 3"),
+    "dstack": (jnp.dstack, "n, 3"),
+    "column_stack": (jnp.column_stack, "n, 3"),
+    "stack": (lambda x: jnp.stack(x, axis=1), "n, 3"),
+    "toeplitz": (jax.scipy.linalg.toeplitz, "n"),
+    "toeplitz of rows": (jax.scipy.linalg.toeplitz, "n, 3"),
+    "hankel": (lambda x: jax.scipy.linalg.hankel(x, x), "n"),
+    "circulant": (jax.scipy.linalg.circulant, "n"),
+    "convolution_matrix": (lambda x: jax.scipy.linalg.convolution_matrix(x, 2), "n"),
+    "cov": (jnp.cov, "n"),
+    "logmeanexp": (jax.nn.logmeanexp, "n, 3"),
+    "packbits": (lambda x: jnp.packbits(x > 0, axis=0).astype(jnp.float32), "n, 3"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_others(name):
+    function, spec = OTHERS[name]
+    check(function, spec, [tuple(n if axis == "n" else int(axis) for axis in spec.split(", ")) for n in (2, 3, 8, 17)])
+
+
 def test_a_form_that_depends_on_sizes():
     text = (
         r"eig depends on sizes, which are symbolic: \(n, n\)\. .*'n' < '2' is inconclusive\. Give the axes known sizes"
