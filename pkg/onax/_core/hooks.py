@@ -36,4 +36,6 @@ hooks.first_device = shards.first_device
 hooks.array_sharding = shards.array_sharding
 hooks.aval_sharding = shards.aval_sharding
 hooks.dimensions_text = explicit_axes.dimensions_text
-hooks.manual_axis_type = axes.type_of_varying
+hooks.manual_axis_type = axes.manual_axis_type
+hooks.cotangent_type = explicit_axes.cotangent_type
+hooks.axes_text = explicit_axes.axes_text

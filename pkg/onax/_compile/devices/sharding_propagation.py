@@ -47,7 +47,9 @@ from onax._prims.placement import (
     fit_sharding,
     is_of_type_alone,
     keep_unconstrained,
+    reshard_p,
     sharding_constraint_p,
+    stated_for_result,
     with_axis_types,
 )
 from onax._prims.reductions import argmax_p, argmin_p
@@ -231,7 +233,7 @@ def _shard_map(given, avals, params):
     return [NamedSharding(params["mesh"], spec) for spec in params["out_specs"]]
 
 
-@shardings.rule(sharding_constraint_p)
+@shardings.rule(sharding_constraint_p, reshard_p)
 def _sharding_constraint(given, avals, params):
     stated, own = params["sharding"], given[0]
     unconstrained, ndim = params["unconstrained_dims"], avals[0].ndim
@@ -328,12 +330,25 @@ def _shardings_of_operation(primitive, given, avals, params, out_avals, eager=Fa
     if type(description) is Call:
         return propagate(params[description.parameter], given)
     mesh = next((s.mesh for s in given if s is not None), None)
+    stated = stated_for_result(params)
+    if stated is not None:
+        return [_stated(stated, mesh, a.ndim) for a in out_avals]
     if mesh is None or not out_avals:
         return [None] * len(out_avals)
     axes = [_axes(s if s is not None and s.mesh == mesh else None, a.ndim) for s, a in zip(given, avals)]
     rule = eager_dimension_axes.get(primitive) if eager else None
     rule = rule or dimension_axes.get(primitive) or _default_rule(params, avals, out_avals[0].shape)
     return [divisible_sharding(mesh, rule(axes, avals, a.shape, params), a.shape) for a in out_avals]
+
+
+def _stated(sharding, mesh, ndim):
+    """The sharding that an operation states, over the devices of the operands' mesh or of that in context."""
+    if isinstance(sharding.mesh, AbstractMesh):
+        mesh = concrete_mesh() if mesh is None else mesh
+        if mesh.empty:
+            return None
+        sharding = over_devices(sharding, mesh)
+    return with_whole_spec(sharding, ndim)
 
 
 def _propagate_through_call(jaxpr, given, in_shardings, out_shardings):

@@ -29,8 +29,8 @@ from onax._compile.placement import makes_shards, states_sharding
 from onax._control.shard_map import ManualRegion, shard_map_p
 from onax._core.facts import CALLS_PYTHON, ELEMENTWISE
 from onax._core.jaxpr import ClosedJaxpr, Literal, convert_constvars_jaxpr, jaxprs_in_params
-from onax._core.meshes import AbstractMesh, PartitionSpec
-from onax._core.programs import called_program
+from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec
+from onax._core.programs import called_program, programs
 from onax._core.rewrite import dce_jaxpr
 from onax._core.sharding import NamedSharding
 from onax._core.slots import Slot
@@ -38,6 +38,7 @@ from onax._core.trace import as_array, typeof
 from onax._ground.errors import LoweringError
 from onax._ground.source import SHARED, here, summarize
 from onax._prims.convert import convert_element_type_p
+from onax._prims.placement import fit_sharding, reshard_p, stated_for_result
 from onax._transforms.discharge import discharge_refs
 from onax._transforms.sharding_types import without_sharding_types
 from onax._transforms.staging import derive_jaxpr
@@ -234,7 +235,15 @@ class Partitioner(Resharder):
             operands = [x if a is None else self._block_of_whole(x, a) for x, a in zip(operands, own)]
             if all(x.is_whole for x in operands):
                 return self.on_whole_values(eqn, operands)
-        return self._by_rule(eqn, operands)
+        stated = stated_for_result(eqn.params) if eqn.primitive not in programs else None
+        if stated is None or shard.get(eqn.primitive) in (None, shard.get(reshard_p)):
+            return self._by_rule(eqn, operands)
+        plain = {name: None for name in ("out_sharding", "sharding") if name in eqn.params}
+        (found,) = self._by_rule(eqn.replace(params={**eqn.params, **plain}), operands)
+        if isinstance(stated.mesh, Mesh):
+            self.check_mesh(stated.mesh, eqn)
+        axes = axes_of_spec(fit_sharding(stated, found.aval.shape).spec, found.aval.ndim)
+        return [self.constrained(found, self.usable(axes, found.aval.shape))]
 
     def _block_of_whole(self, x, axes):
         axes = self.usable(axes, x.aval.shape)
