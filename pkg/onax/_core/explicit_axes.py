@@ -116,6 +116,12 @@ def axes_text(aval):
     return f"{{{', '.join(shown)}}}" if shown else ""
 
 
+def is_split(aval):
+    """Whether the type of an operand says that explicit axes split it, where types say so."""
+    own = None if seen.automatic else aval.stated_sharding
+    return own is not None and any(entry is not None for entry in own.spec)
+
+
 def dimensions_text(shape, sharding):
     """The dimensions of a type, each with the explicit axes that split it: `4@x,2`."""
     texts = []

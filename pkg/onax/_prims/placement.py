@@ -192,8 +192,12 @@ def _reshard_transpose(ct, x, **params):
 
 def _sharding_of_type(aval, other):
     """The sharding that a type states; where it states none, that of a whole value over the mesh of another one."""
-    if aval.stated_sharding is not None or not isinstance(other, NamedSharding):
-        return aval.stated_sharding or other
+    stated = aval.stated_sharding
+    if not isinstance(other, NamedSharding):
+        return stated or other
+    if stated is not None:
+        known = isinstance(other.mesh, Mesh) and other.mesh.abstract_mesh == stated.mesh
+        return NamedSharding(other.mesh, stated.spec) if known else stated
     return NamedSharding(other.mesh, PartitionSpec(*[None] * aval.ndim))
 
 

@@ -17,9 +17,11 @@ from onax._core.sharding import NamedSharding, ShardingTypeError, names_in
 from onax._core.slots import Slot
 from onax._native.avals import ShapedArray
 from onax._prims.conv import conv_general_dilated_p
+from onax._prims.convert import bitcast_convert_type_p
 from onax._prims.creation import copy_p
 from onax._prims.cumulative import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
 from onax._prims.dot import dot_general_p
+from onax._prims.dot_ragged import ragged_dot_general_p
 from onax._prims.elementwise import select_n_p
 from onax._prims.fft import fft_p
 from onax._prims.indexing import (
@@ -281,6 +283,11 @@ def _select(name, axes, avals, params, outs):
     stated = [a.stated_sharding for a in avals[1:] if a.stated_sharding is not None]
     if any(s != stated[0] for s in stated[1:]):
         raise ShardingTypeError(f"select cases must have the same shardings, got [{', '.join(map(str, stated))}].")
+    if avals[0].stated_sharding is not None and avals[0].shape and stated and axes[0] != axes[1]:
+        raise ShardingTypeError(
+            "select `which` must be scalar or have the same sharding as cases, got `which` sharding "
+            f"{avals[0].sharding} but case sharding {avals[1].sharding}."
+        )
     return _elementwise(name, axes, avals, params, outs)
 
 
@@ -526,7 +533,21 @@ def _fft(name, axes, avals, params, outs):
 
 @sharding_type.rule(reduce_window_sum_p, reduce_window_max_p, reduce_window_min_p)
 def _windows(name, axes, avals, params, outs):
-    return [_divided(name, axes[0], avals[0], outs[0].shape)]
+    return [_divided("reduce_window", axes[0], avals[0], outs[0].shape)]
+
+
+@sharding_type.rule(bitcast_convert_type_p)
+def _bitcast(name, axes, avals, params, outs):
+    """A dimension of parts of elements comes or goes at the end."""
+    n = outs[0].ndim
+    return [[*axes[0], ()][:n]]
+
+
+@sharding_type.rule(ragged_dot_general_p)
+def _ragged_dot(name, axes, avals, params, outs):
+    raise NotImplementedError(
+        "Explicit sharding inference for ragged_dot_general is not currently implemented. Please specify out_sharding."
+    )
 
 
 # ---- gathers and scatters
@@ -563,12 +584,25 @@ def _gather(name, axes, avals, params, outs):
 @sharding_type.rule(scatter_p, scatter_add_p, scatter_sub_p, scatter_mul_p, scatter_min_p, scatter_max_p)
 def _scatter(name, axes, avals, params, outs):
     """The result lies as the operand, whose split dimensions are whole windows or batching dimensions."""
-    numbers = params["dimension_numbers"]
-    if any(axes[0][i] for i in numbers.inserted_window_dims):
+    numbers, (operand, indices, updates) = params["dimension_numbers"], axes
+    batching = numbers.operand_batching_dims
+    window = [i for i in range(len(operand)) if i not in numbers.inserted_window_dims and i not in batching]
+    windows_agree = all(
+        not updates[j] or (operand[i] == updates[j] and avals[0].shape[i] == avals[2].shape[j])
+        for i, j in zip(window, numbers.update_window_dims)
+    )
+    batch = [updates[j] for j in range(len(updates)) if j not in numbers.update_window_dims]  # in the order of indices
+    shared = numbers.scatter_indices_batching_dims
+    queries = [*(own for j, own in enumerate(indices) if j not in shared)]
+    queries += [own for j, own in enumerate(batch) if j not in shared]
+    if any(operand[i] for i in numbers.inserted_window_dims) or any(queries) or not windows_agree:
         raise _ambiguous(
             "set/add/mul/...(out_sharding=)` to provide output PartitionSpec for the scatter update", avals
         )
-    return axes[:1]
+    out = list(operand)
+    for i, j in zip(batching, shared):
+        out[i] = operand[i] or indices[j] or batch[j]
+    return [out]
 
 
 # ---- linear algebra

@@ -38,7 +38,7 @@ from onax._core.trace import as_array, typeof
 from onax._ground.errors import LoweringError
 from onax._ground.source import SHARED, here, summarize
 from onax._prims.convert import convert_element_type_p
-from onax._prims.placement import fit_sharding, reshard_p, stated_for_result
+from onax._prims.placement import fit_sharding, reshard_p, sharding_constraint_p, stated_for_result
 from onax._transforms.discharge import discharge_refs
 from onax._transforms.sharding_types import without_sharding_types
 from onax._transforms.staging import derive_jaxpr
@@ -117,6 +117,9 @@ def _propagated_specs(jaxpr, mesh, in_axes):
     given = [NamedSharding(mesh, spec_of_axes(axes)) if any(axes) else None for axes in in_axes]
     found = propagate(jaxpr, given)
     return [PartitionSpec() if s is None or not _same_mesh(s.mesh, mesh) else s.spec for s in found]
+
+
+_STATING = (reshard_p, sharding_constraint_p)  # whose rules read the sharding that they state
 
 
 def _same_mesh(mesh, other):
@@ -217,6 +220,20 @@ class Partitioner(Resharder):
         return ShardedValue(as_array(value), aval)
 
     def apply(self, eqn, operands):
+        """The results of an equation, which lie as it states."""
+        stated = None if eqn.primitive in _STATING or eqn.primitive in programs else stated_for_result(eqn.params)
+        if stated is None:
+            return self._apply(eqn, operands)
+        plain = {name: None for name in ("out_sharding", "sharding") if name in eqn.params}
+        found, *others = self._apply(eqn.replace(params={**eqn.params, **plain}), operands)
+        if others:
+            return [found, *others]
+        if isinstance(stated.mesh, Mesh):
+            self.check_mesh(stated.mesh, eqn)
+        axes = axes_of_spec(fit_sharding(stated, found.aval.shape).spec, found.aval.ndim)
+        return [self.constrained(found, self.usable(axes, found.aval.shape))]
+
+    def _apply(self, eqn, operands):
         """The results of an equation, by its rule."""
         if all(x.is_whole and x not in self.slices for x in operands) and not _places(eqn):
             return self._from_whole_values(eqn, operands)
@@ -235,15 +252,7 @@ class Partitioner(Resharder):
             operands = [x if a is None else self._block_of_whole(x, a) for x, a in zip(operands, own)]
             if all(x.is_whole for x in operands):
                 return self.on_whole_values(eqn, operands)
-        stated = stated_for_result(eqn.params) if eqn.primitive not in programs else None
-        if stated is None or shard.get(eqn.primitive) in (None, shard.get(reshard_p)):
-            return self._by_rule(eqn, operands)
-        plain = {name: None for name in ("out_sharding", "sharding") if name in eqn.params}
-        (found,) = self._by_rule(eqn.replace(params={**eqn.params, **plain}), operands)
-        if isinstance(stated.mesh, Mesh):
-            self.check_mesh(stated.mesh, eqn)
-        axes = axes_of_spec(fit_sharding(stated, found.aval.shape).spec, found.aval.ndim)
-        return [self.constrained(found, self.usable(axes, found.aval.shape))]
+        return self._by_rule(eqn, operands)
 
     def _block_of_whole(self, x, axes):
         axes = self.usable(axes, x.aval.shape)
