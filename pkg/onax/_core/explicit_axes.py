@@ -7,8 +7,8 @@ import threading
 from onax._core.axes import set_text
 from onax._core.meshes import AbstractMesh, PartitionSpec
 from onax._core.sharding import NamedSharding, names_in
-from onax._native.avals import ShapedArray
 from onax._native.array_sources import make_sharded, make_spanning
+from onax._native.avals import ShapedArray
 
 
 class _Seen:

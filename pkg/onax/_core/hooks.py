@@ -4,6 +4,7 @@ from onax._core import (
     api_functions,
     axes,
     explicit_axes,
+    new_arrays,
     result_checks,
     shards,
     structure_messages,
@@ -31,6 +32,8 @@ hooks.checked_evaluation = result_checks.evaluate_checked
 hooks.locate_error = result_checks.locate_error
 hooks.guard_arguments = transfer_guards.report_operands
 hooks.guard_options = GUARDED
+
+new_arrays.install()
 
 hooks.first_device = shards.first_device
 hooks.array_sharding = shards.array_sharding

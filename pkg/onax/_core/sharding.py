@@ -403,8 +403,8 @@ def names_in(entry):
 
 
 def with_whole_spec(sharding, ndim):
-    """A sharding over a mesh of explicit axes with an entry for each dimension, as types have it; else as it is."""
-    if not isinstance(sharding, NamedSharding) or len(sharding.spec) >= ndim or not sharding.mesh.are_all_axes_explicit:
+    """A sharding over a mesh with explicit axes with an entry for each dimension, as types have it; else as it is."""
+    if not isinstance(sharding, NamedSharding) or len(sharding.spec) >= ndim or not sharding.mesh.explicit_axes:
         return sharding
     spec = sharding.spec
     whole = PartitionSpec(*spec, *[None] * (ndim - len(spec)), unreduced=spec.unreduced, reduced=spec.reduced)

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onax._core.facts import MAKES_NAN
-from onax._core.meshes import PartitionSpec
 from onax._core.rules import defbilinear
 from onax._core.sharding import NamedSharding, insert_spec_entry
 from onax._core.trace import as_array

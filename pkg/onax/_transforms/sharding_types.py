@@ -115,7 +115,8 @@ def typed_results(primitive, in_avals, out_avals, params):
     found = rule(primitive.name, axes, in_avals, params, outs)
     typed = [_typed(primitive, in_avals, a, own, mesh) for a, own in zip(outs, found)]
     if primitive in programs and "jaxpr" in params:
-        typed = [_with_sets(a, mesh, unreduced_axes(b), reduced_axes(b)) for a, b in zip(typed, params["jaxpr"].out_avals)]
+        sets = [(unreduced_axes(b), reduced_axes(b)) for b in params["jaxpr"].out_avals]
+        typed = [_with_sets(a, mesh, *own) for a, own in zip(typed, sets)]
     elif has_partial_sums(in_avals):
         sets = axes_of_results(primitive, in_avals, params)
         typed = [_with_sets(a, mesh, *sets) for a in typed]
@@ -283,7 +284,7 @@ def _select(name, axes, avals, params, outs):
     stated = [a.stated_sharding for a in avals[1:] if a.stated_sharding is not None]
     if any(s != stated[0] for s in stated[1:]):
         raise ShardingTypeError(f"select cases must have the same shardings, got [{', '.join(map(str, stated))}].")
-    if avals[0].stated_sharding is not None and avals[0].shape and stated and axes[0] != axes[1]:
+    if len(stated) == len(avals) - 1 and avals[0].stated_sharding is not None and axes[0] != axes[1]:
         raise ShardingTypeError(
             "select `which` must be scalar or have the same sharding as cases, got `which` sharding "
             f"{avals[0].sharding} but case sharding {avals[1].sharding}."

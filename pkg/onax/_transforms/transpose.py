@@ -140,7 +140,10 @@ def _make_transpose_jaxpr(jaxpr, linear, nonzero_cts):
 
     def fun(*args):
         plain, given = iter(args[: len(plain_avals)]), iter(args[len(plain_avals) :])
-        primals = [UndefinedPrimal(cotangent_type(v.aval)) if is_linear else next(plain) for v, is_linear in zip(jaxpr.invars, linear)]
+        primals = [
+            UndefinedPrimal(cotangent_type(v.aval)) if is_linear else next(plain)
+            for v, is_linear in zip(jaxpr.invars, linear)
+        ]
         cts = [next(given) if nonzero else Zero(v.aval) for v, nonzero in zip(jaxpr.outvars, nonzero_cts)]
         outs = backward_pass(jaxpr, jaxpr.consts, primals, cts)
         outs = [ct for ct, is_linear in zip(outs, linear) if is_linear]

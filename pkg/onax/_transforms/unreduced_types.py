@@ -1,8 +1,8 @@
-"""Unreduced and reduced axes in types: over which mesh axes results are parts of sums, and which operations refuse such.
+"""Unreduced and reduced axes in types: over which mesh axes results are parts of sums, and what refuses such parts.
 
-A value that is unreduced over an axis, `f32[4]{U:x}`, is the sum of what the devices along it have.  One that is reduced,
-`f32[4]{R:x}`, is the same on all of them, and its cotangents are unreduced.  Linear operations take unreduced values;
-others would need the sum first, and raise an error.
+A value that is unreduced over an axis, `f32[4]{U:x}`, is the sum of what the devices along it have.  One that is
+reduced, `f32[4]{R:x}`, is the same on all of them, and its cotangents are unreduced.  Linear operations take unreduced
+values; others would need the sum first, and raise an error.
 
 A rule of the slot `unreduced_type` gets the types of the operands and returns the sets of axes over which the results
 are unreduced and reduced.
@@ -151,8 +151,8 @@ def _mul(name, avals, params):
 
 
 @unreduced_type.rule(
-    convert_element_type_p, device_put_p, unstack_p, split_p, pad_p, squeeze_p, transpose_p, reduce_precision_p, slice_p, copy_p,
-    broadcast_in_dim_p, reduce_sum_p, reshape_p, add_any_p, stop_gradient_p,
+    convert_element_type_p, device_put_p, unstack_p, split_p, pad_p, squeeze_p, transpose_p, reduce_precision_p,
+    slice_p, copy_p, broadcast_in_dim_p, reduce_sum_p, reshape_p, add_any_p, stop_gradient_p,
 )  # fmt: skip
 def _same(name, avals, params):
     return unreduced_axes(avals[0]), reduced_axes(avals[0])
@@ -201,7 +201,9 @@ def _joined(name, avals, params):
 def _dot_general(name, avals, params):
     lhs, rhs = avals
     if unreduced_axes(lhs) or unreduced_axes(rhs):
-        raise ShardingTypeError(f"lhs or rhs passed to dot_general cannot be unreduced. Got lhs={lhs!r} and rhs={rhs!r}")
+        raise ShardingTypeError(
+            f"lhs or rhs passed to dot_general cannot be unreduced. Got lhs={lhs!r} and rhs={rhs!r}"
+        )
     return _NONE, _NONE
 
 

@@ -174,6 +174,8 @@ def _constrain(p, operands, eqn):
     p.check_mesh(stated.mesh, eqn)
     axes = axes_of_spec(fit_sharding(stated, x.aval.shape).spec, x.aval.ndim)
     used, unconstrained = {name for names in axes for name in names}, eqn.params["unconstrained_dims"]
+    kept = () if eqn.primitive is reshard_p else stated.mesh.explicit_axes  # which a constraint does not change
+    axes = [(*(a for a in now if a in kept and a not in used), *own) for own, now in zip(axes, x.axes)]
     axes = [free_axes(now, used) if i in unconstrained else own for i, (own, now) in enumerate(zip(axes, x.axes))]
     return [p.constrained(x, p.usable(axes, x.aval.shape))]
 

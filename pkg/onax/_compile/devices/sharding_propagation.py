@@ -233,8 +233,8 @@ def _shard_map(given, avals, params):
     return [NamedSharding(params["mesh"], spec) for spec in params["out_specs"]]
 
 
-@shardings.rule(sharding_constraint_p, reshard_p)
-def _sharding_constraint(given, avals, params):
+@shardings.rule(reshard_p)
+def _reshard(given, avals, params):
     stated, own = params["sharding"], given[0]
     unconstrained, ndim = params["unconstrained_dims"], avals[0].ndim
     if is_of_type_alone(stated, unconstrained, ndim):
@@ -246,6 +246,22 @@ def _sharding_constraint(given, avals, params):
         stated = over_devices(stated, mesh)
     stated = keep_unconstrained(stated, own, unconstrained, ndim)
     return [_as_named(fit_sharding(stated, avals[0].shape))]
+
+
+@shardings.rule(sharding_constraint_p)
+def _sharding_constraint(given, avals, params):
+    (found,) = _reshard(given, avals, params)
+    return [None if found is None else fit_sharding(_with_explicit_axes(found, avals[0]), avals[0].shape)]
+
+
+def _with_explicit_axes(sharding, aval):
+    """A sharding over automatic axes beside the explicit axes by which the type of a value says that it is split."""
+    own = aval.stated_sharding
+    if own is None or sharding.mesh.are_all_axes_explicit:
+        return sharding
+    given = [*map(names_in, sharding.spec), *[()] * (aval.ndim - len(sharding.spec))]
+    entries = [(*(a for a in names_in(e) if a not in more), *more) for e, more in zip(own.spec, given, strict=True)]
+    return sharding.update(spec=PartitionSpec(*entries))
 
 
 @shardings.rule(device_put_p)

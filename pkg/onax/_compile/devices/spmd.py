@@ -119,9 +119,6 @@ def _propagated_specs(jaxpr, mesh, in_axes):
     return [PartitionSpec() if s is None or not _same_mesh(s.mesh, mesh) else s.spec for s in found]
 
 
-_STATING = (reshard_p, sharding_constraint_p)  # whose rules read the sharding that they state
-
-
 def _same_mesh(mesh, other):
     """Whether two meshes have the same axes over the same devices; the types of the axes do not count."""
     if mesh is other:
@@ -221,8 +218,8 @@ class Partitioner(Resharder):
 
     def apply(self, eqn, operands):
         """The results of an equation, which lie as it states."""
-        stated = None if eqn.primitive in _STATING or eqn.primitive in programs else stated_for_result(eqn.params)
-        if stated is None:
+        primitive, stated = eqn.primitive, stated_for_result(eqn.params)
+        if stated is None or primitive is reshard_p or primitive is sharding_constraint_p or primitive in programs:
             return self._apply(eqn, operands)
         plain = {name: None for name in ("out_sharding", "sharding") if name in eqn.params}
         found, *others = self._apply(eqn.replace(params={**eqn.params, **plain}), operands)
