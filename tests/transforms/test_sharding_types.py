@@ -161,3 +161,13 @@ def test_what_arrays_give(mesh, function, text):
         assert str(jax.typeof(out)) == text
         wanted = function(jnp.asarray(Z))
     np.testing.assert_allclose(np.asarray(out, np.float32), np.asarray(wanted, np.float32), rtol=1e-5)
+
+
+def test_unmapped_values_are_not_split_along_the_mapped_axis(mesh):
+    with jax.set_mesh(mesh):
+        x, v = put(mesh, Z, "x"), put(mesh, Z[0], "x")
+        text = r"Got type: f32\[8@x\], in_axes: None and vmapped mesh axis: \('x',\)"
+        with pytest.raises(ValueError, match=text):
+            jax.vmap(lambda a, b: a + b, in_axes=(0, None))(x, v)
+        out = jax.vmap(lambda a, b: a + b, in_axes=(0, None))(x, put(mesh, Z[0], "y"))
+        assert str(jax.typeof(out)) == "float32[8@x,8@y]"

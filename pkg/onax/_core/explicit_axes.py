@@ -116,6 +116,12 @@ def axes_text(aval):
     return f"{{{', '.join(shown)}}}" if shown else ""
 
 
+def axes_of(aval):
+    """The explicit mesh axes that split any dimension of a type."""
+    own = getattr(aval, "stated_sharding", None)
+    return () if own is None else tuple(a for entry in own.spec for a in names_in(entry))
+
+
 def is_split(aval):
     """Whether the type of an operand says that explicit axes split it, where types say so."""
     own = None if seen.automatic else aval.stated_sharding
