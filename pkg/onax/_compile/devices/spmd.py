@@ -37,6 +37,7 @@ from onax._core.slots import Slot
 from onax._core.trace import as_array, typeof
 from onax._ground.errors import LoweringError
 from onax._ground.source import SHARED, here, summarize
+from onax._native.array import ArrayImpl, make_array
 from onax._prims.convert import convert_element_type_p
 from onax._prims.placement import fit_sharding, reshard_p, sharding_constraint_p, stated_for_result
 from onax._transforms.discharge import discharge_refs
@@ -213,8 +214,11 @@ class Partitioner(Resharder):
         return list(map(read, jaxpr.outvars))
 
     def constant(self, value, aval):
-        """A value that every device holds."""
-        return ShardedValue(as_array(value), aval)
+        """A value that every device holds; the body of the program has no shardings in its types."""
+        value = as_array(value)
+        if type(value) is ArrayImpl and value.aval.stated_sharding is not None and value.is_fully_addressable:
+            value = make_array(value._value, value.dtype, value.weak_type)
+        return ShardedValue(value, aval)
 
     def apply(self, eqn, operands):
         """The results of an equation, which lie as it states."""
