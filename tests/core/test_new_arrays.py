@@ -72,3 +72,14 @@ def test_types_have_the_mesh_in_context():
         assert jax.typeof(jnp.zeros(3)).sharding == NamedSharding(mesh.abstract_mesh, P(None))
         shape = jax.eval_shape(lambda x: x, jnp.zeros(3))
         assert shape.shape == (3,)
+
+
+def test_shards_can_be_shown(capsys):
+    def rotate(x):
+        y = lax.ppermute(x, "x", [(0, 1), (1, 0)])
+        print(y)
+        return y
+
+    with jax.set_mesh(jax.make_mesh((2,), ("x",))):
+        out = jax.shard_map(rotate, in_specs=P("x"), out_specs=P("x"))(jnp.arange(4))
+    assert out.tolist() == [2, 3, 0, 1] and "[2 3]" in capsys.readouterr().out

@@ -4,6 +4,8 @@ Operations and functions run on the devices of the mesh in context unless an ope
 values that move nowhere, such as those of `device_put`, stay where they are.
 """
 
+from onax._core.axes import manual_axes
+from onax._core.explicit_axes import seen
 from onax._core.facts import BRINGS_VALUES
 from onax._core.meshes import AbstractMesh, PartitionSpec, set_mesh_in_context
 from onax._core.result_checks import add_checked_evaluation
@@ -15,8 +17,11 @@ from onax._native.array import ArrayImpl
 
 
 def mesh_of_results():
-    """The mesh on which results lie; None while there is none, or while a function is being traced."""
+    """The mesh on which results lie; None while there is none, or while a function is being traced or computed for all
+    devices of a mesh by one program."""
     if not context.option_word() & USER_CONTEXTS or context.get_trace() is not None:
+        return None
+    if seen.automatic or manual_axes():
         return None
     mesh = set_mesh_in_context()
     if mesh is None or isinstance(mesh, AbstractMesh) or mesh.size < 2 or mesh.is_multi_process:
