@@ -1,6 +1,6 @@
 """Lowerings of placement: a graph runs on one device, so each is the identity."""
 
-from onax._prims.placement import device_put_p, sharding_constraint_p
+from onax._prims.placement import device_put_p, reshard_p, sharding_constraint_p
 from onax.export.lower.registry import lowers
 
 
@@ -9,6 +9,6 @@ def _device_put(g, out, *values, **_):
     return list(values)
 
 
-@lowers(sharding_constraint_p, components=True)
+@lowers(sharding_constraint_p, reshard_p, components=True)
 def _sharding_constraint(g, out, x, **_):
     return x

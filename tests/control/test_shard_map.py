@@ -367,7 +367,8 @@ def test_gradients_of_parts_of_sums():
     )
     x = np.arange(8, dtype=np.float32).reshape(4, 2)
     weights = np.arange(4, dtype=np.float32).reshape(2, 2)
-    grad = jax.grad(lambda x: (f(x) * weights).sum())(jax.device_put(x, NamedSharding(m, spec)))
+    whole = lambda x: jax.reshard(f(x), NamedSharding(m, P()))
+    grad = jax.grad(lambda x: (whole(x) * weights).sum())(jax.device_put(x, NamedSharding(m, spec)))
     assert np.allclose(grad, 2 * x * np.concatenate([weights, weights]))
 
 
@@ -376,3 +377,27 @@ def test_casts_between_other_kinds(to, value, kind):
     body = lambda x: lax.pcast(x if value is None else jnp.float32(value), "x", to=to)
     with pytest.raises(ValueError, match=f"Unsupported pcast from={kind}, to='{to}'"):
         jax.shard_map(body, mesh=mesh(x=2), in_specs=P("x"), out_specs=P("x"))(V)
+
+
+def test_results_have_the_specs_that_are_given():
+    m = jax.make_mesh((4, 2), ("x", "y"))
+    x = jax.device_put(np.ones((4, 2), np.float32), NamedSharding(m, P("x")))
+    for spec in (P("x"), P("x", None)):
+        out = jax.shard_map(lambda a: a * 2, mesh=m, in_specs=spec, out_specs=spec)(x)
+        assert tuple(out.sharding.spec)[: len(spec)] == tuple(spec)  # separate devices add entries for the others
+    f = jax.shard_map(lambda a: a * 2, mesh=m, in_specs=P("x"), out_specs=P("x"), axis_names={"x"})
+    assert f(x).sharding.spec == P("x", None)
+
+
+def test_gradients_of_reduced_arguments_are_unreduced():
+    m = jax.make_mesh((4,), ("x",))
+    with jax.set_mesh(m):
+        x = jax.device_put(np.arange(8, dtype=np.float32).reshape(4, 2) / 8, P("x"))
+        w = jax.device_put(np.arange(4, dtype=np.float32).reshape(2, 2), P(reduced={"x"}))
+        specs = (P("x"), P(None, None, reduced={"x"}))
+        loss = lambda w: jax.shard_map(lambda x, w: jnp.tanh(x @ w), in_specs=specs, out_specs=P("x"))(x, w).sum()
+        for g in (jax.grad(loss)(w), jax.jit(jax.grad(loss))(w)):
+            assert str(jax.typeof(g)) == "float32[2,2]{U:x}"
+            assert np.allclose(
+                jax.reshard(g, P()), jax.grad(lambda w: jnp.tanh(x @ w).sum())(jnp.asarray(np.asarray(w)))
+            )

@@ -85,3 +85,24 @@ def test_constraints_that_do_not_divide_an_array(mesh):
     assert lax.with_sharding_constraint(jnp.ones(4), over_x).sharding == over_x
     with pytest.raises(TypeError, match="shardings leaf specifications are expected to be PartitionSpec instances"):
         lax.with_sharding_constraint(jnp.ones(4), 3)
+
+
+@pytest.mark.parametrize(
+    "spec, wanted",
+    [(P(None, "a"), P("e", "a")), (P("a"), P(("e", "a"))), (P(P.UNCONSTRAINED, "a"), P("e", "a"))],
+)
+def test_constraints_over_automatic_axes_keep_explicit_ones(spec, wanted):
+    types = (sharding.AxisType.Auto, sharding.AxisType.Explicit)
+    with eight_devices(), jax.set_mesh(jax.make_mesh((2, 2), ("a", "e"), types)):
+        x = jax.device_put(np.ones((4, 4), np.float32), P("e"))
+        out = jax.jit(lambda x: lax.with_sharding_constraint(x * 2, spec))(x)
+        assert str(jax.typeof(out)) == "float32[4@e,4]" and out.sharding.is_equivalent_to(
+            jax.NamedSharding(jax.sharding.get_mesh(), wanted), 2
+        )
+        np.testing.assert_array_equal(out, 2 * np.ones((4, 4)))
+
+
+def test_reshard_is_shown_by_its_name():
+    with eight_devices(), jax.set_mesh(jax.make_mesh((2,), ("x",))):
+        program = jax.make_jaxpr(lambda x: jax.reshard(x, P("x")))(np.ones(4, np.float32))
+    assert str(program) == "{ lambda ; a:f32[4]. let b:f32[4@x] = reshard a in (b,) }"

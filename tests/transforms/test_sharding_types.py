@@ -113,3 +113,61 @@ def test_stages_tell_stated_shardings(mesh):
     assert jax.jit(lambda a: a * 2).lower(x).out_info.sharding.spec == P("x", None)
     lowered = jax.jit(lambda a: (a, a + 1), out_shardings=(rows, None)).lower(Z)
     assert [info.sharding for info in lowered.out_info] == [rows, None]
+
+
+_GET = "Use `.at[...].get(out_sharding=)` to provide output PartitionSpec for the gather indexing"
+_SET = "Use `.at[...].set/add/mul/...(out_sharding=)` to provide output PartitionSpec for the scatter update"
+REFUSED = [
+    (lambda x: x[:4], _GET),
+    (lambda x: x[::2], _GET),
+    (lambda x: x[-1], _GET),
+    (lambda x: lax.dynamic_update_slice(x, x[:4], (0, 0)), _GET),
+    (lambda x: jnp.repeat(x, 2), "Please pass sharding to `jnp.repeat` via `out_sharding` parameter."),
+    (lambda x: jnp.repeat(x, 2, axis=0), "Please pass sharding to `jnp.repeat` via `out_sharding` parameter."),
+    (lambda x: jnp.cumsum(x[:, 0]), "The input should be fully replicated when axis is not specified to cumsum."),
+    (lambda x: jnp.zeros(8).at[x[:, 0].astype(int)].add(1.0), _SET),
+    (lambda x: jax.ops.segment_sum(x, jnp.arange(8), 8), _SET),
+    (lambda x: lax.ragged_dot(x, jnp.ones((1, 8, 2)), jnp.array([8])), "Explicit sharding inference for ragged_dot"),
+    (lambda x: lax.reduce_window(x, 0.0, lax.add, (2, 1), (1, 1), "VALID"), "reduce_window on sharded dims where"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(REFUSED)))
+def test_what_arrays_are_refused(mesh, number):
+    function, text = REFUSED[number]
+    with jax.set_mesh(mesh):
+        with pytest.raises((ShardingTypeError, ValueError, NotImplementedError)) as caught:
+            function(put(mesh, Z, "x"))
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "function, text",
+    [
+        (lambda x: x[:, :3], "float32[8@x,3]"),
+        (lambda x: jnp.repeat(x, 2, axis=1), "float32[8@x,16]"),
+        (lambda x: jnp.repeat(x, 2, axis=0, out_sharding=P("y")), "float32[16@y,8]"),
+        (lambda x: x.at[:, 0].set(1.0), "float32[8@x,8]"),
+        (lambda x: lax.bitcast_convert_type(x, np.int16), "int16[8@x,8,2]"),
+        (lambda x: jnp.dot(x, x, out_sharding=P("x", "y")), "float32[8@x,8@y]"),
+        (jax.vmap(lambda x: jnp.dot(x[None], x[:, None], out_sharding=P())), "float32[8@x,1,1]"),
+        (jax.vmap(lambda x: lax.reduce_sum(x, (0,), out_sharding=P())), "float32[8@x]"),
+        (jax.vmap(lambda x: lax.reshape(x, (2, 4), out_sharding=P("y"))), "float32[8@x,2@y,4]"),
+    ],
+)
+def test_what_arrays_give(mesh, function, text):
+    with jax.set_mesh(mesh):
+        out = function(put(mesh, Z, "x"))
+        assert str(jax.typeof(out)) == text
+        wanted = function(jnp.asarray(Z))
+    np.testing.assert_allclose(np.asarray(out, np.float32), np.asarray(wanted, np.float32), rtol=1e-5)
+
+
+def test_unmapped_values_are_not_split_along_the_mapped_axis(mesh):
+    with jax.set_mesh(mesh):
+        x, v = put(mesh, Z, "x"), put(mesh, Z[0], "x")
+        text = r"Got type: f32\[8@x\], in_axes: None and vmapped mesh axis: \('x',\)"
+        with pytest.raises(ValueError, match=text):
+            jax.vmap(lambda a, b: a + b, in_axes=(0, None))(x, v)
+        out = jax.vmap(lambda a, b: a + b, in_axes=(0, None))(x, put(mesh, Z[0], "y"))
+        assert str(jax.typeof(out)) == "float32[8@x,8@y]"

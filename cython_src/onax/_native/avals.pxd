@@ -8,6 +8,8 @@ cdef class ShapedArray(AbstractValue):
     cdef readonly object dtype          # np.dtype or extended-dtype object
     cdef readonly bint weak_type        # came from a Python scalar: gives way in promotion
     cdef readonly frozenset varying     # inside `shard_map`: the mesh axes over which the value varies
+    cdef readonly frozenset unreduced   # ... over which it is a part of a sum
+    cdef readonly frozenset reduced     # ... over which cotangents are parts of a sum
     cdef object _sharding               # None unless stated
     cdef object _memory_space           # None unless stated
     cdef Py_hash_t _hash                # 0 until computed

@@ -135,12 +135,17 @@ cdef class ShapedArray(AbstractValue):
         self, shape, dtype, weak_type=False, *, sharding=None, memory_space=None, manual_axis_type=None,
         varying=NOWHERE,
     ):
+        self.unreduced = self.reduced = NOWHERE
         self.shape = _checked_shape(shape)
         self.dtype = dtype_of(dtype)
         self.weak_type = weak_type
         self._sharding = sharding
         self._memory_space = memory_space
-        self.varying = frozenset(varying if manual_axis_type is None else manual_axis_type.varying)
+        if manual_axis_type is None:
+            self.varying = frozenset(varying)
+        else:
+            self.varying = frozenset(manual_axis_type.varying)
+            self.unreduced, self.reduced = frozenset(manual_axis_type.unreduced), frozenset(manual_axis_type.reduced)
 
     @property
     def sharding(self):
@@ -161,7 +166,7 @@ cdef class ShapedArray(AbstractValue):
     @property
     def manual_axis_type(self):
         """How the value relates to the mesh axes that `shard_map` maps over, as a ManualAxisType."""
-        return hooks.manual_axis_type(self.varying)
+        return hooks.manual_axis_type(self.varying, self.unreduced, self.reduced)
 
     @property
     def mat(self):
@@ -202,8 +207,13 @@ cdef class ShapedArray(AbstractValue):
         else:
             new_sharding = sharding
         new_varying = self.varying if varying is _KEEP else varying
+        if manual_axis_type is _KEEP and (self.unreduced or self.reduced):
+            manual_axis_type = hooks.manual_axis_type(frozenset(new_varying), self.unreduced, self.reduced)
         if manual_axis_type is not _KEEP:
-            new_varying = manual_axis_type.varying
+            return ShapedArray(
+                new_shape, new_dtype, new_weak, sharding=new_sharding, memory_space=new_space,
+                manual_axis_type=manual_axis_type,
+            )
         if new_sharding is None and new_space is None and not new_varying:
             return make_aval(new_shape, new_dtype, new_weak)
         return ShapedArray(
@@ -228,17 +238,25 @@ cdef class ShapedArray(AbstractValue):
             return self
         return self.update(dtype=float0)
 
+    def to_ct_aval(self):
+        """The type of cotangents: that of tangents, over whose reduced axes values are parts of sums, and the reverse."""
+        aval = self.to_tangent_aval()
+        return aval if hooks.cotangent_type is None else hooks.cotangent_type(aval)
+
     def str_short(self, short_dtypes=False, mesh_axis_types=False):
         """`float32[3,4]`, or `f32[3,4]`; `f32[4@x,2]` where the mesh axis x splits the first dimension.
 
-        `f32[2]{V:x}` is a value that varies over the mesh axis x.
+        `f32[2]{V:x}` is a value that varies over the mesh axis x, `f32[2]{U:x}` one that is yet to be summed over it.
         """
         name = _short_name(self.dtype) if short_dtypes else _name(self.dtype)
         if self._sharding is not None and hooks.dimensions_text is not None:
             dimensions = hooks.dimensions_text(self.shape, self._sharding)
         else:
             dimensions = ",".join([str(d) for d in self.shape])
-        return f"{name}[{dimensions}]{hooks.manual_axis_type(self.varying).text() if self.varying else ''}"
+        axes = ""
+        if self._sharding is not None or self.varying or self.unreduced or self.reduced:
+            axes = hooks.axes_text(self)
+        return f"{name}[{dimensions}]{axes}"
 
     def _len(self, ignored_tracer=None):
         """The length of the leading axis.  Raises TypeError when there is none."""
@@ -259,7 +277,10 @@ cdef class ShapedArray(AbstractValue):
     def __hash__(self):
         if self._hash == 0:
             self._hash = hash(
-                (self.shape, self.dtype, self.weak_type, self._sharding, self._memory_space, self.varying)
+                (
+                    self.shape, self.dtype, self.weak_type, self._sharding, self._memory_space, self.varying,
+                    self.unreduced, self.reduced,
+                )
             ) or 1
         return self._hash
 
@@ -271,7 +292,8 @@ cdef class ShapedArray(AbstractValue):
         return _same(self, <ShapedArray>other)
 
     def __reduce__(self):
-        return (_rebuild, (self.shape, self.dtype, self.weak_type, self._sharding, self._memory_space, self.varying))
+        mat = self.manual_axis_type
+        return (_rebuild, (self.shape, self.dtype, self.weak_type, self._sharding, self._memory_space, mat))
 
 
 cdef bint _same(ShapedArray a, ShapedArray b) except -1:
@@ -287,12 +309,14 @@ cdef bint _same(ShapedArray a, ShapedArray b) except -1:
         (a._sharding is b._sharding or a._sharding == b._sharding)
         and (a._memory_space is b._memory_space or a._memory_space == b._memory_space)
         and (a.varying is b.varying or a.varying == b.varying)
+        and (a.unreduced is b.unreduced or a.unreduced == b.unreduced)
+        and (a.reduced is b.reduced or a.reduced == b.reduced)
         and type(a) is type(b)
     )
 
 
-def _rebuild(shape, dtype, weak_type, sharding, memory_space, varying):
-    return ShapedArray(shape, dtype, weak_type, sharding=sharding, memory_space=memory_space, varying=varying)
+def _rebuild(shape, dtype, weak_type, sharding, memory_space, mat):
+    return ShapedArray(shape, dtype, weak_type, sharding=sharding, memory_space=memory_space, manual_axis_type=mat)
 
 
 cdef bint _is_ml_float(object dtype) except -1:

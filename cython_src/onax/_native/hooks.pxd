@@ -37,7 +37,9 @@ cdef class Hooks:
     cdef public object device_memory            # (device) -> the DeviceMemory of a device that is not the host
     cdef public object array_sharding           # (array) -> its sharding, where none was stated
     cdef public object aval_sharding            # (aval) -> its sharding, where none was stated
-    cdef public object manual_axis_type         # (varying mesh axes) -> ManualAxisType
+    cdef public object manual_axis_type         # (varying, unreduced, reduced mesh axes) -> ManualAxisType
+    cdef public object cotangent_type           # (aval of tangents) -> that of cotangents
+    cdef public object axes_text                # (aval) -> the text of mesh axes that follows its dimensions
     cdef public object vary_operands            # (primitive, operands, params) -> operands, which vary over the same mesh axes
     cdef public object dimensions_text          # (shape, sharding over explicit axes) -> the text of its dimensions
     cdef public object place_sharded_result     # (primitive, operands, params, result) -> the result, placed

@@ -22,6 +22,7 @@ from onax._compile.donation import (
 from onax._compile.jit_options import hashable
 from onax._compile.lazy_import import multi_device
 from onax._compile.stages import Traced
+from onax._core.new_arrays import mesh_of_results, on_mesh
 from onax._core.result_checks import SPECIAL
 from onax._core.transfer_guards import report_moves
 from onax._ground import spans
@@ -30,7 +31,7 @@ from onax._ground.devices import current_default
 from onax._native import context
 from onax._native.array import ArrayImpl
 from onax._native.jit_function import CacheEntry
-from onax._native.tree import tree_unflatten
+from onax._native.tree import tree_map, tree_unflatten
 from onax._transforms import key_reuse
 
 
@@ -76,6 +77,8 @@ def run_first_call(call, programs):
         result = multi_device().call_shardings.put_results(result, options.out_shardings, shardings)
     elif shardings is not None:
         result = multi_device().sharding_propagation.place_tree(result, shardings)
+    elif (mesh := mesh_of_results()) is not None:
+        return tree_map(lambda x: on_mesh(x, mesh), result), None
     if watched or shardings is not None or options.in_shardings is not None or options.out_shardings is not None:
         return result, None  # every call needs Python code to check or move arguments or results
     return result, entry

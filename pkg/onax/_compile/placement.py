@@ -15,7 +15,7 @@ from onax._ground import processes
 from onax._ground.config import config
 from onax._ground.source import summarize
 from onax._native.array import ArrayImpl
-from onax._prims.placement import device_put_p, sharding_constraint_p
+from onax._prims.placement import device_put_p, reshard_p, sharding_constraint_p
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax._transforms.sharding_types import without_sharding_types
 
@@ -110,7 +110,7 @@ def _any_equation(jaxpr, key, predicate):
 def states_sharding(eqn):
     """Whether an equation states the sharding of its results."""
     primitive, params = eqn.primitive, eqn.params
-    if primitive is shard_map_p or primitive is sharding_constraint_p:
+    if primitive in (shard_map_p, sharding_constraint_p, reshard_p):
         return True
     if primitive is jit_p and any((*params["in_shardings"], *params["out_shardings"])):
         return True
@@ -219,7 +219,7 @@ def _spans_processes(eqn):
 def stated_shardings(eqn):
     """The shardings that the parameters of an equation state."""
     params, stated = eqn.params, ()
-    if eqn.primitive is sharding_constraint_p:
+    if eqn.primitive is sharding_constraint_p or eqn.primitive is reshard_p:
         stated = (params["sharding"],)
     elif eqn.primitive is device_put_p:
         stated = params["devices"]

@@ -5,6 +5,7 @@ jaxpr: (*constants, *carry, *slices) -> (*carry, *ys)
 
 from onax._control.loops import fixed_point
 from onax._core import jaxpr as core
+from onax._core.explicit_axes import cotangent_type
 from onax._core.lists import merge_lists, reject, select, split_list
 from onax._core.rewrite import close, used_inputs
 from onax._core.zeros import UndefinedPrimal, Zero
@@ -100,13 +101,14 @@ def transpose_body(jaxpr, linear_consts, num_carry, linear_xs, ys_nonzero):
     y_avals = jaxpr.out_avals[num_carry:]
     linear = [*linear_consts, *[True] * num_carry, *linear_xs]
     # Cotangents of constants keep the weak types of these; those of a carry do not, since they change with each step.
-    undefined = [UndefinedPrimal(a) for a in select(const_avals, linear_consts)]
-    undefined += [UndefinedPrimal(a.update(weak_type=False)) for a in select(jaxpr.in_avals, linear)[len(undefined) :]]
+    undefined = [UndefinedPrimal(cotangent_type(a)) for a in select(const_avals, linear_consts)]
+    others = map(cotangent_type, select(jaxpr.in_avals, linear)[len(undefined) :])
+    undefined += [UndefinedPrimal(a.update(weak_type=False)) for a in others]
     groups = [
         reject(const_avals, linear_consts),
-        select(const_avals, linear_consts),
-        carry_avals,
-        select(y_avals, ys_nonzero),
+        list(map(cotangent_type, select(const_avals, linear_consts))),
+        list(map(cotangent_type, carry_avals)),
+        list(map(cotangent_type, select(y_avals, ys_nonzero))),
         reject(x_avals, linear_xs),
     ]
 

@@ -272,7 +272,9 @@ def _impl(*args, jaxpr, **params):
     with automatic_axes():  # operations on the parts of all devices give whole values, not values with those types
         outs = eval_jaxpr(program, program.consts, *args)
     specs = map(ManualRegion.of(params).result_spec, jaxpr.out_avals, params["out_specs"])
-    shardings = [with_whole_spec(NamedSharding(params["mesh"], spec), x.ndim) for x, spec in zip(outs, specs)]
+    shardings = [NamedSharding(params["mesh"], spec) for spec in specs]
+    if len(params["newly_manual_axes"]) < len(params["mesh"].axis_names):
+        shardings = [with_whole_spec(s, x.ndim) for s, x in zip(shardings, outs)]
     return list(map(shard_array, outs, shardings))
 
 
@@ -447,12 +449,18 @@ def _transpose(cts, *operands, jaxpr, in_specs, out_specs, **params):
     derived, nonzeros_out = _transpose_body(jaxpr, ManualRegion.of(params), linear, nonzero_cts, ct_specs, linear_specs)
     plain = [x for x, flag in zip(operands, linear) if not flag]
     given = [ct for ct in cts if type(ct) is not Zero]
-    outs = _bind(derived, [*plain, *given], params, [*plain_specs, *ct_specs], select(linear_specs, nonzeros_out))
+    given_specs, specs = map(_specs_of_cotangents, (ct_specs, select(linear_specs, nonzeros_out)))
+    outs = _bind(derived, [*plain, *given], params, [*plain_specs, *given_specs], specs)
     results, has_ct = iter(outs), iter(nonzeros_out)
     return [
         None if not is_linear else next(results) if next(has_ct) else Zero(x.aval)
         for x, is_linear in zip(operands, linear)
     ]
+
+
+def _specs_of_cotangents(specs):
+    """The specs of cotangents of values with these: over the axes over which those are reduced they are unreduced."""
+    return [s.update(unreduced=s.reduced, reduced=s.unreduced) for s in specs]
 
 
 def _transpose_body(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):

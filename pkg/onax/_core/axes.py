@@ -40,8 +40,8 @@ class ManualAxisType:
 
     Args:
       varying: the axes over which the value varies from device to device.
-      unreduced: always empty here: axes over which the value is a part of a sum.
-      reduced: always empty here: axes over which cotangents are parts of a sum.
+      unreduced: the axes over which the value is a part of a sum.
+      reduced: the axes over which cotangents are parts of a sum.
 
     Examples:
       >>> onax.typeof(jnp.ones(3)).manual_axis_type.varying
@@ -73,22 +73,17 @@ class ManualAxisType:
         """That of cotangents."""
         return replace(self, unreduced=self.reduced, reduced=self.unreduced)
 
-    def text(self):
-        """As in types: `{V:x}`."""
-        parts = zip("VUR", (self.varying, self.unreduced, self.reduced))
-        shown = [f"{letter}:{_names_text(names)}" for letter, names in parts if names]
-        return f"{{{', '.join(shown)}}}" if shown else ""
 
-
-def _names_text(names):
-    names = sorted(names, key=str)
+def set_text(names, order):
+    """The names of mesh axes as types show them, in the order of the mesh as far as it is known."""
+    names = sorted(names, key=lambda name: (order.index(name) if name in order else len(order), str(name)))
     return str(names[0]) if len(names) == 1 else f"({','.join(map(str, names))})"
 
 
 @functools.lru_cache(maxsize=256)
-def type_of_varying(varying):
-    """The ManualAxisType of a value that varies over these axes."""
-    return ManualAxisType(varying=varying)
+def manual_axis_type(varying, unreduced, reduced):
+    """The ManualAxisType of a value that varies over these axes, and so on."""
+    return ManualAxisType(varying=varying, unreduced=unreduced, reduced=reduced)
 
 
 class _Scope(threading.local):

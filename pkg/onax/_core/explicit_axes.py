@@ -4,9 +4,11 @@ import contextlib
 import functools
 import threading
 
+from onax._core.axes import set_text
 from onax._core.meshes import AbstractMesh, PartitionSpec
 from onax._core.sharding import NamedSharding, names_in
 from onax._native.array_sources import make_sharded, make_spanning
+from onax._native.avals import ShapedArray
 
 
 class _Seen:
@@ -42,13 +44,15 @@ def _explicit_part(mesh, spec, ndim):
     entries = [names_in(entry) for entry in spec] + [()] * (ndim - len(spec))
     explicit = set(mesh.explicit_axes)
     kept = [tuple(a for a in names if a in explicit) for names in entries]
-    if not any(kept):
+    unreduced, reduced = spec.unreduced & explicit, spec.reduced & explicit
+    if not any(kept) and not unreduced and not reduced:
         return None
-    return NamedSharding(mesh if isinstance(mesh, AbstractMesh) else mesh.abstract_mesh, PartitionSpec(*kept))
+    spec = PartitionSpec(*kept, unreduced=unreduced, reduced=reduced)
+    return NamedSharding(mesh if isinstance(mesh, AbstractMesh) else mesh.abstract_mesh, spec)
 
 
 def explicit_sharding(sharding, ndim):
-    """The sharding in the type of an array: over the abstract mesh, of explicit axes; None if none splits it."""
+    """The sharding in the type of an array: over the abstract mesh, of explicit axes; None if it is whole."""
     if not isinstance(sharding, NamedSharding) or not sharding.mesh.explicit_axes:
         return None
     seen.explicit_axes = True
@@ -62,6 +66,8 @@ def with_mapped_axis(aval, dim, axis_data):
         return aval
     entries = [()] * (aval.ndim - 1) if own is None else [*map(names_in, own.spec)]
     spec = PartitionSpec(*entries[:dim], axis_data.explicit_mesh_axis, *entries[dim:])
+    if own is not None:
+        spec = spec.update(unreduced=own.spec.unreduced, reduced=own.spec.reduced)
     return aval.update(
         sharding=explicit_sharding(NamedSharding(axis_data.mesh if own is None else own.mesh, spec), aval.ndim)
     )
@@ -76,7 +82,7 @@ def without_mapped_axis(aval, dim):
 
 
 def _without_entry(spec, dim):
-    return PartitionSpec(*spec[:dim], *spec[dim + 1 :])
+    return PartitionSpec(*spec[:dim], *spec[dim + 1 :], unreduced=spec.unreduced, reduced=spec.reduced)
 
 
 def split_by(aval, dim):
@@ -84,6 +90,42 @@ def split_by(aval, dim):
     own = getattr(aval, "stated_sharding", None)
     names = () if own is None or dim >= len(own.spec) else names_in(own.spec[dim])
     return None if not names else names[0] if len(names) == 1 else tuple(names)
+
+
+def cotangent_type(aval):
+    """The type of cotangents of values of a type: over the axes over which one is reduced the other is unreduced."""
+    if type(aval) is not ShapedArray:
+        return aval
+    own = aval.stated_sharding
+    if own is not None and (own.spec.unreduced or own.spec.reduced):
+        spec = own.spec.update(unreduced=own.spec.reduced, reduced=own.spec.unreduced)
+        aval = aval.update(sharding=own.update(spec=spec))
+    if aval.unreduced or aval.reduced:
+        aval = aval.update(manual_axis_type=aval.mat.to_ct_mat())
+    return aval
+
+
+def axes_text(aval):
+    """The mesh axes over which values vary, are unreduced or reduced, as types show them: `{V:x}`."""
+    own, order = aval.stated_sharding, ()
+    unreduced, reduced = aval.unreduced, aval.reduced
+    if own is not None:
+        order, unreduced, reduced = own.mesh.axis_names, unreduced | own.spec.unreduced, reduced | own.spec.reduced
+    parts = zip("VUR", (aval.varying, unreduced, reduced))
+    shown = [f"{letter}:{set_text(names, order)}" for letter, names in parts if names]
+    return f"{{{', '.join(shown)}}}" if shown else ""
+
+
+def axes_of(aval):
+    """The explicit mesh axes that split any dimension of a type."""
+    own = getattr(aval, "stated_sharding", None)
+    return () if own is None else tuple(a for entry in own.spec for a in names_in(entry))
+
+
+def is_split(aval):
+    """Whether the type of an operand says that explicit axes split it, where types say so."""
+    own = None if seen.automatic else aval.stated_sharding
+    return own is not None and any(entry is not None for entry in own.spec)
 
 
 def dimensions_text(shape, sharding):

@@ -4,6 +4,7 @@ from onax._core import (
     api_functions,
     axes,
     explicit_axes,
+    new_arrays,
     result_checks,
     shards,
     structure_messages,
@@ -32,8 +33,12 @@ hooks.locate_error = result_checks.locate_error
 hooks.guard_arguments = transfer_guards.report_operands
 hooks.guard_options = GUARDED
 
+new_arrays.install()
+
 hooks.first_device = shards.first_device
 hooks.array_sharding = shards.array_sharding
 hooks.aval_sharding = shards.aval_sharding
 hooks.dimensions_text = explicit_axes.dimensions_text
-hooks.manual_axis_type = axes.type_of_varying
+hooks.manual_axis_type = axes.manual_axis_type
+hooks.cotangent_type = explicit_axes.cotangent_type
+hooks.axes_text = explicit_axes.axes_text

@@ -589,6 +589,12 @@ def concrete_mesh() -> Mesh:
     return _context.value.concrete or (of_specs if isinstance(of_specs, Mesh) else _no_mesh())
 
 
+def set_mesh_in_context() -> Mesh | None:
+    """The mesh that `set_mesh` has set, while no other one is that of specs; None if there is none."""
+    found = _context.value
+    return found.concrete if found.of_specs is found.concrete else None
+
+
 def get_mesh() -> Mesh:
     """Returns the mesh in context, which `set_mesh` has set in this thread.
 

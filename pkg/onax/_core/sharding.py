@@ -303,7 +303,7 @@ class NamedSharding(Sharding):
     @property
     def is_fully_replicated(self):
         """Whether every device holds the whole array."""
-        return all(n == 1 for n in self._pieces(len(self.spec)))
+        return not self.spec.unreduced and all(n == 1 for n in self._pieces(len(self.spec)))
 
     @property
     def replicated_axes(self):
@@ -403,8 +403,8 @@ def names_in(entry):
 
 
 def with_whole_spec(sharding, ndim):
-    """A sharding over a mesh of explicit axes with an entry for each dimension, as types have it; else as it is."""
-    if not isinstance(sharding, NamedSharding) or len(sharding.spec) >= ndim or not sharding.mesh.are_all_axes_explicit:
+    """A sharding over a mesh with explicit axes with an entry for each dimension, as types have it; else as it is."""
+    if not isinstance(sharding, NamedSharding) or len(sharding.spec) >= ndim or not sharding.mesh.explicit_axes:
         return sharding
     spec = sharding.spec
     whole = PartitionSpec(*spec, *[None] * (ndim - len(spec)), unreduced=spec.unreduced, reduced=spec.reduced)
@@ -431,7 +431,7 @@ def insert_spec_entry(sharding, dim, entry):
     if not isinstance(sharding, PartitionSpec):
         return sharding
     entries = [*sharding, *[None] * max(0, dim - len(sharding))]
-    return PartitionSpec(*entries[:dim], entry, *entries[dim:])
+    return sharding.update(partitions=(*entries[:dim], entry, *entries[dim:]))
 
 
 def divisible_sharding(mesh, cuts, shape):

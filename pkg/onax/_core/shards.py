@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onax._core.axes import manual_axes
 from onax._core.explicit_axes import sharded_array, spanning_array
-from onax._core.meshes import AbstractMesh, PartitionSpec, get_abstract_mesh
+from onax._core.meshes import PartitionSpec, get_abstract_mesh
 from onax._core.redistribution import is_spanning, redistribute
 from onax._core.sharding import NamedSharding, SingleDeviceSharding, replica_ids
 from onax._ground import devices
@@ -124,12 +123,9 @@ def shard_array(x, sharding):
     return sharded_array(value, shards, sharding, x.dtype, x.weak_type)
 
 
-_NO_MESH = AbstractMesh((), ())
-
-
 def aval_sharding(aval):
-    """The sharding of an aval without one: over a mesh without axes, or inside `shard_map` over that in context."""
-    return NamedSharding(get_abstract_mesh() if manual_axes() else _NO_MESH, PartitionSpec(*(None,) * aval.ndim))
+    """The sharding of an aval without one: whole, over the mesh in context."""
+    return NamedSharding(get_abstract_mesh(), PartitionSpec(*(None,) * aval.ndim))
 
 
 def array_sharding(x):

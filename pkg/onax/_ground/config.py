@@ -635,6 +635,7 @@ def _pairs(value):
 _user_contexts = add_row(
     "onax_user_contexts", ANY, (), "Values of contexts of make_user_context.", in_key=True, bits=11, check=_pairs
 )  # the mesh in context is among them
+USER_CONTEXTS = _user_contexts.mask << _user_contexts.shift  # the bits that are set where one has a value
 
 
 @dataclass(slots=True, eq=False)

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onax._core.facts import MAKES_NAN
-from onax._core.meshes import PartitionSpec
 from onax._core.rules import defbilinear
-from onax._core.sharding import NamedSharding
+from onax._core.sharding import NamedSharding, insert_spec_entry
 from onax._core.trace import as_array
 from onax._ground import dims, dtypes
 from onax._ground.config import config
@@ -23,7 +22,7 @@ from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.convert import cast, convert
-from onax._prims.placement import sharding_of_cotangent, with_out_sharding
+from onax._prims.placement import placed, sharding_of_cotangent, stated_sharding
 from onax._prims.shaping import canonical_axis, transpose
 
 # ---- precision ----
@@ -323,7 +322,10 @@ def _cotangent(ct, x, y, *, dimension_numbers, x_first, out_sharding=None, **par
     rank = len(ct.shape)
     ct_y = tuple(range(rank - ny, rank)) if x_first else tuple(range(nb, nb + ny))
     numbers = (ct_y, _free_axes(y_rank, yc, yb)), (tuple(range(nb)), tuple(yb))
-    product = lambda ct, y: dot_general_p.bind(ct, y, dimension_numbers=numbers, out_sharding=None, **params)
+
+    def product(ct, y, sharding=None):
+        return dot_general_p.bind(ct, y, dimension_numbers=numbers, out_sharding=sharding, **params)
+
     # axes of the product: batch, free axes of x, contracted axes in the order of y
     order = (*xb, *_free_axes(x_rank, xc, xb), *(xc[i] for i in sorted(range(len(yc)), key=yc.__getitem__)))
     sharding = sharding_of_cotangent(x.aval, ct, y)
@@ -331,8 +333,8 @@ def _cotangent(ct, x, y, *, dimension_numbers, x_first, out_sharding=None, **par
         out = product(ct, y)
     else:
         entries = (*sharding.spec, *[None] * (x_rank - len(sharding.spec)))
-        spec = PartitionSpec(*(entries[i] for i in order))
-        out = with_out_sharding(NamedSharding(sharding.mesh, spec), product, ct, y)
+        spec = sharding.spec.update(partitions=[entries[i] for i in order])
+        out = product(ct, y, NamedSharding(sharding.mesh, spec))
     out = transpose(out, tuple(sorted(range(x_rank), key=order.__getitem__)))
     return convert(out, x.aval.dtype, x.aval.weak_type)
 
@@ -346,7 +348,7 @@ def _rhs_cotangent(ct, x, y, *, dimension_numbers, **params):
     return _cotangent(ct, y, x, dimension_numbers=((yc, xc), (yb, xb)), x_first=False, **params)
 
 
-def _batch(axis_data, operands, mapped, *, dimension_numbers, **params):
+def _batch(axis_data, operands, mapped, *, dimension_numbers, out_sharding=None, **params):
     """If both operands are mapped, the mapped axis becomes the first batch axis; else a free axis of its operand."""
     (x, y), (dx, dy) = operands, mapped
     (lc, rc), (lb, rb) = dimension_numbers
@@ -361,7 +363,9 @@ def _batch(axis_data, operands, mapped, *, dimension_numbers, **params):
         at = len(lb) + _free_axes(x.ndim, lc, lb).index(dx)
     else:
         at = x.ndim - len(lc) + _free_axes(y.ndim, rc, rb).index(dy)
-    out = dot_general_p.bind(x, y, dimension_numbers=((lc, rc), (lb, rb)), **params)
+    if out_sharding is not None:
+        out_sharding = insert_spec_entry(out_sharding, at, axis_data.explicit_mesh_axis)
+    out = dot_general_p.bind(x, y, dimension_numbers=((lc, rc), (lb, rb)), out_sharding=out_sharding, **params)
     return out, at
 
 
@@ -374,7 +378,7 @@ def _pretty(eqn, names):
     shown = {}
     (lc, rc), (lb, rb) = eqn.params["dimension_numbers"]
     shown["dimension_numbers"] = ((list(lc), list(rc)), (list(lb), list(rb)))
-    for key in ("out_sharding", "precision", "preferred_element_type"):
+    for key in ("precision", "preferred_element_type"):
         if eqn.params.get(key) is not None:
             shown[key] = eqn.params[key]
     return shown
@@ -426,21 +430,20 @@ def dot_general(
       (2, 4)
     """
     if out_sharding is not None:
-        return with_out_sharding(
-            out_sharding, dot_general, lhs, rhs, dimension_numbers, precision, preferred_element_type
-        )
+        out_sharding = stated_sharding(out_sharding, "dot_general")
     (lc, rc), (lb, rb) = dimension_numbers
     numbers = (_axis_tuple(lc), _axis_tuple(rc)), (_axis_tuple(lb), _axis_tuple(rb))
     if preferred_element_type is not None:
         preferred_element_type = dtypes.canonicalize_dtype(np.dtype(preferred_element_type))
-    return dot_general_p.bind(
+    out = dot_general_p.bind(
         lhs if isinstance(lhs, Array) else as_array(lhs),
         rhs if isinstance(rhs, Array) else as_array(rhs),
         dimension_numbers=numbers,
         precision=canonical_precision(precision),
         preferred_element_type=preferred_element_type,
-        out_sharding=None,
+        out_sharding=out_sharding,
     )
+    return placed(out, out_sharding)
 
 
 _MATMUL = ((1,), (0,)), ((), ())
@@ -475,14 +478,11 @@ def dot(
       >>> lax.dot(jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.array([1.0, 1.0]))
       Array([3., 7.], dtype=float32)
     """
-    if out_sharding is not None:
-        options = {"precision": precision, "preferred_element_type": preferred_element_type}
-        return with_out_sharding(out_sharding, dot, lhs, rhs, dimension_numbers=dimension_numbers, **options)
     if not (isinstance(lhs, Array) and isinstance(rhs, Array)):
         lhs, rhs = _dot_operands(lhs, rhs, dimension_numbers is None)
     if dimension_numbers is None:
         plain = precision is preferred_element_type is None and not config.jax_default_matmul_precision
-        if lhs.ndim == 2 and rhs.ndim == 2 and plain:
+        if lhs.ndim == 2 and rhs.ndim == 2 and plain and out_sharding is None:
             if dims.equal(lhs.shape[1], rhs.shape[0]):  # the common case, kept short for speed
                 return dot_general_p.bind(
                     lhs,
@@ -494,7 +494,7 @@ def dot(
                 )
         _check_dot_shapes(lhs.shape, rhs.shape)
         dimension_numbers = ((lhs.ndim - 1,), (0,)), ((), ())
-    return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
+    return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type, out_sharding=out_sharding)
 
 
 def _check_dot_shapes(lhs, rhs):

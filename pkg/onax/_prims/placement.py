@@ -1,9 +1,9 @@
-"""The devices on which values lie: device_put places arrays, sharding_constraint states a sharding inside a program."""
+"""The devices on which values lie: device_put places arrays, sharding_constraint and reshard state a sharding."""
 
 import enum
 import itertools
 
-from onax._core.explicit_axes import automatic_axes, explicit_sharding
+from onax._core.explicit_axes import automatic_axes, explicit_sharding, seen
 from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
 from onax._core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, Mesh, PartitionSpec, concrete_mesh, mesh_of_specs
 from onax._core.rules import deflinear
@@ -19,7 +19,7 @@ from onax._core.sharding import (
     with_whole_spec,
 )
 from onax._core.shards import shard_array
-from onax._core.trace import as_array, typeof
+from onax._core.trace import Tracer, as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._native.array import ArrayImpl
 from onax._native.dispatch import Primitive
@@ -143,7 +143,9 @@ def fit_sharding(sharding, shape):
     if not isinstance(sharding, NamedSharding):
         return sharding
     cuts = [names_in(entry) for entry in sharding.spec]
-    return divisible_sharding(sharding.mesh, [*cuts, *[()] * (len(shape) - len(cuts))], shape)
+    fitting = divisible_sharding(sharding.mesh, [*cuts, *[()] * (len(shape) - len(cuts))], shape)
+    sets = sharding.spec.unreduced, sharding.spec.reduced
+    return fitting.update(spec=fitting.spec.update(unreduced=sets[0], reduced=sets[1])) if any(sets) else fitting
 
 
 def _constraint_abstract(x, **_):
@@ -178,6 +180,49 @@ sharding_constraint_p = deflinear(
 )
 
 
+# ---- reshard: the sharding that a value gets, which its type shows
+
+
+def _reshard_transpose(ct, x, **params):
+    """The cotangent lies as the type of cotangents of the operand says."""
+    params["sharding"], aval = _sharding_of_type(x.aval, params["sharding"]), x.aval
+    alone = len(params["unconstrained_dims"]) == aval.ndim and aval.ndim
+    return reshard_p.bind(ct, **{**params, "unconstrained_dims": frozenset(range(aval.ndim)) if alone else frozenset()})
+
+
+def _sharding_of_type(aval, other):
+    """The sharding that a type states; where it states none, that of a whole value over the mesh of another one."""
+    stated = aval.stated_sharding
+    if not isinstance(other, NamedSharding):
+        return stated or other
+    if stated is not None:
+        known = isinstance(other.mesh, Mesh) and other.mesh.abstract_mesh == stated.mesh
+        return NamedSharding(other.mesh, stated.spec) if known else stated
+    return NamedSharding(other.mesh, PartitionSpec(*[None] * aval.ndim))
+
+
+def _reshard_batch(axis_data, operands, dims, *, sharding, unconstrained_dims, **params):
+    names, dim = axis_data.explicit_mesh_axis if axis_data.spmd_name is None else axis_data.spmd_name, dims[0]
+    moved = frozenset(i + (dim <= i) for i in unconstrained_dims)
+    if len(unconstrained_dims) == typeof(operands[0]).ndim - 1 and unconstrained_dims:
+        moved |= {dim}  # it is of the type alone
+    params.update(sharding=insert_spec_entry(sharding, dim, names), unconstrained_dims=moved)
+    return reshard_p.bind(operands[0], **params), dim
+
+
+reshard_p = deflinear(
+    Primitive(
+        "reshard",
+        impl=_constraint_impl,
+        abstract_eval=_constraint_abstract,
+        batch=_reshard_batch,
+        pretty=lambda eqn, names: {},
+        facts=frozenset({LINEAR, DATA_MOVEMENT}),
+    ),
+    _reshard_transpose,
+)
+
+
 # ---- results that are stated to lie somewhere
 
 
@@ -187,7 +232,8 @@ def sharding_of_cotangent(aval, *operands):
     if aval.stated_sharding is not None:
         return aval.stated_sharding
     given = [typeof(x).stated_sharding for x in operands]
-    return next((NamedSharding(s.mesh, PartitionSpec()) for s in given if s is not None), None)
+    entries = [None] * aval.ndim
+    return next((NamedSharding(s.mesh, PartitionSpec(*entries)) for s in given if s is not None), None)
 
 
 def lie_as_type(x, aval):
@@ -195,8 +241,7 @@ def lie_as_type(x, aval):
     own, stated = typeof(x).stated_sharding, aval.stated_sharding
     if own == stated:
         return x
-    if stated is None:
-        stated = NamedSharding(own.mesh, PartitionSpec(*[None] * x.ndim))
+    stated = _sharding_of_type(aval, own)
     if type(x) is not ArrayImpl:
         return constrain(x, stated, type_alone=not stated.mesh.are_all_axes_explicit)
     mesh = mesh_of_specs()
@@ -217,18 +262,40 @@ def over_context_mesh(sharding):
 def with_out_sharding(out_sharding, function, *args, **kwargs):
     """`function(*args, **kwargs)` laid out as `out_sharding` says: a NamedSharding, or a PartitionSpec over the mesh in
     context.  What the types of the operands say of explicit axes does not matter."""
-    if isinstance(out_sharding, NamedSharding) and out_sharding.mesh.empty:
+    target = stated_sharding(out_sharding, function.__name__)
+    if target is None:
         return function(*args, **kwargs)
-    target = over_context_mesh(out_sharding)
-    if not isinstance(target, NamedSharding):
-        raise TypeError(
-            f"`out_sharding` argument of {function.__name__} only supports instances of `NamedSharding` or "
-            f"`PartitionSpec`. Got {target} of type: {type(target)}"
-        )
-    check_explicit_axes(target, function.__name__)
     with automatic_axes():
         out = function(*args, **kwargs)
     return constrain(as_array(out), target)
+
+
+def stated_sharding(out_sharding, name):
+    """The NamedSharding that a function of this name gets as `out_sharding`; None for one over a mesh without axes."""
+    if isinstance(out_sharding, NamedSharding) and out_sharding.mesh.empty:
+        return None
+    target = over_context_mesh(out_sharding)
+    if not isinstance(target, NamedSharding):
+        raise TypeError(
+            f"`out_sharding` argument of {name} only supports instances of `NamedSharding` or `PartitionSpec`. Got "
+            f"{target} of type: {type(target)}"
+        )
+    check_explicit_axes(target, name)
+    seen.explicit_axes |= bool(target.mesh.explicit_axes)  # from now on types are looked at
+    return target
+
+
+def stated_for_result(params):
+    """The sharding that the parameters of an operation state for its result; None without one."""
+    for name in ("out_sharding", "sharding"):
+        if isinstance(params.get(name), NamedSharding):
+            return params[name]
+    return None
+
+
+def placed(out, sharding):
+    """The result of an operation that states a sharding, or None: it lies there, if it is a value."""
+    return out if sharding is None or isinstance(out, Tracer) else constrain(out, sharding)
 
 
 def check_explicit_axes(sharding, name):
@@ -242,15 +309,15 @@ def check_explicit_axes(sharding, name):
             )
 
 
-def constrain(x, sharding, type_alone=False):
+def constrain(x, sharding, type_alone=False, primitive=reshard_p):
     """An array with this sharding, which its type shows as far as the mesh has explicit axes.
 
-    With `type_alone` it lies where it did.
+    With `type_alone` it lies where it did; `primitive` may be `sharding_constraint_p`, which leaves types as they are.
     """
     explicit_sharding(sharding, x.ndim)  # from now on types are looked at
     spec = sharding.spec if isinstance(sharding, NamedSharding) else ()
     unconstrained = frozenset(i for i, entry in enumerate(spec) if entry is UNCONSTRAINED)
-    return sharding_constraint_p.bind(
+    return primitive.bind(
         x,
         sharding=sharding,
         context_mesh=mesh_of_specs(),

@@ -11,6 +11,7 @@ import numpy as np
 
 from onax._core.facts import LINEAR, LINEAR_MOVEMENT, MAKES_NAN
 from onax._core.rules import deflinear
+from onax._core.sharding import insert_spec_entry
 from onax._core.trace import Tracer, as_array, typeof
 from onax._ground import dims, dtypes
 from onax._ground.config import config
@@ -19,7 +20,7 @@ from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.convert import bitcast_convert_type_p
-from onax._prims.placement import lie_as_type, sharding_of_cotangent, with_out_sharding
+from onax._prims.placement import lie_as_type, placed, sharding_of_cotangent, stated_sharding, with_out_sharding
 
 # ---- shapes and axes as users write them ----
 
@@ -372,7 +373,9 @@ def _reshape_batch(axis_data, operands, mapped, *, new_sizes, dimensions, shardi
     x = bdim_at_front(operands[0], mapped[0], axis_data.size)
     if dimensions is not None:
         dimensions = (0, *(d + 1 for d in dimensions))
-    return reshape_p.bind(x, new_sizes=(x.shape[0], *new_sizes), dimensions=dimensions, sharding=None), 0
+    if sharding is not None:
+        sharding = insert_spec_entry(sharding, 0, axis_data.explicit_mesh_axis)
+    return reshape_p.bind(x, new_sizes=(x.shape[0], *new_sizes), dimensions=dimensions, sharding=sharding), 0
 
 
 reshape_p = Primitive(
@@ -416,7 +419,7 @@ def reshape(
              [4, 5]], dtype=int32)
     """
     if out_sharding is not None:
-        return with_out_sharding(out_sharding, reshape, operand, new_sizes, dimensions)
+        out_sharding = stated_sharding(out_sharding, "reshape")
     new_sizes = canonical_shape(new_sizes, "reshape: ")
     try:
         shape = shape_of(operand)
@@ -426,12 +429,13 @@ def reshape(
         dimensions = _indices(dimensions)
         if dimensions == tuple(range(len(shape))):
             dimensions = None
-    if dimensions is None and shape == new_sizes and isinstance(operand, Array):
+    if dimensions is None and shape == new_sizes and isinstance(operand, Array) and out_sharding is None:
         return operand
     for d in new_sizes:
         if type(d) is int and d < 0:  # NumPy would infer one of them
             _reshape_abstract(typeof(operand), new_sizes=new_sizes, dimensions=dimensions)
-    return reshape_p.bind(operand, new_sizes=new_sizes, dimensions=dimensions, sharding=None)
+    out = reshape_p.bind(operand, new_sizes=new_sizes, dimensions=dimensions, sharding=out_sharding)
+    return placed(out, out_sharding)
 
 
 def collapse(operand: ArrayLike, start_dimension: int, stop_dimension: int | None = None) -> Array:
@@ -692,7 +696,10 @@ def _reduce_sum_transpose(ct, x, *, axes, out_sharding=None):
 def _reduce_sum_batch(axis_data, operands, mapped, *, axes, out_sharding=None):
     (x,), (d,) = operands, mapped
     moved = tuple(a + (a >= d) for a in axes)
-    return reduce_sum_p.bind(x, axes=moved, out_sharding=None), d - sum(a < d for a in moved)
+    at = d - sum(a < d for a in moved)
+    if out_sharding is not None:
+        out_sharding = insert_spec_entry(out_sharding, at, axis_data.explicit_mesh_axis)
+    return reduce_sum_p.bind(x, axes=moved, out_sharding=out_sharding), at
 
 
 reduce_sum_p = Primitive(
@@ -728,11 +735,11 @@ def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Shardin
       Array([2., 2., 2.], dtype=float32)
     """
     if out_sharding is not None:
-        return with_out_sharding(out_sharding, reduce_sum, operand, axes)
+        out_sharding = stated_sharding(out_sharding, "reduce_sum")
     axes = reduction_axes(operand, axes)
     if not config.jax_allow_f16_reductions:
         _check_width_of_sum(typeof(operand), axes)
-    return reduce_sum_p.bind(operand, axes=axes, out_sharding=None)
+    return placed(reduce_sum_p.bind(operand, axes=axes, out_sharding=out_sharding), out_sharding)
 
 
 def _check_width_of_sum(aval, axes):

@@ -9,11 +9,14 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 import numpy as np
 
 from onax._core import jaxpr as core
+from onax._core.axes import manual_axes
 from onax._core.evaluate import eval_jaxpr
+from onax._core.meshes import PartitionSpec, mesh_of_specs
 from onax._core.paths import equality_errors_pytreedef, keystr
 from onax._core.refs import AbstractRef
 from onax._core.rewrite import eliminate_dead_code
-from onax._core.trace import as_array, typeof, valid_jaxtype
+from onax._core.sharding import NamedSharding
+from onax._core.trace import as_array, find_cur_trace, typeof, valid_jaxtype
 from onax._core.trees import Partial
 from onax._core.zeros import UndefinedPrimal, Zero
 from onax._ground import dtypes, source
@@ -21,6 +24,7 @@ from onax._ground.typing import AnyFunction
 from onax._native.array import make_array
 from onax._native.tree import register_pytree_node, tree_flatten, tree_leaves, tree_structure, tree_unflatten
 from onax._prims.creation import instantiate_zeros
+from onax._prims.placement import constrain
 from onax._prims.varying import vary_as
 from onax._transforms.abstract import abstractify
 from onax._transforms.cotangent_refs import DontWant, store_cotangent
@@ -288,7 +292,7 @@ class VJP:
                 "But the tree structures differ:\n" + "\n".join(faults)
             )
         avals = self._static.out_avals
-        checked = map(self._check, map(as_array, leaves), avals, [a.to_tangent_aval() for a in avals])
+        checked = map(self._check, map(as_array, leaves), avals, [a.to_ct_aval() for a in avals])
         return _apply_vjp(self._linearized(jaxpr), list(checked))
 
     def _linearized(self, jaxpr):
@@ -302,7 +306,7 @@ class VJP:
         if aval.shape == expected.shape:
             if expected.dtype == dtypes.float0:
                 return Zero(expected)  # whatever the dtype is, as in JAX
-            if aval.dtype == expected.dtype and aval.varying == expected.varying:
+            if aval.dtype == expected.dtype and aval.varying == expected.varying and _same_sums(aval, expected):
                 return ct
         raise ValueError(
             "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got "
@@ -516,7 +520,21 @@ def describe_derivative(what, fun, argnums):
 
 
 def _one_like(aval):
-    return vary_as(make_array(np.ones((), aval.dtype), aval.dtype, aval.weak_type), aval)
+    one, mesh = make_array(np.ones((), aval.dtype), aval.dtype, aval.weak_type), mesh_of_specs()
+    if find_cur_trace().staging and mesh.explicit_axes and mesh.are_all_axes_explicit and not manual_axes():
+        spec = PartitionSpec() if aval.stated_sharding is None else aval.to_ct_aval().stated_sharding.spec
+        return constrain(one, NamedSharding(mesh, spec))
+    return vary_as(one, aval)
+
+
+def _same_sums(aval, other):
+    """Whether values of two types are unreduced and reduced over the same axes."""
+    sets = [(own.spec.unreduced, own.spec.reduced) if own is not None else None for own in map(_stated, (aval, other))]
+    return (sets[0] or _NO_SETS) == (sets[1] or _NO_SETS)
+
+
+_NO_SETS = (frozenset(), frozenset())
+_stated = operator.attrgetter("stated_sharding")
 
 
 def index_or_tuple(argnums):

@@ -17,9 +17,11 @@ from onax._core.sharding import NamedSharding, ShardingTypeError, names_in
 from onax._core.slots import Slot
 from onax._native.avals import ShapedArray
 from onax._prims.conv import conv_general_dilated_p
+from onax._prims.convert import bitcast_convert_type_p
 from onax._prims.creation import copy_p
 from onax._prims.cumulative import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
 from onax._prims.dot import dot_general_p
+from onax._prims.dot_ragged import ragged_dot_general_p
 from onax._prims.elementwise import select_n_p
 from onax._prims.fft import fft_p
 from onax._prims.indexing import (
@@ -52,7 +54,7 @@ from onax._prims.linalg_spectral import (
     tridiagonal_solve_p,
 )
 from onax._prims.padding import pad_p
-from onax._prims.placement import device_put_p, sharding_constraint_p
+from onax._prims.placement import device_put_p, reshard_p, sharding_constraint_p, stated_for_result
 from onax._prims.reductions import (
     argmax_p,
     argmin_p,
@@ -68,6 +70,13 @@ from onax._prims.slicing import concatenate_p, dynamic_slice_p, dynamic_update_s
 from onax._prims.sorting import sort_p, top_k_p
 from onax._prims.stacking import stack_p, tile_p, unstack_p
 from onax._prims.windows import reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p
+from onax._transforms.unreduced_types import (
+    axes_of_results,
+    has_partial_sums,
+    reduced_axes,
+    stated_unreduced,
+    unreduced_axes,
+)
 
 sharding_type = Slot(
     "sharding_type",
@@ -84,24 +93,43 @@ def typed_results(primitive, in_avals, out_avals, params):
     """
     if primitive is device_put_p and not seen.automatic:
         return _put_types(out_avals, params)
+    if primitive is sharding_constraint_p:
+        return in_avals[0]
     given = [a.stated_sharding if type(a) is ShapedArray else None for a in in_avals]
     mesh = next((s.mesh for s in given if s is not None), None)
-    stated = _stated(params)
+    stated = stated_for_result(params)
     if (mesh is None and stated is None) or (primitive not in sharding_type and _holds_programs(primitive, params)):
         return out_avals
     several = primitive.multiple_results
     outs = list(out_avals) if several else [out_avals]
-    if seen.automatic and primitive is not sharding_constraint_p:
+    if seen.automatic and primitive is not reshard_p:
         outs = [a.update(sharding=None) for a in outs]
         return outs if several else outs[0]
     if stated is not None:
+        if primitive is not reshard_p:
+            stated_unreduced(primitive, in_avals, params, stated)
         typed = [a.update(sharding=explicit_sharding(stated, a.ndim)) for a in outs]
         return typed if several else typed[0]
     axes = list(map(axes_of_type, in_avals))
     rule = sharding_type.get(primitive) or (_elementwise if ELEMENTWISE in primitive.facts else _replicated)
     found = rule(primitive.name, axes, in_avals, params, outs)
     typed = [_typed(primitive, in_avals, a, own, mesh) for a, own in zip(outs, found)]
+    if primitive in programs and "jaxpr" in params:
+        sets = [(unreduced_axes(b), reduced_axes(b)) for b in params["jaxpr"].out_avals]
+        typed = [_with_sets(a, mesh, *own) for a, own in zip(typed, sets)]
+    elif has_partial_sums(in_avals):
+        sets = axes_of_results(primitive, in_avals, params)
+        typed = [_with_sets(a, mesh, *sets) for a in typed]
     return typed if several else typed[0]
+
+
+def _with_sets(aval, mesh, unreduced, reduced):
+    """The type of a result that is unreduced and reduced over these axes."""
+    if not unreduced and not reduced:
+        return aval
+    own = aval.stated_sharding
+    spec = PartitionSpec(*(() if own is None else own.spec), unreduced=unreduced, reduced=reduced)
+    return aval.update(sharding=explicit_sharding(NamedSharding(mesh, spec), aval.ndim))
 
 
 def without_sharding_types(jaxpr):
@@ -141,14 +169,6 @@ def _without_types(jaxpr):
     if not changed:
         return None
     return ClosedJaxpr(Jaxpr(constvars, invars, outvars, eqns, jaxpr.effects, jaxpr.debug_info), jaxpr.consts)
-
-
-def _stated(params):
-    """The sharding that an operation states for its result."""
-    for name in ("out_sharding", "sharding"):
-        if isinstance(params.get(name), NamedSharding):
-            return params[name]
-    return None
 
 
 def _holds_programs(primitive, params):
@@ -203,7 +223,8 @@ def slice_aval(aval):
     if sharding is not None:
         if names_in(sharding.spec[0]):
             raise ValueError(f"0th dimension of all xs should be replicated. Got {sharding.spec}")
-        sharding = NamedSharding(sharding.mesh, PartitionSpec(*sharding.spec[1:]))  # the other dimensions are split
+        spec = sharding.spec.update(partitions=sharding.spec[1:])  # the other dimensions are split
+        sharding = explicit_sharding(sharding.update(spec=spec), aval.ndim - 1)
     return ShapedArray(aval.shape[1:], aval.dtype, aval.weak_type, sharding=sharding, varying=aval.varying)
 
 
@@ -223,8 +244,8 @@ def _put_types(avals, params):
     ]
 
 
-@sharding_type.rule(sharding_constraint_p)
-def _constraint(name, axes, avals, params, outs):
+@sharding_type.rule(reshard_p)
+def _reshard(name, axes, avals, params, outs):
     return axes
 
 
@@ -263,6 +284,11 @@ def _select(name, axes, avals, params, outs):
     stated = [a.stated_sharding for a in avals[1:] if a.stated_sharding is not None]
     if any(s != stated[0] for s in stated[1:]):
         raise ShardingTypeError(f"select cases must have the same shardings, got [{', '.join(map(str, stated))}].")
+    if len(stated) == len(avals) - 1 and avals[0].stated_sharding is not None and axes[0] != axes[1]:
+        raise ShardingTypeError(
+            "select `which` must be scalar or have the same sharding as cases, got `which` sharding "
+            f"{avals[0].sharding} but case sharding {avals[1].sharding}."
+        )
     return _elementwise(name, axes, avals, params, outs)
 
 
@@ -442,7 +468,7 @@ def _pad(name, axes, avals, params, outs):
 
 @sharding_type.rule(dynamic_update_slice_p)
 def _dynamic_update_slice(name, axes, avals, params, outs):
-    if axes[0] != axes[1]:
+    if avals[0].stated_sharding != avals[1].stated_sharding:
         mesh = next(a.stated_sharding.mesh for a in avals if a.stated_sharding is not None)
         operand, update = (f"{a.str_short()}({{Explicit: {mesh.explicit_axes}}})" for a in avals[:2])
         raise ShardingTypeError(
@@ -460,7 +486,8 @@ def _split(name, axes, avals, params, outs):
 @sharding_type.rule(concatenate_p)
 def _concatenate(name, axes, avals, params, outs):
     stated = [own for own, a in zip(axes, avals) if a.stated_sharding is not None]  # others may lie anywhere
-    if any(own != stated[0] for own in stated):
+    shardings = [a.stated_sharding for a in avals if a.stated_sharding is not None]
+    if any(own != shardings[0] for own in shardings):
         shardings = ", ".join(str(a.sharding) for a in avals)
         raise ShardingTypeError(f"All operands should have the same sharding. Got shardings {shardings}")
     return [stated[0] if stated else axes[0]]
@@ -507,7 +534,21 @@ def _fft(name, axes, avals, params, outs):
 
 @sharding_type.rule(reduce_window_sum_p, reduce_window_max_p, reduce_window_min_p)
 def _windows(name, axes, avals, params, outs):
-    return [_divided(name, axes[0], avals[0], outs[0].shape)]
+    return [_divided("reduce_window", axes[0], avals[0], outs[0].shape)]
+
+
+@sharding_type.rule(bitcast_convert_type_p)
+def _bitcast(name, axes, avals, params, outs):
+    """A dimension of parts of elements comes or goes at the end."""
+    n = outs[0].ndim
+    return [[*axes[0], ()][:n]]
+
+
+@sharding_type.rule(ragged_dot_general_p)
+def _ragged_dot(name, axes, avals, params, outs):
+    raise NotImplementedError(
+        "Explicit sharding inference for ragged_dot_general is not currently implemented. Please specify out_sharding."
+    )
 
 
 # ---- gathers and scatters
@@ -544,12 +585,25 @@ def _gather(name, axes, avals, params, outs):
 @sharding_type.rule(scatter_p, scatter_add_p, scatter_sub_p, scatter_mul_p, scatter_min_p, scatter_max_p)
 def _scatter(name, axes, avals, params, outs):
     """The result lies as the operand, whose split dimensions are whole windows or batching dimensions."""
-    numbers = params["dimension_numbers"]
-    if any(axes[0][i] for i in numbers.inserted_window_dims):
+    numbers, (operand, indices, updates) = params["dimension_numbers"], axes
+    batching = numbers.operand_batching_dims
+    window = [i for i in range(len(operand)) if i not in numbers.inserted_window_dims and i not in batching]
+    windows_agree = all(
+        not updates[j] or (operand[i] == updates[j] and avals[0].shape[i] == avals[2].shape[j])
+        for i, j in zip(window, numbers.update_window_dims)
+    )
+    batch = [updates[j] for j in range(len(updates)) if j not in numbers.update_window_dims]  # in the order of indices
+    shared = numbers.scatter_indices_batching_dims
+    queries = [*(own for j, own in enumerate(indices) if j not in shared)]
+    queries += [own for j, own in enumerate(batch) if j not in shared]
+    if any(operand[i] for i in numbers.inserted_window_dims) or any(queries) or not windows_agree:
         raise _ambiguous(
             "set/add/mul/...(out_sharding=)` to provide output PartitionSpec for the scatter update", avals
         )
-    return axes[:1]
+    out = list(operand)
+    for i, j in zip(batching, shared):
+        out[i] = operand[i] or indices[j] or batch[j]
+    return [out]
 
 
 # ---- linear algebra

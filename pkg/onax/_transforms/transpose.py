@@ -2,7 +2,7 @@
 
 from onax._core import jaxpr as core
 from onax._core.evaluate import staging_contexts
-from onax._core.explicit_axes import seen
+from onax._core.explicit_axes import cotangent_type, seen
 from onax._core.rules import add_tangents
 from onax._core.trace import find_cur_trace
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
@@ -95,7 +95,7 @@ def _transpose_eqn(eqn, env, cts, linear):
         cotangents = [cts.pop(v, None) for v in eqn.outvars]
         if all(ct is None for ct in cotangents):
             return
-        ct = [Zero(v.aval) if ct is None else ct for v, ct in zip(eqn.outvars, cotangents)]
+        ct = [Zero(cotangent_type(v.aval)) if ct is None else ct for v, ct in zip(eqn.outvars, cotangents)]
     else:
         ct = cts.pop(eqn.outvars[0], None)
         if ct is None:
@@ -111,7 +111,7 @@ def _transpose_eqn(eqn, env, cts, linear):
         else:
             value = env.get(atom)
             if value is None:
-                value = linear.get(atom) or UndefinedPrimal(atom.aval)
+                value = linear.get(atom) or UndefinedPrimal(cotangent_type(atom.aval))
             operands.append(value)
     outs = primitive.transpose(ct, *operands, **eqn.params)
     for atom, operand, out in zip(eqn.invars, operands, outs):
@@ -140,7 +140,10 @@ def _make_transpose_jaxpr(jaxpr, linear, nonzero_cts):
 
     def fun(*args):
         plain, given = iter(args[: len(plain_avals)]), iter(args[len(plain_avals) :])
-        primals = [UndefinedPrimal(v.aval) if is_linear else next(plain) for v, is_linear in zip(jaxpr.invars, linear)]
+        primals = [
+            UndefinedPrimal(cotangent_type(v.aval)) if is_linear else next(plain)
+            for v, is_linear in zip(jaxpr.invars, linear)
+        ]
         cts = [next(given) if nonzero else Zero(v.aval) for v, nonzero in zip(jaxpr.outvars, nonzero_cts)]
         outs = backward_pass(jaxpr, jaxpr.consts, primals, cts)
         outs = [ct for ct, is_linear in zip(outs, linear) if is_linear]

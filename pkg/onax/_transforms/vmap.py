@@ -4,7 +4,7 @@ import functools
 from typing import Any
 
 from onax._core.axes import AxisData, named_axis
-from onax._core.explicit_axes import seen, split_by
+from onax._core.explicit_axes import axes_of, seen, split_by
 from onax._core.paths import keystr, prefix_errors, tree_leaves_with_path
 from onax._core.refs import Ref, check_distinct
 from onax._core.sharding import names_in
@@ -135,7 +135,7 @@ def _check_unmapped(out_tree, outs, dims, out_axes, axis_name):
 def _axis_data(name, size, spmd_axis_name, leaves, dims):
     """The AxisData of a call: with the explicit mesh axes that split the mapped dimensions.
 
-    Raises ValueError where these differ, or are others than `spmd_axis_name` says.
+    Raises ValueError where these differ, split a value that is not mapped, or are others than `spmd_axis_name` says.
     """
     if not seen.explicit_axes:
         return AxisData(name, size, spmd_axis_name)
@@ -150,6 +150,12 @@ def _axis_data(name, size, spmd_axis_name, leaves, dims):
             )
     if first is None:
         return AxisData(name, size, spmd_axis_name)
+    for x in (x for x, d in zip(leaves, dims) if d is None):
+        if not set(names_in(first)).isdisjoint(axes_of(typeof(x))):
+            raise ValueError(
+                "Unmapped values passed to vmap cannot be sharded along the mesh axis you are vmapping over. Got type: "
+                f"{typeof(x).str_short(True)}, in_axes: None and vmapped mesh axis: {tuple(names_in(first))}"
+            )
     if spmd_axis_name is not None and names_in(spmd_axis_name) != names_in(first):
         raise ValueError(
             "Only one of spmd_axis_name or arrays sharded on `Explicit` mesh axis type is allowed. Got "

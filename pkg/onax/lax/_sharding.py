@@ -18,7 +18,7 @@ from onax._core.sharding import (
 from onax._core.trace import Tracer, as_array, find_cur_trace, typeof
 from onax._ground.typing import PyTree
 from onax._native.tree import tree_flatten, tree_unflatten
-from onax._prims.placement import check_explicit_axes, constrain, over_context_mesh
+from onax._prims.placement import check_explicit_axes, constrain, over_context_mesh, sharding_constraint_p
 from onax._transforms.transfer import broadcast_devices, device_put
 
 _NEEDS_MESH = (
@@ -82,7 +82,7 @@ def _constrain(x, target):
                 return x  # it lies there
         else:
             _check_auto_axes(target)
-    return constrain(x, target)
+    return constrain(x, target, primitive=sharding_constraint_p)
 
 
 def _check_auto_axes(target):

@@ -11,6 +11,7 @@ import numpy as np
 
 from onax import lax
 from onax._core.api_functions import name_error
+from onax._core.new_arrays import new_array
 from onax._core.result_checks import SPECIAL, check_new_array
 from onax._core.trace import new_const
 from onax._core.transfer_guards import report_new_array
@@ -94,7 +95,7 @@ def array(
         if context.option_word() & SPECIAL and _called_by_user():
             same = dtype is None and not isinstance(object, (list, tuple))
             check_new_array(out, "stage" if same else "convert_element_type")
-        out = new_const(out)
+        out = new_const(out if device is not None else new_array(out, is_constant=True))
     if ndmin > out.ndim:
         out = lax.broadcast(out, (1,) * (ndmin - out.ndim))
     return on_device(out, device)
@@ -476,7 +477,7 @@ def _fill(shape, value, dtype, device):
     if plain and all(type(d) is int and d >= 0 for d in shape):
         if guard_state.used:
             report_new_array(value, np.asarray(value, dtype))
-        return make_array(np.full(shape, value, dtype) if value else np.zeros(shape, dtype))
+        return new_array(make_array(np.full(shape, value, dtype) if value else np.zeros(shape, dtype)))
     return on_device(lax.full(shape, value, dtype), device)
 
 

@@ -6,6 +6,9 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import FEW, staged
+from onax._core.explicit_axes import is_split
+from onax._core.sharding import ShardingTypeError
+from onax._core.trace import typeof
 from onax._ground import dtypes
 from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array
@@ -21,6 +24,11 @@ def _cumulative_reduction(name, a, axis, dtype, out, op, fill=None, widen=False)
         raise NotImplementedError(f"The 'out' argument to jnp.{name} is not supported")
     a = ensure_arraylike(name, a)
     if axis is None:
+        if is_split(typeof(a)):
+            raise ShardingTypeError(
+                f"The input should be fully replicated when axis is not specified to {name}. Got input type="
+                f"{typeof(a).str_short()}"
+            )
         a = lax.reshape(a, (a.size,))
     axis = canonical_axis(0 if axis is None else axis, a.ndim)
     if fill is not None:

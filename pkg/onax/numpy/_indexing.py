@@ -57,7 +57,7 @@ def read(x, index, *, mode=None, fill_value=None, indices_are_sorted=False, uniq
     parsed = parse(x.shape, index)
     if mode is _IN_BOUNDS and context.option_word() & CHECK_STATIC_INDICES:
         _check_static_indices(parsed, wrap)
-    if mode is not _FILL:
+    if mode is not _FILL and not _takes_part_of_split(x, parsed):
         out = _read_by_slice(x, parsed, wrap)
         if out is None:
             out = _read_by_dynamic_slice(x, parsed, wrap)
@@ -235,6 +235,17 @@ def _new_axes(entries):
     """The positions of new axes in the result of an index without arrays."""
     remaining = [e for e in entries if e.kind in ("slice", "sized", "new")]
     return [i for i, e in enumerate(remaining) if e.kind == "new"]
+
+
+def _takes_part_of_split(x, parsed):
+    """Whether an index takes a part of an array whose type says that it is split: as in JAX, a gather reads that."""
+    if type(x) is not ArrayImpl or x._shards is None or x.aval.stated_sharding is None:
+        return False
+    return any(e.kind not in ("new", "gap") and not _is_whole(e, x.shape) for e in parsed.entries)
+
+
+def _is_whole(entry, shape):
+    return entry.kind == "slice" and abs(entry.value[2]) == 1 and entry.value[3] == shape[entry.axis]
 
 
 def _read_by_dynamic_slice(x, parsed, wrap):

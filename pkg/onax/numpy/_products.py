@@ -40,9 +40,10 @@ def _promote_operands(name, a, b, preferred_element_type):
     return ensure_arraylike(name, a), ensure_arraylike(name, b), dtype, weak
 
 
-def contract(a, b, numbers, precision, dtype, weak=False):
+def contract(a, b, numbers, precision, dtype, weak=False, out_sharding=None):
     """dot_general with a result of the given dtype and weak type."""
-    out = lax.dot_general(a, b, dimension_numbers=numbers, precision=precision, preferred_element_type=dtype)
+    options = {"precision": precision, "preferred_element_type": dtype, "out_sharding": out_sharding}
+    out = lax.dot_general(a, b, dimension_numbers=numbers, **options)
     return convert(out, dtype, weak) if weak or out.dtype != dtype else out
 
 
@@ -97,10 +98,10 @@ def matmul(
       >>> jnp.matmul(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
       Array([3, 7], dtype=int32)
     """
-    if out_sharding is not None:
+    if out_sharding is not None and not np.ndim(a) == np.ndim(b) == 2:
         options = {"precision": precision, "preferred_element_type": preferred_element_type}
         return with_out_sharding(out_sharding, matmul, a, b, **options)
-    if precision is preferred_element_type is None and (numbers := _numbers_of_plain(a, b)):
+    if precision is preferred_element_type is out_sharding is None and (numbers := _numbers_of_plain(a, b)):
         return _plain_product("onax.numpy.matmul", a, b, numbers)
     for position, x in enumerate((a, b)):
         if isinstance(x, Array) and x.ndim > 0:
@@ -111,7 +112,7 @@ def matmul(
     a, b, dtype, weak = _promote_operands("matmul", a, b, preferred_element_type)
     try:
         if a.ndim == b.ndim == 2:
-            return contract(a, b, _MATRIX_NUMBERS, precision, dtype, weak)
+            return contract(a, b, _MATRIX_NUMBERS, precision, dtype, weak, out_sharding)
         return _stacked_matmul(a, b, precision, dtype, weak)
     except TypeError as error:
         name_error(error, "onax.numpy.matmul", (a, b))
@@ -184,10 +185,7 @@ def dot(
       >>> jnp.dot(jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.array([1.0, 1.0]))
       Array([3., 7.], dtype=float32)
     """
-    if out_sharding is not None:
-        options = {"precision": precision, "preferred_element_type": preferred_element_type}
-        return with_out_sharding(out_sharding, dot, a, b, **options)
-    if precision is preferred_element_type is None and (numbers := _numbers_of_plain(a, b)):
+    if precision is preferred_element_type is out_sharding is None and (numbers := _numbers_of_plain(a, b)):
         return _plain_product("onax.numpy.dot", a, b, numbers)
     a, b, dtype, weak = _promote_operands("dot", a, b, preferred_element_type)
     if a.ndim == 0 or b.ndim == 0:
@@ -195,7 +193,7 @@ def dot(
     else:
         contracted = (a.ndim - 1,), (max(0, b.ndim - 2),)
     try:
-        return contract(a, b, (contracted, ((), ())), precision, dtype, weak)
+        return contract(a, b, (contracted, ((), ())), precision, dtype, weak, out_sharding)
     except TypeError as error:
         name_error(error, "onax.numpy.dot", (a, b))
         raise
@@ -316,11 +314,8 @@ def tensordot(
       >>> jnp.tensordot(jnp.ones((2, 3, 4)), jnp.ones((4, 3)), axes=((1, 2), (1, 0)))
       Array([12., 12.], dtype=float32)
     """
-    if out_sharding is not None:
-        options = {"precision": precision, "preferred_element_type": preferred_element_type}
-        return with_out_sharding(out_sharding, tensordot, a, b, axes, **options)
     a, b, dtype, weak = _promote_operands("tensordot", a, b, preferred_element_type)
-    return contract(a, b, (_tensordot_axes(a, b, axes), ((), ())), precision, dtype, weak)
+    return contract(a, b, (_tensordot_axes(a, b, axes), ((), ())), precision, dtype, weak, out_sharding)
 
 
 def _tensordot_axes(a, b, axes):

@@ -7,7 +7,9 @@ import operator
 import numpy as np
 
 from onax import lax
-from onax._core.trace import concrete_or_error
+from onax._core.explicit_axes import is_split, split_by
+from onax._core.meshes import mesh_of_specs
+from onax._core.trace import concrete_or_error, typeof
 from onax._ground import dims
 from onax._ground.typing import ArrayLike, ShardingLike
 from onax._native.array import Array
@@ -52,6 +54,9 @@ def repeat(
         return with_out_sharding(out_sharding, repeat, a, repeats, axis, total_repeat_length=total_repeat_length)
     check_arraylike("repeat", a, 0 if isinstance(repeats, (dims.SymbolicDim, np.ndarray)) else repeats)
     a = ensure_arraylike("repeat", a)
+    aval = typeof(a)
+    if is_split(aval) and mesh_of_specs().explicit_axes and (axis is None or split_by(aval, axis) is not None):
+        raise ValueError("Please pass sharding to `jnp.repeat` via `out_sharding` parameter.")
     if axis is None:
         a, axis = ravel(a), 0
     find_axis = canonical_axis if np.ndim(repeats) == 0 else indexed_axis

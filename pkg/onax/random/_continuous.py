@@ -11,6 +11,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._core.new_arrays import new_array
 from onax._core.result_checks import SPECIAL
 from onax._ground import dtypes
 from onax._ground.config import KEY_REUSE, config
@@ -183,7 +184,9 @@ def normal(
     if canonical == np.float32 and _can_draw_by_kernel(key):
         words = key._value.reshape(1).view(np.uint32)
         numbers = fresh_normals(words[0], words[1], math.prod(shape)).reshape(shape)
-        return make_array(numbers, None, False, key._device, key._committed) if key._committed else make_array(numbers)
+        if key._committed:
+            return make_array(numbers, None, False, key._device, True)
+        return new_array(make_array(numbers))
     return _normal(key, shape=shape, dtype=canonical)
 
 
@@ -195,6 +198,7 @@ def _can_draw_by_kernel(key):
     return (
         context.get_trace() is None
         and type(key) is ArrayImpl
+        and key._shards is None
         and key.dtype == THREEFRY
         and not key.ndim
         and not context.option_word() & (SPECIAL | KEY_REUSE)

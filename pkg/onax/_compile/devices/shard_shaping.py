@@ -11,7 +11,7 @@ from onax._core.evaluate import eval_jaxpr
 from onax._core.sharding import NamedSharding
 from onax._prims.collectives import all_gather_p, pbroadcast_p, pmax_p, pmin_p
 from onax._prims.creation import copy_p
-from onax._prims.placement import device_put_p, fit_sharding, free_axes, sharding_constraint_p
+from onax._prims.placement import device_put_p, fit_sharding, free_axes, reshard_p, sharding_constraint_p
 from onax._prims.reductions import (
     argmax_p,
     argmin_p,
@@ -166,7 +166,7 @@ def _reduce_whole_dimensions(p, operands, eqn):
 # ---- placement
 
 
-@shard.rule(sharding_constraint_p)
+@shard.rule(sharding_constraint_p, reshard_p)
 def _constrain(p, operands, eqn):
     (x,), stated = operands, eqn.params["sharding"]
     if not isinstance(stated, NamedSharding):
@@ -174,6 +174,8 @@ def _constrain(p, operands, eqn):
     p.check_mesh(stated.mesh, eqn)
     axes = axes_of_spec(fit_sharding(stated, x.aval.shape).spec, x.aval.ndim)
     used, unconstrained = {name for names in axes for name in names}, eqn.params["unconstrained_dims"]
+    kept = () if eqn.primitive is reshard_p else stated.mesh.explicit_axes  # which a constraint does not change
+    axes = [(*(a for a in now if a in kept and a not in used), *own) for own, now in zip(axes, x.axes)]
     axes = [free_axes(now, used) if i in unconstrained else own for i, (own, now) in enumerate(zip(axes, x.axes))]
     return [p.constrained(x, p.usable(axes, x.aval.shape))]
 

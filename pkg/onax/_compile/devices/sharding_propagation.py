@@ -47,7 +47,9 @@ from onax._prims.placement import (
     fit_sharding,
     is_of_type_alone,
     keep_unconstrained,
+    reshard_p,
     sharding_constraint_p,
+    stated_for_result,
     with_axis_types,
 )
 from onax._prims.reductions import argmax_p, argmin_p
@@ -231,8 +233,8 @@ def _shard_map(given, avals, params):
     return [NamedSharding(params["mesh"], spec) for spec in params["out_specs"]]
 
 
-@shardings.rule(sharding_constraint_p)
-def _sharding_constraint(given, avals, params):
+@shardings.rule(reshard_p)
+def _reshard(given, avals, params):
     stated, own = params["sharding"], given[0]
     unconstrained, ndim = params["unconstrained_dims"], avals[0].ndim
     if is_of_type_alone(stated, unconstrained, ndim):
@@ -244,6 +246,22 @@ def _sharding_constraint(given, avals, params):
         stated = over_devices(stated, mesh)
     stated = keep_unconstrained(stated, own, unconstrained, ndim)
     return [_as_named(fit_sharding(stated, avals[0].shape))]
+
+
+@shardings.rule(sharding_constraint_p)
+def _sharding_constraint(given, avals, params):
+    (found,) = _reshard(given, avals, params)
+    return [None if found is None else fit_sharding(_with_explicit_axes(found, avals[0]), avals[0].shape)]
+
+
+def _with_explicit_axes(sharding, aval):
+    """A sharding over automatic axes beside the explicit axes by which the type of a value says that it is split."""
+    own = aval.stated_sharding
+    if own is None or sharding.mesh.are_all_axes_explicit:
+        return sharding
+    given = [*map(names_in, sharding.spec), *[()] * (aval.ndim - len(sharding.spec))]
+    entries = [(*(a for a in names_in(e) if a not in more), *more) for e, more in zip(own.spec, given, strict=True)]
+    return sharding.update(spec=PartitionSpec(*entries))
 
 
 @shardings.rule(device_put_p)
@@ -328,12 +346,25 @@ def _shardings_of_operation(primitive, given, avals, params, out_avals, eager=Fa
     if type(description) is Call:
         return propagate(params[description.parameter], given)
     mesh = next((s.mesh for s in given if s is not None), None)
+    stated = stated_for_result(params)
+    if stated is not None:
+        return [_stated(stated, mesh, a.ndim) for a in out_avals]
     if mesh is None or not out_avals:
         return [None] * len(out_avals)
     axes = [_axes(s if s is not None and s.mesh == mesh else None, a.ndim) for s, a in zip(given, avals)]
     rule = eager_dimension_axes.get(primitive) if eager else None
     rule = rule or dimension_axes.get(primitive) or _default_rule(params, avals, out_avals[0].shape)
     return [divisible_sharding(mesh, rule(axes, avals, a.shape, params), a.shape) for a in out_avals]
+
+
+def _stated(sharding, mesh, ndim):
+    """The sharding that an operation states, over the devices of the operands' mesh or of that in context."""
+    if isinstance(sharding.mesh, AbstractMesh):
+        mesh = concrete_mesh() if mesh is None else mesh
+        if mesh.empty:
+            return None
+        sharding = over_devices(sharding, mesh)
+    return with_whole_spec(sharding, ndim)
 
 
 def _propagate_through_call(jaxpr, given, in_shardings, out_shardings):

@@ -29,15 +29,17 @@ from onax._compile.placement import makes_shards, states_sharding
 from onax._control.shard_map import ManualRegion, shard_map_p
 from onax._core.facts import CALLS_PYTHON, ELEMENTWISE
 from onax._core.jaxpr import ClosedJaxpr, Literal, convert_constvars_jaxpr, jaxprs_in_params
-from onax._core.meshes import AbstractMesh, PartitionSpec
-from onax._core.programs import called_program
+from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec
+from onax._core.programs import called_program, programs
 from onax._core.rewrite import dce_jaxpr
 from onax._core.sharding import NamedSharding
 from onax._core.slots import Slot
 from onax._core.trace import as_array, typeof
 from onax._ground.errors import LoweringError
 from onax._ground.source import SHARED, here, summarize
+from onax._native.array import ArrayImpl, make_array
 from onax._prims.convert import convert_element_type_p
+from onax._prims.placement import fit_sharding, reshard_p, sharding_constraint_p, stated_for_result
 from onax._transforms.discharge import discharge_refs
 from onax._transforms.sharding_types import without_sharding_types
 from onax._transforms.staging import derive_jaxpr
@@ -212,10 +214,27 @@ class Partitioner(Resharder):
         return list(map(read, jaxpr.outvars))
 
     def constant(self, value, aval):
-        """A value that every device holds."""
-        return ShardedValue(as_array(value), aval)
+        """A value that every device holds; the body of the program has no shardings in its types."""
+        value = as_array(value)
+        if type(value) is ArrayImpl and value.aval.stated_sharding is not None and value.is_fully_addressable:
+            value = make_array(value._value, value.dtype, value.weak_type)
+        return ShardedValue(value, aval)
 
     def apply(self, eqn, operands):
+        """The results of an equation, which lie as it states."""
+        primitive, stated = eqn.primitive, stated_for_result(eqn.params)
+        if stated is None or primitive is reshard_p or primitive is sharding_constraint_p or primitive in programs:
+            return self._apply(eqn, operands)
+        plain = {name: None for name in ("out_sharding", "sharding") if name in eqn.params}
+        found, *others = self._apply(eqn.replace(params={**eqn.params, **plain}), operands)
+        if others:
+            return [found, *others]
+        if isinstance(stated.mesh, Mesh):
+            self.check_mesh(stated.mesh, eqn)
+        axes = axes_of_spec(fit_sharding(stated, found.aval.shape).spec, found.aval.ndim)
+        return [self.constrained(found, self.usable(axes, found.aval.shape))]
+
+    def _apply(self, eqn, operands):
         """The results of an equation, by its rule."""
         if all(x.is_whole and x not in self.slices for x in operands) and not _places(eqn):
             return self._from_whole_values(eqn, operands)

@@ -28,7 +28,7 @@ from onax._prims.creation import broadcasted_iota, copy_p, full_like, iota_p
 from onax._prims.dot import dot_general_p
 from onax._prims.elementwise import add, mul
 from onax._prims.elementwise_bits import bitwise_or, bitwise_xor, shift_left
-from onax._prims.placement import sharding_constraint_p
+from onax._prims.placement import reshard_p, sharding_constraint_p
 from onax._prims.random import UNSIGNED, random_bits_p, threefry2x32_p, unwrap_keys
 from onax._prims.random_generators import threefry_impl
 from onax._prims.reductions import reduce_max_p, reduce_min_p
@@ -146,7 +146,7 @@ def _within(axes, shape, operand):
 # ---- what an operation wants to read
 
 
-@operand_axes.rule(sharding_constraint_p, copy_p)
+@operand_axes.rule(sharding_constraint_p, reshard_p, copy_p)
 def _same(axes, eqn):
     return axes
 
