@@ -86,7 +86,7 @@ def test_a_reference_says_what_it_is():
             ...,
             5,
             ValueError,
-            "Invalid shape for `swap`. Ref shape: (2, 3, 4). Expected shape: (2, 3, 4). Value shape: (). Transforms: ().",
+            "Ref shape: (2, 3, 4). Expected shape: (2, 3, 4). Value shape: (). Transforms: ().",
         ),
         (slice(2, None), 0.0, ValueError, "Out of bound slice: start=2, dim=2."),
         (

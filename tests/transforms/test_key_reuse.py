@@ -97,7 +97,7 @@ both = pytest.mark.parametrize("compiled", [False, True], ids=["eager", "jit"])
 def test_second_uses(use, text, compiled):
     run = jax.jit(use) if compiled else use
     run(random.key(KEY))
-    with jax.debug_key_reuse(True), pytest.raises(KeyReuseError, match="consumed|key reuse") as caught:
+    with jax.debug_key_reuse(True), pytest.raises(KeyReuseError, match=r"consumed|key reuse") as caught:
         run(random.key(KEY))
     assert text in str(caught.value)
 
