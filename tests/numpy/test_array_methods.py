@@ -100,7 +100,7 @@ def test_view(source, target):
 def test_view_refuses():
     with pytest.raises(ValueError, match="its size must be a divisor of the total size in bytes of the last axis"):
         jnp.zeros((2, 3), "int8").view("int16")
-    with pytest.raises(NotImplementedError, match="'type' argument"):
+    with pytest.raises(NotImplementedError, match="`type` argument"):
         jnp.zeros(3).view(np.float32, type=np.ndarray)
     assert jnp.asarray(X).view().shape == (2, 3)
 
