@@ -8,6 +8,7 @@ import sys
 import sysconfig
 import tarfile
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import cache
 from pathlib import Path
 
@@ -80,6 +81,18 @@ def _read_files(path):
     return {path}.union(*[_read_files(header) for header in found])
 
 
+def _without_python_flags(compiler):
+    """A copy of the compiler that does not optimize, warn and debug as Python itself was built.
+
+    The object files of C files that know nothing of Python are then the same for every Python, and ccache shares them.
+    """
+    kernels = copy(compiler)
+    if hasattr(compiler, "compiler_so"):  # not MSVC
+        of_python = re.compile(r"-(g\d?|O.|W.*|DNDEBUG|fwrapv|fno-strict-overflow)")
+        kernels.compiler_so = [x for x in compiler.compiler_so if not of_python.fullmatch(x)] + ["-fwrapv", "-Wall"]
+    return kernels
+
+
 class BuildExtensions(build_ext):
     """Compiles the C files of all extensions side by side, the longest first.
 
@@ -87,6 +100,7 @@ class BuildExtensions(build_ext):
     """
 
     def build_extensions(self):
+        self._kernel_compiler = _without_python_flags(self.compiler)
         jobs = [(Path(source), extension) for extension in self.extensions for source in extension.sources]
         jobs.sort(key=lambda job: -job[0].stat().st_size)
         with ThreadPoolExecutor(self.parallel) as threads:
@@ -101,11 +115,12 @@ class BuildExtensions(build_ext):
         (made,) = self.compiler.object_filenames([str(source)], output_dir=self.build_temp)
         read = max([path.stat().st_mtime for path in (*_read_files(source), Path("setup.py"))])
         if self.force or not os.path.exists(made) or os.path.getmtime(made) <= read:
-            self.compiler.compile(
+            is_kernel = source.parent == SOURCES  # plain C; Cython writes the others
+            (self._kernel_compiler if is_kernel else self.compiler).compile(
                 [str(source)],
                 output_dir=self.build_temp,
-                macros=extension.define_macros,
-                include_dirs=extension.include_dirs,
+                macros=[] if is_kernel else extension.define_macros,
+                include_dirs=[str(SOURCES)] if is_kernel else extension.include_dirs,
                 debug=self.debug,
                 extra_postargs=extension.extra_compile_args,
             )

@@ -31,6 +31,7 @@ from onax._core.paths import flatten_one_level_with_keys
 from onax._ground import dtypes, lazy
 from onax._ground.dims import SymbolicScope, parse_dims
 from onax._ground.errors import ArtifactError, ExportError
+from onax._ground.protobuf_fields import write_field
 from onax._ground.typing import Class
 from onax._native.avals import ShapedArray
 from onax._native.tree import PyTreeDef, is_tree_node
@@ -334,23 +335,11 @@ class Signature:
 # --- bytes --------------------------------------------------------------------------------------------------------
 
 
-def _varint(n):
-    out = bytearray()
-    while n > 0x7F:
-        out.append(n & 0x7F | 0x80)
-        n >>= 7
-    out.append(n)
-    return bytes(out)
-
-
-def _field(number, payload):
-    return _varint(number << 3 | 2) + _varint(len(payload)) + payload
-
-
 def metadata_bytes(entries):
     """Metadata as protobuf fields, to be appended to the bytes of a ModelProto."""
     return b"".join(
-        _field(_METADATA_FIELD, _field(1, key.encode()) + _field(2, value.encode())) for key, value in entries.items()
+        write_field(_METADATA_FIELD, write_field(1, key.encode()) + write_field(2, value.encode()))
+        for key, value in entries.items()
     )
 
 

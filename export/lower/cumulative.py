@@ -1,7 +1,8 @@
 """Lowerings of cumulative reductions.
 
 The runtime's CumSum adds one by one, in the type of its operand; CumProd exists from opset 26 on.  All others are
-computed by doubling: after k steps each element holds the reduction of the 2^k elements that end with it.
+computed by doubling: after k steps each element holds the reduction of the 2^k elements that end with it.  Along an
+axis of a symbolic size, a loop makes the steps.
 
 The other direction: `pkg/onax/onnx/cumulative.py`.
 """
@@ -10,6 +11,7 @@ import math
 
 import numpy as np
 
+from onax._control.while_loop import while_loop
 from onax._ground import dims as dim_rules
 from onax._ground import dtypes
 from onax._ground.errors import LoweringError
@@ -20,6 +22,7 @@ from onax._prims.creation import broadcasted_iota, full_like
 from onax._prims.padding import pad
 from onax._prims.reductions import highest, lowest, reduce_max, reduce_min
 from onax._prims.shaping import broadcast_in_dim, reduce_sum, rev, shape_of
+from onax._prims.slicing import dim_value, dynamic_slice
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, F64, HALVES, INT32, INT64
 from onax.export.lower.driver import lower_function
@@ -33,27 +36,45 @@ _LONG_AXIS = 512
 # ---- doubling
 
 
-def _scan_by_doubling(name, combine, x, neutral, axis, reverse):
+def _scan_by_doubling(combine, x, neutral, axis, reverse):
     """The scan of an associative function, in log2(n) steps over the whole array (Hillis and Steele, 1986)."""
     n = shape_of(x)[axis]
-    if not dim_rules.is_constant(n):
-        raise LoweringError(f"{name} along an axis of symbolic size {n} has no ONNX form: give the axis a known size.")
     if reverse:
         x = rev(x, (axis,))
-    step = 1
-    while step < n:
-        config = [(0, 0, 0)] * len(shape_of(x))
-        config[axis] = (step, -step, 0)
-        x = combine(pad(x, neutral, config), x)
-        step *= 2
+    if not dim_rules.is_constant(n):
+        x = _doubling_loop(combine, x, neutral, axis, n)
+    else:
+        step = 1
+        while step < n:
+            x = combine(_pad_axis(x, neutral, axis, step, -step), x)
+            step *= 2
     return rev(x, (axis,)) if reverse else x
 
 
-def _doubling(name, combine, neutral):
+def _doubling_loop(combine, x, neutral, axis, n):
+    length = dim_value(n, INT32)
+
+    def advance(state):
+        step, x = state
+        starts = [INT32.type(0)] * len(shape_of(x))
+        starts[axis] = ew.sub(length, step)
+        shifted = dynamic_slice(_pad_axis(x, neutral, axis, n, 0), starts, shape_of(x))
+        return ew.add(step, step), combine(shifted, x)
+
+    return while_loop(lambda state: ew.lt(state[0], length), advance, (INT32.type(1), x))[1]
+
+
+def _pad_axis(x, value, axis, low, high):
+    config = [(0, 0, 0)] * len(shape_of(x))
+    config[axis] = (low, high, 0)
+    return pad(x, value, config)
+
+
+def _doubling(combine, neutral):
     def function(x, *, axis, reverse):
         dtype = x.dtype
         wide = F32 if dtype in HALVES else dtype
-        out = _scan_by_doubling(name, combine, convert(x, wide), neutral(wide), axis, reverse)
+        out = _scan_by_doubling(combine, convert(x, wide), neutral(wide), axis, reverse)
         return convert(out, dtype)
 
     return function
@@ -63,9 +84,9 @@ def _minus_infinity(dtype):
     return np.asarray(-np.inf).astype(dtype)[()]
 
 
-def _all_prefixes(name, combine, neutral, reduction):
+def _all_prefixes(combine, neutral, reduction):
     """`_doubling`; few elements are reduced at once, each row of a square with the elements up to its own."""
-    by_doubling = _doubling(name, combine, neutral)
+    by_doubling = _doubling(combine, neutral)
 
     def function(x, *, axis, reverse):
         shape = shape_of(x)
@@ -83,8 +104,8 @@ def _all_prefixes(name, combine, neutral, reduction):
     return function
 
 
-decompose(prims.cummax_p, _all_prefixes("cummax", ew.max, lowest, reduce_max), components=True)
-decompose(prims.cummin_p, _all_prefixes("cummin", ew.min, highest, reduce_min), components=True)
+decompose(prims.cummax_p, _all_prefixes(ew.max, lowest, reduce_max), components=True)
+decompose(prims.cummin_p, _all_prefixes(ew.min, highest, reduce_min), components=True)
 
 
 def _logarithm(x, **params):
@@ -105,7 +126,7 @@ def _logsumexp(x, axes):
     return convert(ew.add(ew.log(reduce_sum(ew.exp(shifted), axes)), largest), dtype)
 
 
-_cumlogsumexp = _all_prefixes("cumlogsumexp", prims.logaddexp, _minus_infinity, _logsumexp)
+_cumlogsumexp = _all_prefixes(prims.logaddexp, _minus_infinity, _logsumexp)
 decompose(prims.cumlogsumexp_p, _logarithm, components=True)
 
 
@@ -133,7 +154,7 @@ def _cumsum(g, out, x, *, axis, reverse):
 
 
 componentwise(prims.cumsum_p)
-_product = _doubling("cumprod", ew.mul, lambda dtype: np.ones((), dtype)[()])
+_product = _doubling(ew.mul, lambda dtype: np.ones((), dtype)[()])
 component_lowering.set(prims.cumprod_p, Decomposition(_product))
 
 

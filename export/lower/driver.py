@@ -14,7 +14,7 @@ from onax._core.jaxpr import Literal
 from onax._core.programs import called_program
 from onax._ground import dims as dim_rules
 from onax._ground import source
-from onax._ground.errors import LoweringError
+from onax._ground.errors import InconclusiveDimensionOperation, LoweringError
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_leaves
 from onax._prims.creation import iota_p
@@ -267,7 +267,7 @@ def inline(g, jaxpr, consts, values, *, keep_location=False):
                 results = native.lower_natively(g, eqn, operands)
             if results is None:
                 results = _apply(g, eqn, operands)
-        except LoweringError as error:
+        except (LoweringError, InconclusiveDimensionOperation) as error:
             results = native.fall_back_to_host(g, eqn, operands) if is_native else None
             if results is None:
                 results = _handle_refusal(g, eqn, error)
@@ -279,6 +279,8 @@ def inline(g, jaxpr, consts, values, *, keep_location=False):
 def _handle_refusal(g, eqn, error):
     """Raises a refusal with its location, or records it if all are collected, and returns placeholders."""
     refusals, location = g.model.refusals, eqn.source_info or g.model.location
+    if isinstance(error, InconclusiveDimensionOperation):
+        error = LoweringError(_ask_for_sizes(eqn, error))
     if refusals is None:
         text = error.message
         if "\nIn operation" not in text and location is not None:
@@ -288,6 +290,15 @@ def _handle_refusal(g, eqn, error):
         raise LoweringError(text) from None
     refusals.add(eqn, error, location)
     return [_placeholder(g, v.aval) for v in eqn.outvars]
+
+
+def _ask_for_sizes(eqn, error):
+    """The text of a refusal of symbolic sizes that the form of an operation depends on."""
+    shapes = ", ".join(str(v.aval.shape) for v in eqn.invars if not dim_rules.is_constant_shape(v.aval.shape))
+    return (
+        f"The ONNX form of {eqn.primitive.name} depends on sizes, which are symbolic: {shapes}. "
+        f"{str(error).splitlines()[0]} Give the axes known sizes, or the symbols constraints that decide this."
+    )
 
 
 def _placeholder(g, aval):

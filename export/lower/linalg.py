@@ -14,7 +14,7 @@ The other direction: `pkg/onax/onnx/linalg.py`.
 import numpy as np
 
 from onax._control.while_loop import fori_loop, while_loop
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax._prims import elementwise as ew
 from onax._prims import elementwise_bits as on_bits
 from onax._prims import linalg
@@ -31,9 +31,10 @@ from onax._prims._matrices import (
 from onax._prims.convert import convert
 from onax._prims.creation import broadcasted_iota, full_like
 from onax._prims.elementwise_clamp import clamp
+from onax._prims.padding import pad
 from onax._prims.reductions import argmax, reduce_max, reduce_or
 from onax._prims.shaping import broadcast_in_dim, expand_dims, reduce_sum, reshape
-from onax._prims.slicing import concatenate, dynamic_slice, dynamic_update_slice, slice_in_dim, split
+from onax._prims.slicing import concatenate, dim_value, dynamic_slice, dynamic_update_slice, slice_in_dim, split
 from onax._prims.sorting import sort
 from onax.export.lower import native
 from onax.export.lower.registry import decompose
@@ -240,7 +241,7 @@ def _triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_
 
 def _lu(x):
     *batch, m, n = x.shape
-    k = min(m, n)
+    k = dims.min_dim(m, n)
     row, column = _index_along(x.shape, -2), _index_along(x.shape, -1)
     indices = broadcasted_iota(I32, (*batch, m), len(batch))
 
@@ -311,7 +312,7 @@ def _reflect(x, v, tau):
 
 def _geqrf(x):
     *batch, m, n = x.shape
-    k = min(m, n)
+    k = dims.min_dim(m, n)
     row, column = _index_along(x.shape, -2), _index_along(x.shape, -1)
 
     def step(j, state):
@@ -323,7 +324,9 @@ def _geqrf(x):
         a = _where(done, a, _where(below_diagonal, _broadcast_like(v, a), reflected))
         return a, _put(taus, reshape(tau, (*batch, 1)), j, -1)
 
-    steps = k if dtypes.is_complex(x.dtype) else min(m - 1, n)  # a real reflection of one element is the identity
+    steps = (
+        k if dtypes.is_complex(x.dtype) else dims.min_dim(m - 1, n)
+    )  # a real reflection of one element is the identity
     return _loop(steps, step, (x, full_like(x, 0, shape=(*batch, k))))
 
 
@@ -343,7 +346,7 @@ def _householder_product(a, taus):
     start = slice_in_dim(batched_eye((*a.shape[:-2], m, m), a.dtype), 0, n, axis=-1)
 
     def step(i, q):
-        j = ew.sub(np.int32(k - 1), i)
+        j = ew.sub(dim_value(k - 1, I32), i)
         return _reflect(q, _householder_vector(a, j), expand_dims(_take(taus, j, -1), (-1,)))
 
     return _loop(k, step, start)
@@ -358,7 +361,7 @@ def _ormqr(a, taus, c, *, left, transpose):
     k = taus.shape[-1]
 
     def step(i, c):
-        j = i if transpose else ew.sub(np.int32(k - 1), i)
+        j = i if transpose else ew.sub(dim_value(k - 1, I32), i)
         tau = expand_dims(_take(taus, j, -1), (-1,))
         return _reflect(c, _householder_vector(a, j), _conj(tau) if transpose else tau)
 
@@ -371,11 +374,11 @@ _decompose_into_loops(linalg.ormqr_p, _ormqr)
 def _pivot(x):
     """(x with columns in pivoted order, the order): each pivot is the longest column that remains."""
     *batch, m, n = x.shape
-    k = min(m, n)
+    k = dims.min_dim(m, n)
     column = _index_along(x.shape, -1)
     row = _index_along(x.shape, -2)
     indices = broadcasted_iota(I32, (*batch, n), len(batch))
-    if k == 0:
+    if dims.equal(k, 0):
         return x, indices
 
     def step(j, state):
@@ -395,11 +398,11 @@ def _pivot(x):
 
 def _qr(x, *, pivoting, full_matrices, use_magma=None):
     *batch, m, n = x.shape
-    k = min(m, n)
+    k = dims.min_dim(m, n)
     order = ()
     if pivoting:
         x, *order = _pivot(x)
-    if k == 0:
+    if dims.equal(k, 0):
         q = slice_in_dim(batched_eye((*batch, m, m), x.dtype), 0, m if full_matrices else k, axis=-1)
         return (q, full_like(x, 0, shape=(*batch, m if full_matrices else k, n)), *order)
     reflections, taus = linalg.geqrf(x)
@@ -474,18 +477,25 @@ def _tridiagonal_solve(dl, d, du, b, *, perturb_singular):
 _SWEEPS = 30
 
 
-def _round_robin_opponents(n):
-    """The opponents of n players in each round of a round-robin tournament; a player without one has its own number."""
-    size = n + n % 2
-    ring = list(range(size))
-    rounds = []
-    for _ in range(size - 1):
-        against = [0] * size
-        for a, b in zip(ring[: size // 2], ring[: size // 2 - 1 : -1]):
-            against[a], against[b] = b, a
-        rounds.append([b if b < n else a for a, b in enumerate(against[:n])])
-        ring[1:] = [ring[-1], *ring[1:-1]]
-    return np.array(rounds, I32).reshape(-1, n)
+def _opponents(n, turns):
+    """The opponents of n players in a round of a round-robin tournament of `turns` rounds, as a function of its number.
+
+    In round k, players meet whose numbers add up to k, modulo `turns`, which is odd.  Who would meet itself meets the
+    last of an even number of players, which this leaves out, and has its own number where there is none.
+    """
+    player = broadcasted_iota(I32, (n,), 0)
+    last = full_like(player, dim_value(n - 1, I32))
+    even = full_like(player, ew.eq(dim_value(n % 2, I32), np.int32(0)), np.dtype(bool))
+    left_out = on_bits.bitwise_and(even, ew.eq(player, last))
+    other, turns_each = _where(even, last, player), full_like(player, turns)
+
+    def opponents(k):
+        met = ew.rem(ew.add(ew.sub(full_like(player, k), player), turns_each), turns_each)
+        met = _where(ew.eq(met, player), other, met)
+        alone = ew.rem(ew.mul(k, dim_value(n // 2, I32)), turns)  # for even n, twice this is k, modulo turns
+        return _where(left_out, full_like(player, alone), met)
+
+    return opponents
 
 
 def _jacobi_rotations(a, partner):
@@ -574,24 +584,24 @@ def _rotate_until_diagonal(x, of, apply, by_columns):
     """Applies rotations to x until `of(x)` is diagonal; returns (x, the product of the rotations)."""
     gram = of(x)
     n = gram.shape[-1]
-    if n < 2:
+    if dims.equal(n, 1):
         return x, batched_eye(gram.shape, gram.dtype)
-    table = _round_robin_opponents(n)
-    rounds = len(table)
+    rounds = dim_value(n - 1 + n % 2, I32)
+    opponents = _opponents(n, rounds)
     real = dtypes.real_dtype(x.dtype)
-    tiny = np.asarray(dtypes.finfo(real).eps * (n if by_columns else 0.25), real)[()]
+    eps = real.type(dtypes.finfo(real).eps)
+    tiny = ew.mul(dim_value(n, real), eps) if by_columns else eps * real.type(0.25)
 
     def unfinished(state):
         k, x, _ = state
         within = on_bits.bitwise_or(
-            ew.ne(ew.rem(k, np.int32(rounds)), np.int32(0)), ew.gt(_off_diagonal_size(of(x), by_columns), tiny)
+            ew.ne(ew.rem(k, rounds), np.int32(0)), ew.gt(_off_diagonal_size(of(x), by_columns), tiny)
         )
-        return on_bits.bitwise_and(within, ew.lt(k, np.int32(rounds * _SWEEPS)))
+        return on_bits.bitwise_and(within, ew.lt(k, ew.mul(rounds, np.int32(_SWEEPS))))
 
     def step(state):
         k, x, v = state
-        partner = dynamic_slice(table, [ew.rem(k, np.int32(rounds)), np.int32(0)], (1, n))
-        turn = _jacobi_rotations(of(x), reshape(partner, (n,)))
+        turn = _jacobi_rotations(of(x), opponents(ew.rem(k, rounds)))
         return ew.add(k, np.int32(1)), apply(x, turn), matmul(v, turn, None)
 
     _, x, v = while_loop(unfinished, step, (np.int32(0), x, batched_eye(gram.shape, gram.dtype)))
@@ -624,7 +634,7 @@ def _sort_columns(values, descending, *columns):
 
 
 def _eigh(x, *, lower, sort_eigenvalues, subset_by_index, algorithm):
-    if x.shape[-1] == 0:
+    if dims.equal(x.shape[-1], 0):
         return x, full_like(_real(x), 0, shape=x.shape[:-1])
     x, bad = _zero_nonfinite(tril(x) if lower else triu(x))
     half = tril(x, -1) if lower else triu(x, 1)
@@ -667,18 +677,28 @@ def _complete_two_columns(u, missing):
     return _join([left, _where(second, ew.div(across, _broadcast_like(length, across)), right)], -1)
 
 
+def _at_least_as_many_rows(x):
+    """x with rows of zeros, if it may have more columns than rows; they change no singular value but add zeros."""
+    config = [(0, 0, 0)] * len(x.shape)
+    config[-2] = (0, dims.max_dim(x.shape[-1] - x.shape[-2], 0), 0)
+    return pad(x, np.zeros((), x.dtype), config)
+
+
 def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
-    *batch, m, n = x.shape
+    m, n = x.shape[-2:]
+    if not compute_uv and not (dims.is_constant(m - n) or dims.definitely_at_least(m, n)):
+        (s,) = _svd_of_rows(_at_least_as_many_rows(x), full_matrices, False)
+        return (slice_in_dim(s, 0, dims.min_dim(m, n), axis=-1),)
     if m < n:
-        s, *uv = _svd(
-            adjoint(x),
-            full_matrices=full_matrices,
-            compute_uv=compute_uv,
-            subset_by_index=subset_by_index,
-            algorithm=algorithm,
-        )
+        s, *uv = _svd_of_rows(adjoint(x), full_matrices, compute_uv)
         return (s, adjoint(uv[1]), adjoint(uv[0])) if compute_uv else (s,)
-    if n == 0:
+    return _svd_of_rows(x, full_matrices, compute_uv)
+
+
+def _svd_of_rows(x, full_matrices, compute_uv):
+    """The decomposition of matrices with at least as many rows as columns."""
+    *batch, m, n = x.shape
+    if dims.equal(n, 0):
         u = slice_in_dim(batched_eye((*batch, m, m), x.dtype), 0, m if full_matrices else 0, axis=-1)
         s = full_like(_real(x), 0, shape=(*batch, 0))
         return (s, u, full_like(x, 0, shape=(*batch, 0, 0))) if compute_uv else (s,)

@@ -204,6 +204,12 @@ def _pad_interior(g, x, value, interiors):
     return ops.reshape(g, split, [n * (k + 1) for n, k in zip(x.shape, interiors)])
 
 
+def _after_last(n, interior):
+    """How many elements `_pad_interior` inserts after the last one of n: none if there is none."""
+    is_known = interior == 0 or dim_rules.definitely_at_least(n, 1)
+    return interior if is_known else interior * dim_rules.min_dim(n, 1)
+
+
 def _crops_too_much(x, low, high):
     """Whether negative padding crops more than the size of an axis: then x must be padded first."""
     for n, lo, hi in zip(x.shape, low, high):
@@ -219,7 +225,7 @@ def pad(g, x, value, padding_config, out):
     if any(interior):
         empty = [dim_rules.equal(n, 0) for n in x.shape]
         interior = [0 if e else k for e, k in zip(empty, interior)]
-        high = [hi - k for hi, k in zip(high, interior)]
+        high = [hi - _after_last(n, k) for n, hi, k in zip(x.shape, high, interior)]
         x = _pad_interior(g, x, value, interior) if any(interior) else x
     if _crops_too_much(x, low, high):
         grown_low, grown_high = ([dim_rules.max_dim(n, 0) for n in side] for side in (low, high))

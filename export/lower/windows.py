@@ -11,7 +11,7 @@ from functools import reduce
 import numpy as np
 
 from onax._ground import dims, dtypes
-from onax._ground.errors import InconclusiveDimensionOperation, LoweringError
+from onax._ground.errors import InconclusiveDimensionOperation
 from onax._prims import windows as prims
 from onax._prims.convert import cast, convert_element_type
 from onax._prims.creation import broadcasted_iota, full
@@ -39,28 +39,9 @@ def _working_type(dtype):
     return INT32 if dtypes.is_integer(dtype) else F32
 
 
-def _explain_refusals(function):
-    """Wraps a lowering so that its refusals of symbolic sizes say how to avoid them."""
-
-    def lowering(x, *others, **params):
-        try:
-            return function(x, *others, **params)
-        except InconclusiveDimensionOperation as error:
-            raise LoweringError(
-                f"Windows {params['window_dimensions']} over symbolic shape {x.shape} have no ONNX form, unless "
-                "windows along its symbolic axes are one wide: give those axes sizes in numbers."
-            ) from error
-
-    return lowering
-
-
 def _pad(x, value, padding, base_dilation):
     config = tuple((low, high, d - 1) for (low, high), d in zip(padding, base_dilation))
     return pad(x, value, config) if any(not dims.equal(n, 0) for c in config for n in c) else x
-
-
-def _slicer(axis):
-    return lambda x, start, limit, stride: slice_in_dim(x, start, limit, stride, axis)
 
 
 def _phases(x, axis, need, stride):
@@ -81,18 +62,36 @@ def _phases(x, axis, need, stride):
     return [reshape(p, (*lead, count, *rest)) for p in split(apart, (1,) * stride, axis + 1)]
 
 
+def _is_within(size, count, window, stride, gap):
+    """Whether an axis is known to have windows, and to hold them."""
+    try:
+        return count >= 1 and (window - 1) * gap + (count - 1) * stride + 1 <= size
+    except InconclusiveDimensionOperation:
+        return False
+
+
 def _take_windows(x, axis, count, window, stride, gap):
-    """A function (x, start, limit, stride) that returns one element of every window along an axis."""
-    known = dims.is_constant(count) and dims.is_constant(x.shape[axis]) and axis == x.ndim - 1
+    """(x, a function (x, start, limit, stride) that returns one element of every window along an axis).
+
+    An axis of a symbolic size that may have no windows gets zeros at its end, which no window contains: then slices
+    from a position of the first window, as many strides long as there are windows, lie within it.
+    """
+    size = x.shape[axis]
+    if not _is_within(size, count, window, stride, gap):
+        config = [(0, 0, 0)] * x.ndim
+        config[axis] = (0, (window - 1) * gap + stride - 1, 0)
+        whole_strides = lambda x, start, limit, stride: slice_in_dim(x, start, limit + stride - 1, stride, axis)
+        return _pad_with_zeros(x, config), whole_strides
+    known = dims.is_constant(count) and dims.is_constant(size) and axis == x.ndim - 1
     if not (known and 1 < window <= NARROW and 1 < stride <= NARROW):
-        return _slicer(axis)
+        return x, lambda x, start, limit, stride: slice_in_dim(x, start, limit, stride, axis)
     phases = _phases(x, axis, (count - 1) * stride + (window - 1) * gap + 1, stride)
 
     def take(_, start, limit, __):
         first = start // stride
         return slice_in_dim(phases[start % stride], first, first + count, 1, axis)
 
-    return take
+    return x, take
 
 
 def _are_blocks(count, window, strides, gaps):
@@ -145,7 +144,7 @@ def _reduction(combine, neutral, over_axes):
         else:
             for axis, (n, w, s, d) in enumerate(zip(shape, window_dimensions, window_strides, window_dilation)):
                 if w > 1 or s > 1:
-                    take = _take_windows(out, axis, n, w, s, d)
+                    out, take = _take_windows(out, axis, n, w, s, d)
                     out = combine_windows(out, out.shape[axis], n, w, s, d, take, combine)
         if combine is add and dtypes.is_float(wide):
             out = add(out, wide.type(0))  # a sum starts at 0, so it is never -0
@@ -154,7 +153,7 @@ def _reduction(combine, neutral, over_axes):
     return reduced
 
 
-_sum_of_windows = _explain_refusals(_reduction(add, lambda dtype: np.zeros((), dtype), reduce_sum))
+_sum_of_windows = _reduction(add, lambda dtype: np.zeros((), dtype), reduce_sum)
 
 
 @lowers(prims.reduce_window_sum_p)
@@ -193,7 +192,7 @@ def _is_pooling(shape, count, *, window_dimensions, window_strides, padding, bas
     )
 
 
-_maximum_of_windows = _explain_refusals(_reduction(larger, lowest, reduce_max))
+_maximum_of_windows = _reduction(larger, lowest, reduce_max)
 
 
 @lowers(prims.reduce_window_max_p)
@@ -203,7 +202,7 @@ def _reduce_window_max(g, out, x, **params):
 
 _FORMULAS = {"WindowSum": _sum_of_windows, "WindowMax": _maximum_of_windows}
 
-decompose(prims.reduce_window_min_p, _explain_refusals(_reduction(smaller, highest, reduce_min)))
+decompose(prims.reduce_window_min_p, _reduction(smaller, highest, reduce_min))
 componentwise(prims.reduce_window_sum_p)
 
 
@@ -252,8 +251,9 @@ def _overlapping_reader(x, count, window, strides, gaps):
         lead, k, axis = position[:-1], position[-1], len(position) - 1
         y, n, w, s, d = part(lead), count[axis], window[axis], strides[axis], gaps[axis]
         if lead not in along:
-            along[lead] = _take_windows(y, axis, n, w, s, d)
-        made[position] = y if w == s == 1 else along[lead](y, k * d, k * d + (n - 1) * s + 1, s)
+            along[lead] = (y, None) if w == s == 1 else _take_windows(y, axis, n, w, s, d)
+        y, take = along[lead]
+        made[position] = y if take is None else take(y, k * d, k * d + (n - 1) * s + 1, s)
         return made[position]
 
     return lambda k, position: part(position)
@@ -366,5 +366,5 @@ def _crop(x, low, shape):
     return _pad_with_zeros(x, config)
 
 
-decompose(prims.select_and_gather_add_p, _explain_refusals(_select_and_gather_add))
-decompose(prims.select_and_scatter_add_p, _explain_refusals(_select_and_scatter_add))
+decompose(prims.select_and_gather_add_p, _select_and_gather_add)
+decompose(prims.select_and_scatter_add_p, _select_and_scatter_add)

@@ -51,5 +51,5 @@ def test_conversion_of_arrays():
 def test_maps_and_zips_of_equal_lengths():
     assert runtime.safe_map(lambda x, y: x + y, [1, 2], (3, 4)) == [4, 6]
     assert runtime.safe_zip(iter("ab"), [1, 2]) == [("a", 1), ("b", 2)]
-    with pytest.raises(AssertionError, match=r"length mismatch: \[1, 2\]"):
+    with pytest.raises(ValueError, match="longer than argument 1"):
         runtime.safe_map(max, [1], [2, 3])

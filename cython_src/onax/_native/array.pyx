@@ -767,19 +767,9 @@ cdef class ArrayImpl(Array):
         return cuda_interface(buffer, self._dtype, logical_rank(buffer, self._dtype))
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
-        if is_extended(self._dtype):
-            raise BufferError(f"{self._dtype} has no form in the buffer protocol; use onax.random.key_data(arr)")
-        if self._dtype.kind == "V":
-            kind = self._dtype.name.replace("uint", "u").replace("int", "s").replace("float", "f").replace("_", "")
-            raise BufferError(
-                f"INVALID_ARGUMENT: Buffers of type {kind.upper()} are not supported by the Python buffer protocol.\n"
-                "Use np.asarray(arr)."
-            )
-        refuse_if(
-            self.shards is not None,
-            BufferError,
-            "INVALID_ARGUMENT: Python buffer protocol is only defined for buffers with a single shard.",
-        )
+        if is_extended(self._dtype) or self._dtype.kind == "V":
+            kind = self._dtype.name.replace("uint", "u").replace("int", "s").replace("float", "f").replace("_", "").upper()
+            raise BufferError(f"INVALID_ARGUMENT: Buffers of type {kind} are not supported by the Python buffer protocol.")
         view = buffer_of(self).view()
         onax_clear_owner(buffer)  # Cython put a counted None there, which the next line may overwrite
         PyObject_GetBuffer(view, buffer, flags)

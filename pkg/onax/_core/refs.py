@@ -91,8 +91,29 @@ class _RefType(type):
         return type(x) is Ref or type(getattr(x, "aval", None)) is AbstractRef
 
 
+class RefItems:
+    """Elements by index: what references and views of them have in common."""
+
+    __slots__ = ()
+
+    def addupdate(self, x, idx=()):
+        """Adds x to the elements at an index, without one to all."""
+        Ref.add_item(self, _index_or_all(idx), x)
+
+    def __getitem__(self, index):
+        return Ref.read_item(self, index)
+
+    def __setitem__(self, index, value):
+        Ref.write_item(self, index, value)
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+
 @dataclass(slots=True, weakref_slot=True, eq=False, repr=False)
-class Ref(metaclass=_RefType):
+class Ref(RefItems, metaclass=_RefType):
     """A reference to an array that can be overwritten, made by `onax.new_ref`.
 
     Examples:
@@ -123,21 +144,6 @@ class Ref(metaclass=_RefType):
     def unsafe_buffer_pointer(self):
         """The address of the present value's elements."""
         return self._value.unsafe_buffer_pointer()
-
-    def addupdate(self, x, idx=()):
-        """Adds x to the elements at an index, without one to all."""
-        Ref.add_item(self, _index_or_all(idx), x)
-
-    def __getitem__(self, index):
-        return Ref.read_item(self, index)
-
-    def __setitem__(self, index, value):
-        Ref.write_item(self, index, value)
-
-    def __len__(self):
-        if not self.shape:
-            raise TypeError("len() of unsized object")
-        return self.shape[0]
 
     def __repr__(self):
         return "Ref" + repr(self._value).removeprefix("Array")

@@ -1,17 +1,16 @@
 """Tree structures as protocol buffers, in the format of `PyTreeDef.serialize_using_proto`.
 
 A message holds the nodes of the structure, children before their parent, and the keys of its dicts as strings, each
-once.  A node has a number of children (absent: none), a kind, and for a dict the indices of its keys.  See
-https://protobuf.dev/programming-guides/encoding for the encoding of fields.
+once.  A node has a number of children (absent: none), a kind, and for a dict the indices of its keys.
 """
 
 from onax._ground.errors import JaxRuntimeError
+from onax._ground.protobuf_fields import pack, read_fields, unpack, write_field
 from onax._native.tree import PyTreeDef
 
 _LEAF, _LIST, _NONE, _TUPLE, _DICT = 1, 2, 3, 4, 5
 _KINDS = {list: _LIST, type(None): _NONE, tuple: _TUPLE, dict: _DICT}
 _CONTAINERS = {kind: container for container, kind in _KINDS.items()}
-_VARINT, _BYTES = 0, 2  # how the value of a field is encoded
 _NODE, _STRING = 1, 2  # fields of the message
 _ARITY, _KIND, _KEYS = 1, 2, 3  # fields of a node
 _INDICES = 1  # field of the keys
@@ -22,13 +21,13 @@ def serialize(treedef):
     nodes, strings = [], {}
     _add(treedef, nodes, strings)
     texts = [text.encode() for text in strings]
-    return b"".join([_field(_NODE, node) for node in nodes] + [_field(_STRING, text) for text in texts])
+    return b"".join([write_field(_NODE, node) for node in nodes] + [write_field(_STRING, text) for text in texts])
 
 
 def _add(treedef, nodes, strings):
     data = treedef.node_data()
     if data is None:
-        nodes.append(_field(_KIND, _LEAF))
+        nodes.append(write_field(_KIND, _LEAF))
         return
     container, keys = data
     if container not in _KINDS:
@@ -39,11 +38,11 @@ def _add(treedef, nodes, strings):
     children = treedef.children()
     for child in children:
         _add(child, nodes, strings)
-    node = _field(_KIND, _KINDS[container])
+    node = write_field(_KIND, _KINDS[container])
     if children:
-        node = _field(_ARITY, len(children)) + node
+        node = write_field(_ARITY, len(children)) + node
     if container is dict and keys:
-        node += _field(_KEYS, _field(_INDICES, b"".join(_varint(_intern(key, strings)) for key in keys)))
+        node += write_field(_KEYS, write_field(_INDICES, pack(_intern(key, strings) for key in keys)))
     nodes.append(node)
 
 
@@ -53,33 +52,18 @@ def _intern(key, strings):
     return strings.setdefault(key, len(strings))
 
 
-def _field(number, value):
-    if isinstance(value, int):
-        return _varint(number << 3 | _VARINT) + _varint(value)
-    return _varint(number << 3 | _BYTES) + _varint(len(value)) + value
-
-
-def _varint(number):
-    """Seven bits a byte, the lowest first; all bytes but the last have the highest bit set."""
-    groups = bytearray()
-    while number > 127:
-        groups.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*groups, number])
-
-
 def deserialize(registry, data):
     """The structure that `serialize` wrote.
 
     Raises JaxRuntimeError for bytes that are no such message, ValueError for a kind of node that does not exist,
     RuntimeError for nodes that are not one tree.
     """
-    fields = list(_fields(data))
-    strings = [value.decode() for number, value in fields if number == _STRING]
+    message = _read(read_fields, data)
+    strings = [value.decode() for number, value in message if number == _STRING]
     stack = []
-    for number, value in fields:
+    for number, value in message:
         if number == _NODE:
-            stack.append(_read_node(registry, dict(_fields(value)), stack, strings))
+            stack.append(_read_node(registry, dict(_read(read_fields, value)), stack, strings))
     if len(stack) != 1:
         raise RuntimeError("PyTreeDef traversal did not yield a singleton.")
     return stack[0]
@@ -92,7 +76,8 @@ def _read_node(registry, node, stack, strings):
         raise ValueError("Malformed pytree proto (invalid node type)")
     if kind == _LEAF:
         return PyTreeDef.from_node_data_and_children(registry, None, [])
-    keys = [strings[k] for k in _varints(dict(_fields(node.get(_KEYS, b""))).get(_INDICES, b""))]
+    indices = dict(_read(read_fields, node.get(_KEYS, b""))).get(_INDICES, b"")
+    keys = [strings[k] for k in _read(unpack, indices)]
     if arity > len(stack) or (kind == _DICT and len(keys) != arity):
         raise ValueError("Malformed pytree proto (too few children or keys)")
     children = stack[len(stack) - arity :]
@@ -101,38 +86,8 @@ def _read_node(registry, node, stack, strings):
     return PyTreeDef.from_node_data_and_children(registry, (_CONTAINERS[kind], data), children)
 
 
-def _fields(data):
-    """[(number, value), ...] of an encoded message."""
-    at = 0
-    while at < len(data):
-        tag, at = _read_varint(data, at)
-        value, at = _read_varint(data, at)
-        if tag & 7 == _BYTES:
-            value, at = bytes(data[at : at + value]), at + value
-        elif tag & 7 != _VARINT:
-            raise _broken()
-        if at > len(data):
-            raise _broken()
-        yield tag >> 3, value
-
-
-def _varints(data):
-    at = 0
-    while at < len(data):
-        value, at = _read_varint(data, at)
-        yield value
-
-
-def _read_varint(data, at):
-    value = shift = 0
-    while True:
-        if at >= len(data):
-            raise _broken()
-        byte = data[at]
-        value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
-        if byte < 128:
-            return value, at
-
-
-def _broken():
-    return JaxRuntimeError("Could not deserialize PyTreeDefProto.")
+def _read(how, data):
+    try:
+        return list(how(data))
+    except ValueError as error:
+        raise JaxRuntimeError("Could not deserialize PyTreeDefProto.") from error

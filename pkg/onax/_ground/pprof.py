@@ -6,6 +6,8 @@ https://github.com/google/pprof/blob/main/proto/profile.proto
 import gzip
 from dataclasses import dataclass, field
 
+from onax._ground.protobuf_fields import pack, write_field
+
 
 @dataclass(slots=True, eq=False)
 class Sample:
@@ -24,39 +26,22 @@ def encode(kinds, samples):
         return strings.setdefault(value, len(strings))
 
     for kind, unit in kinds:
-        body.append(_message(1, _number(1, text(kind)) + _number(2, text(unit))))
+        body.append(write_field(1, write_field(1, text(kind)) + write_field(2, text(unit))))
     for sample in samples:
         places = []
         for name, file, line in sample.frames:
             function = functions.setdefault((name, file), len(functions) + 1)
             places.append(locations.setdefault((function, line), len(locations) + 1))
-        labels = [_message(3, _number(1, text(k)) + _number(2, text(v))) for k, v in sample.labels.items()]
-        body.append(_message(2, _packed(1, places) + _packed(2, sample.values) + b"".join(labels)))
+        labels = [write_field(3, write_field(1, text(k)) + write_field(2, text(v))) for k, v in sample.labels.items()]
+        body.append(
+            write_field(2, write_field(1, pack(places)) + write_field(2, pack(sample.values)) + b"".join(labels))
+        )
     for (function, line), number in locations.items():
-        body.append(_message(4, _number(1, number) + _message(4, _number(1, function) + _number(2, line))))
+        body.append(
+            write_field(4, write_field(1, number) + write_field(4, write_field(1, function) + write_field(2, line)))
+        )
     for (name, file), number in functions.items():
-        names = _number(2, text(name)) + _number(3, text(name)) + _number(4, text(file))
-        body.append(_message(5, _number(1, number) + names))
-    body += [_message(6, value.encode()) for value in strings]
+        names = write_field(2, text(name)) + write_field(3, text(name)) + write_field(4, text(file))
+        body.append(write_field(5, write_field(1, number) + names))
+    body += [write_field(6, value.encode()) for value in strings]
     return gzip.compress(b"".join(body), mtime=0)
-
-
-def _varint(value):
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def _number(tag, value):
-    return _varint(tag << 3) + _varint(value)
-
-
-def _message(tag, content):
-    return _varint(tag << 3 | 2) + _varint(len(content)) + content
-
-
-def _packed(tag, values):
-    return _message(tag, b"".join(map(_varint, values))) if values else b""

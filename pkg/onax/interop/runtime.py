@@ -73,12 +73,10 @@ def promote_dtypes_complex(*args):
 
 
 def safe_map(f, *args):
-    """The list of the results of a function on the elements of sequences, which must have equal lengths."""
+    """The list of the results of a function on the elements of sequences; ValueError for different lengths."""
     return [f(*elements) for elements in safe_zip(*args)]
 
 
 def safe_zip(*args):
-    """The list of tuples of the elements of sequences, which must have equal lengths."""
-    args = list(map(list, args))
-    assert len(set(map(len, args))) <= 1, f"length mismatch: {list(map(len, args))}"
-    return list(zip(*args))
+    """The list of tuples of the elements of sequences; ValueError for different lengths."""
+    return list(zip(*args, strict=True))

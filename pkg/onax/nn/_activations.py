@@ -17,6 +17,7 @@ from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes, source
 from onax._ground.typing import ArrayLike, Axis, DTypeLike
 from onax._native.array import Array
+from onax._prims.slicing import dim_value
 from onax.nn._normalization import logsumexp
 from onax.numpy._promotion import (
     canonical_axis,
@@ -617,7 +618,8 @@ def logmeanexp(x: ArrayLike, axis: Axis = None, where: ArrayLike | None = None, 
     """
     out = logsumexp(x, axis=axis, where=where, keepdims=keepdims)
     if where is None:
-        count = constant_like(out, jnp.size(x, axis))
+        size = jnp.size(x, axis)
+        count = constant_like(out, size) if dims.is_constant(size) else dim_value(size, out.dtype)
     else:
         count = jnp.sum(where, axis=axis, keepdims=keepdims, dtype=out.dtype)
     return lax.sub(*promote_args("subtract", out, lax.log(count)))

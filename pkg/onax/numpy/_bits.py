@@ -6,7 +6,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax.numpy._promotion import canonical_axis, ensure_arraylike, promote_args_numeric
@@ -54,10 +54,11 @@ def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Ar
     bits, axis = (ravel(bits), 0) if axis is None else (bits, _canonical_bit_axis(axis, a.ndim))
     order = (*(i for i in range(bits.ndim) if i != axis), axis)
     bits = lax.transpose(bits, order)
-    rest = -bits.shape[-1] % 8
-    if rest:
+    length = -(-bits.shape[-1] // 8)  # of the result
+    rest = 8 * length - bits.shape[-1]
+    if not dims.equal(rest, 0):
         bits = lax.pad(bits, np.uint8(0), [*((0, 0, 0),) * (bits.ndim - 1), (0, rest, 0)])
-    bits = reshape(bits, (*bits.shape[:-1], bits.shape[-1] // 8, 8))
+    bits = reshape(bits, (*bits.shape[:-1], length, 8))
     shifted = lax.shift_left(bits, lax.broadcast_to_rank(weights, bits.ndim))
     total = lax.reduce_sum(lax.convert_element_type(shifted, np.uint32), (bits.ndim - 1,))
     return lax.transpose(lax.convert_element_type(total, np.uint8), tuple(int(i) for i in np.argsort(order)))

@@ -15,6 +15,7 @@ from onax._core.trace import Tracer, concrete_or_error
 from onax._ground import dims, dtypes
 from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array
+from onax._transforms.vmap import vmap
 from onax.numpy._creation import asarray
 from onax.numpy._promotion import (
     canonical_axis,
@@ -22,18 +23,25 @@ from onax.numpy._promotion import (
     ensure_arraylike,
     promote_dtypes,
 )
-from onax.numpy._shaping import atleast_1d, atleast_2d, atleast_3d, moveaxis, ravel
+from onax.numpy._shaping import atleast_1d, atleast_2d, atleast_3d, ravel
 
 # --- joining ------------------------------------------------------------------------------------------------------
 
 
-def _as_sequence(name, arrays_in):
-    """A list of the arrays of a sequence, or of the slices of one array along its first axis."""
-    if isinstance(arrays_in, (np.ndarray, Array)):
-        return unstack(arrays_in) if arrays_in.ndim else [arrays_in]
-    if not isinstance(arrays_in, (list, tuple)):
-        arrays_in = [*arrays_in]
-    return list(arrays_in)
+def _concatenate_slices(x, axis, dtype):
+    """The slices of an array along its first axis, joined along another one."""
+    x = asarray(x, dtype=dtype)
+    if x.ndim == 0 or not dims.definitely_at_least(x.shape[0], 1):
+        raise ValueError("Need at least one array to concatenate.")
+    if axis is None:
+        return lax.reshape(x, (x.size,))
+    if x.ndim == 1:
+        raise ValueError("Zero-dimensional arrays cannot be concatenated.")
+    axis = canonical_axis(axis, x.ndim - 1)
+    first, *rest = x.shape
+    rest[axis] = first * rest[axis]
+    order = (*range(1, axis + 1), 0, *range(axis + 1, x.ndim))
+    return lax.reshape(x, tuple(rest), order if axis else None)
 
 
 def concatenate(arrays: ArrayLike | Sequence[ArrayLike], axis: int | None = 0, dtype: DTypeLike | None = None) -> Array:
@@ -56,8 +64,9 @@ def concatenate(arrays: ArrayLike | Sequence[ArrayLike], axis: int | None = 0, d
       Array([[0., 0.],
              [1., 1.]], dtype=float32)
     """
-    parts = _as_sequence("concatenate", arrays)
-    parts = check_arraylike("concatenate", *parts)
+    if isinstance(arrays, (np.ndarray, Array)):
+        return _concatenate_slices(arrays, axis, dtype)
+    parts = check_arraylike("concatenate", *arrays)
     if not parts:
         raise ValueError("Need at least one array to concatenate.")
     if axis is None:
@@ -124,14 +133,14 @@ def stack(
         raise NotImplementedError("The 'out' argument to jnp.stack is not supported.")
     if isinstance(arrays, (np.ndarray, Array)):
         if not arrays.ndim:
-            raise TypeError("stack takes a sequence of arrays, got an array of rank 0")
-        if not arrays.shape[0]:
+            raise TypeError("len() of unsized object")
+        if dims.equal(arrays.shape[0], 0):
             raise ValueError("Need at least one array to stack.")
-        return moveaxis(asarray(arrays, dtype=dtype), 0, canonical_axis(axis, arrays.ndim))
-    parts = _as_sequence("stack", arrays)
+        axis = canonical_axis(axis, arrays.ndim)
+        return concatenate(lax.expand_dims(arrays, (axis + 1,)), axis=axis, dtype=dtype)
+    parts = check_arraylike("stack", *arrays)
     if not parts:
         raise ValueError("Need at least one array to stack.")
-    parts = check_arraylike("stack", *parts)
     parts = _cast_parts("stack", parts, dtype)
     if any(x.ndim != parts[0].ndim for x in parts):
         shown = ", ".join(str(x.shape) for x in parts)
@@ -139,13 +148,13 @@ def stack(
     return lax.stack(parts, canonical_axis(axis, parts[0].ndim + 1))
 
 
-def _lift_and_concatenate(name, arrays_in, lift, axis, dtype):
-    """Concatenates lift(x) of each array; each is lifted on its own, as JAX stages it."""
-    if isinstance(arrays_in, (np.ndarray, Array)):
-        parts = [lift(x) for x in unstack(arrays_in)]
-    else:
-        parts = [lift(x) for x in _as_sequence(name, arrays_in)]
-    return concatenate(parts, axis=axis(parts), dtype=dtype)
+def _lift_and_concatenate(arrays, lift, axis, dtype):
+    """Concatenates lift(x) of each array along axis(the rank of the first one)."""
+    if isinstance(arrays, (np.ndarray, Array)):
+        slices = vmap(lift)(arrays)
+        return concatenate(slices, axis=axis(slices.ndim - 1), dtype=dtype)
+    parts = [lift(x) for x in [*arrays]]  # errors of what cannot be iterated are Python's of starred values
+    return concatenate(parts, axis=axis(parts[0].ndim if parts else 0), dtype=dtype)
 
 
 def vstack(tup: ArrayLike | Sequence[ArrayLike], dtype: DTypeLike | None = None) -> Array:
@@ -166,7 +175,7 @@ def vstack(tup: ArrayLike | Sequence[ArrayLike], dtype: DTypeLike | None = None)
       Array([[1, 2],
              [3, 4]], dtype=int32)
     """
-    return _lift_and_concatenate("vstack", tup, atleast_2d, lambda parts: 0, dtype)
+    return _lift_and_concatenate(tup, atleast_2d, lambda ndim: 0, dtype)
 
 
 def hstack(tup: ArrayLike | Sequence[ArrayLike], dtype: DTypeLike | None = None) -> Array:
@@ -186,9 +195,7 @@ def hstack(tup: ArrayLike | Sequence[ArrayLike], dtype: DTypeLike | None = None)
       >>> jnp.hstack([jnp.array([1, 2]), jnp.array([3, 4])])
       Array([1, 2, 3, 4], dtype=int32)
     """
-    return _lift_and_concatenate(
-        "hstack", tup, atleast_1d, lambda parts: 0 if parts and parts[0].ndim == 1 else 1, dtype
-    )
+    return _lift_and_concatenate(tup, atleast_1d, lambda ndim: 0 if ndim == 1 else 1, dtype)
 
 
 def dstack(tup: ArrayLike | Sequence[ArrayLike], dtype: DTypeLike | None = None) -> Array:
@@ -209,7 +216,7 @@ def dstack(tup: ArrayLike | Sequence[ArrayLike], dtype: DTypeLike | None = None)
       Array([[[1, 3],
               [2, 4]]], dtype=int32)
     """
-    return _lift_and_concatenate("dstack", tup, atleast_3d, lambda parts: 2, dtype)
+    return _lift_and_concatenate(tup, atleast_3d, lambda ndim: 2, dtype)
 
 
 def column_stack(tup: ArrayLike | Sequence[ArrayLike]) -> Array:
@@ -234,7 +241,7 @@ def column_stack(tup: ArrayLike | Sequence[ArrayLike]) -> Array:
         x = ensure_arraylike("column_stack", x)
         return atleast_2d(x).T if x.ndim < 2 else x
 
-    return _lift_and_concatenate("column_stack", tup, lift, lambda parts: 1, None)
+    return _lift_and_concatenate(tup, lift, lambda ndim: 1, None)
 
 
 @staged("append", static_argnames=("axis",))

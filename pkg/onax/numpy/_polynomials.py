@@ -421,7 +421,7 @@ def polyfit(
         raise TypeError("expected x and y to have same length")
     x, y = promote_dtypes_inexact(x, y)
     if rcond is None:
-        rcond = len(x) * float(dtypes.finfo(x.dtype).eps)
+        rcond = x.shape[0] * float(dtypes.finfo(x.dtype).eps)
     lhs, rhs = vander(x, order), y
     if w is not None:
         lhs, rhs = _apply_weights(lhs, rhs, y, w)
@@ -431,7 +431,7 @@ def polyfit(
     c = c / (scale[:, None] if c.ndim == 2 else scale)
     if full:
         return c, residuals, rank, s, lax.full((), rcond, s.dtype)
-    return (c, _covariance(lhs, scale, residuals, len(x), order, y.ndim, cov)) if cov else c
+    return (c, _covariance(lhs, scale, residuals, x.shape[0], order, y.ndim, cov)) if cov else c
 
 
 def _apply_weights(lhs, rhs, y, w):

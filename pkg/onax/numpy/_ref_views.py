@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onax._core.refs import AbstractRef, Ref
+from onax._core.refs import AbstractRef, Ref, RefItems
 from onax._core.trace import eval_trace, find_cur_trace, is_concrete, typeof
 from onax._ground import dtypes
 from onax._prims.refs import ARRAY, Bitcast, Reshape, Slice, Transpose, transform_aval
@@ -27,7 +27,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TransformedRef:
+class TransformedRef(RefItems):
     """A view of a mutable array reference, which reads and writes some of its elements in another shape or order.
 
     Args:
@@ -94,21 +94,6 @@ class TransformedRef:
     def swap(self, value, idx=()):
         """Writes the elements at an index; returns what was there."""
         return Ref.swap_item(self, idx, value)
-
-    def addupdate(self, x, idx=()):
-        """Adds x to the elements at an index, without one to all."""
-        Ref.add_item(self, idx, x)
-
-    def __getitem__(self, index):
-        return Ref.read_item(self, index)
-
-    def __setitem__(self, index, value):
-        Ref.write_item(self, index, value)
-
-    def __len__(self):
-        if not self.shape:
-            raise TypeError("len() of unsized object")
-        return self.shape[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

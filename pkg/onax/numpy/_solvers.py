@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from functools import partial
+from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +14,14 @@ from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import staged
 from onax._control.solves import custom_linear_solve
 from onax._core.api_functions import static_argnames
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax._ground.typing import ArrayLike
 from onax._native import context
 from onax._native.array import Array
 from onax._native.tree import tree_flatten
 from onax._prims.dot import Precision
 from onax._prims.linalg import geqrf
+from onax._prims.slicing import dim_value
 from onax._transforms.vmap import vmap
 from onax.lax import linalg as factors
 from onax.numpy import _products
@@ -411,13 +412,20 @@ def det(a: ArrayLike) -> Array:
 # ---- by singular values ----
 
 
+def _largest_size(shape, dtype, factor=1.0):
+    """The largest size of a shape, which may be symbolic, times a number: a scalar of a dtype."""
+    if dims.is_constant_shape(shape):
+        return dtype.type(factor * max(shape))
+    return lax.mul(dim_value(reduce(dims.max_dim, shape), dtype), dtype.type(factor))
+
+
 @partial(custom_jvp, nondiff_argnums=(1, 2))
 @staged("_pinv", ("hermitian",), compiled_from=1)
 def _pinv(a, rtol=None, hermitian=False):
     m, n = a.shape[-2:]
     if rtol is None:
         real = dtypes.real_dtype(a.dtype)
-        rtol = real.type(10.0 * max(m, n)) * np.asarray(dtypes.finfo(real).eps, real)[()]
+        rtol = _largest_size((m, n), real, 10.0) * np.asarray(dtypes.finfo(real).eps, real)[()]
     rtol = ensure_arraylike("pinv", rtol)
     u, s, vh = svd(a, full_matrices=False, hermitian=hermitian)
     s = where(s > (rtol[..., None] if rtol.ndim else rtol) * s[..., :1], s, np.inf)
@@ -538,7 +546,7 @@ def _matrix_rank(m, rtol, hermitian):
     s = svd(m, full_matrices=False, compute_uv=False, hermitian=hermitian)
     if rtol is None:
         largest = s.max(axis=-1)
-        rtol = largest * s.dtype.type(max(m.shape[-2:])) * np.asarray(dtypes.finfo(s.dtype).eps, s.dtype)[()]
+        rtol = largest * _largest_size(m.shape[-2:], s.dtype) * np.asarray(dtypes.finfo(s.dtype).eps, s.dtype)[()]
     else:
         rtol = ensure_arraylike("matrix_rank", rtol)
     return (s > rtol[..., None]).sum(-1)
@@ -588,7 +596,7 @@ def _lstsq(a, b, rcond, numpy_resid):
         rank, x = lax.full((), 0, dtypes.scalar_dtype(int)), lax.full((n, *b.shape[1:]), 0, a.dtype)
     else:
         real = dtypes.real_dtype(a.dtype)
-        cutoff = np.asarray(dtypes.finfo(real).eps, real)[()] * real.type(max(n, m))
+        cutoff = np.asarray(dtypes.finfo(real).eps, real)[()] * _largest_size((m, n), real)
         cutoff = cutoff if rcond is None else where(rcond < 0, cutoff, rcond.astype(real))
         u, s, vh = svd(a, full_matrices=False)
         nonzero = lax.gt(s, lax.full_like(s, 0)) & (s >= cutoff * s[0])

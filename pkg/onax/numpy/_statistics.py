@@ -6,9 +6,10 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import FEW, staged
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array
+from onax._prims.slicing import dim_value
 from onax.numpy._arithmetic import clip
 from onax.numpy._creation import full, zeros
 from onax.numpy._differences import index_last_axis
@@ -23,7 +24,7 @@ from onax.numpy._promotion import (
     to_dtype,
 )
 from onax.numpy._reductions import average, mean
-from onax.numpy._shaping import atleast_2d, swapaxes
+from onax.numpy._shaping import atleast_2d, squeeze, swapaxes
 from onax.numpy._ufuncs import absolute, constant_like
 
 
@@ -95,7 +96,8 @@ def cov(
     weights = _cov_weights(x, fweights, aweights)
     if weights is None:
         average_of_rows, total = mean(x, axis=1), None
-        factor = x.dtype.type(x.shape[1] - ddof)
+        count = x.shape[1] - ddof
+        factor = x.dtype.type(count) if dims.is_constant(count) else dim_value(count, x.dtype)
         weighted = x
     else:
         average_of_rows, total = average(x, axis=1, weights=weights, returned=True)
@@ -106,7 +108,7 @@ def cov(
     right = lax.transpose(weighted, (1, 0))
     right = lax.conj(right) if dtypes.is_complex(right.dtype) else right
     out = lax.div(dot(centered, right), to_dtype(factor, x.dtype))
-    return lax.squeeze(out, tuple(i for i, n in enumerate(out.shape) if n == 1))
+    return squeeze(out)
 
 
 def _cov_weights(x, fweights, aweights):

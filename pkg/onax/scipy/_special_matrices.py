@@ -10,7 +10,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._core.api_functions import static_argnames
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax._ground.typing import ArrayLike, DTypeLike
 from onax._native.array import Array
 from onax.numpy._promotion import check_arraylike, ensure_arraylikes, promote_dtypes, promote_dtypes_inexact
@@ -27,8 +27,9 @@ def _vectorize(name, function, *args):
     return jnp.vectorize(function, signature=f"{signature}->{result}")(*args)
 
 
-def _take(vector, indices):
-    return vector[jnp.asarray(indices)]
+def _take_sums(vector, rows, columns):
+    """The matrix with the element row + column of a vector; rows and columns are vectors of integers."""
+    return vector.at[rows[:, None] + columns[None, :]].get(mode="promise_in_bounds")
 
 
 def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> Array:
@@ -55,9 +56,8 @@ def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> Array:
     c, r = (jnp.atleast_1d(x) for x in promote_dtypes(c, r))
 
     def one(c, r):
-        rows, columns = c.shape[0], r.shape[0]
         both = jnp.concatenate([jnp.flip(c), r[1:]])
-        return _take(both, np.arange(rows - 1, -1, -1)[:, None] + np.arange(columns)[None, :])
+        return _take_sums(both, jnp.flip(jnp.arange(c.shape[0])), jnp.arange(r.shape[0]))
 
     return _vectorize("toeplitz", one, *map(_drop_weak_type, (c, r)))
 
@@ -90,7 +90,7 @@ def hankel(c: ArrayLike, r: ArrayLike | None = None) -> Array:
 
     def one(c, r):
         both = jnp.concatenate([c, r[1:]])
-        return _take(both, np.arange(c.shape[0])[:, None] + np.arange(r.shape[0])[None, :])
+        return _take_sums(both, jnp.arange(c.shape[0]), jnp.arange(r.shape[0]))
 
     return _vectorize("hankel", one, *map(_drop_weak_type, (c, r)))
 
@@ -117,8 +117,8 @@ def circulant(c: ArrayLike) -> Array:
     """
 
     def one(c):
-        n = c.shape[0]
-        return _take(c, (np.arange(n)[:, None] - np.arange(n)[None, :]) % n)
+        rows = jnp.arange(c.shape[0])
+        return _take_sums(jnp.concatenate([c[1:], c]), rows, jnp.flip(rows))
 
     return _vectorize("circulant", one, jnp.atleast_1d(*ensure_arraylikes("circulant", c)))
 
@@ -277,7 +277,8 @@ def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"Unrecognized mode {mode!r}")
     m = a.shape[-1]
-    size = {"full": m + n - 1, "same": max(m, n), "valid": max(m, n) - min(m, n) + 1}[mode]
+    most, least = dims.max_dim(m, n), dims.min_dim(m, n)
+    size = {"full": m + n - 1, "same": most, "valid": most - least + 1}[mode]
     start = (m + n - 1 - size) // 2
 
     def one(a):
