@@ -124,8 +124,9 @@ def test_an_operation_with_only_an_impl_runs_it_in_the_graph():
 def test_compiler_options():
     lowered = f.lower(np.float32(1), Y)
     assert float(lowered.compile({"optimization": 0})(np.float32(2), Y)["x"]) == 2
-    with pytest.raises(JaxRuntimeError, match="INVALID_ARGUMENT: No such compile option: 'xla_flag'"):
-        lowered.compile({"xla_flag": 1})
+    with pytest.raises(JaxRuntimeError, match="INVALID_ARGUMENT: No such compile option: 'flag'"):
+        lowered.compile({"flag": 1})
+    assert float(lowered.compile({"xla_embed_ir_in_executable": True})(np.float32(2), Y)["x"]) == 2
 
 
 def test_places_of_a_compiled_function():

@@ -57,6 +57,7 @@ BY_NAME = {
     "user, holds": (positive, user, (np.float32(1),), None),
     "user checks off": (lambda x: jnp.log(x), user, (np.float32(-1),), None),
     "nan": (jnp.log, nan, (np.float32(-1),), NAN.format("log")),
+    "singular": (jnp.linalg.inv, nan, (np.zeros((2, 2), np.float32),), NAN.format("custom_linear_solve")),
     "nan in a sum": (jnp.sum, nan, (np.array([np.inf, -np.inf], np.float32),), NAN.format("reduce_sum")),
     "nan handed on": (lambda x: x.reshape(3, 1), nan, (X * np.nan,), None),
     "div": (lambda x: x / 0, div, (X,), "division by zero"),

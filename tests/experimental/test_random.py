@@ -24,6 +24,8 @@ def test_generators_are_mapped():
     np.testing.assert_allclose(drawn, [0.35525954, 0.21937883, 0.5336956], rtol=1e-6)
     with pytest.raises(ValueError, match="cannot operate on split"):
         split.uniform()
+    with pytest.raises(ValueError, match=r"tree path result\._counter, but mutable array references cannot"):
+        jax.jit(lambda: split)()
 
 
 def test_shapes_and_types():

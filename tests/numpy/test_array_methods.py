@@ -24,6 +24,8 @@ METHODS = (
     ("max", X, (), {"axis": 0, "initial": 1}), ("mean", X, (), {"axis": 1}), ("min", X, (1,), {}),
     ("prod", X + 3, (), {}), ("ptp", X, (), {"axis": 1}), ("ravel", X, (), {}), ("repeat", X, (2,), {"axis": 1}),
     ("reshape", X, (3, 2), {}), ("reshape", X, ((3, -1),), {}), ("reshape", X, (-1,), {"order": "F"}),
+    ("reshape", X, (np.array([3, 2]),), {}), ("reshape", X, (np.int32(6),), {}),
+    ("transpose", X, (np.array([1, 0]),), {}),
     ("round", X / 3, (1,), {}), ("squeeze", X[None], (0,), {}), ("std", X, (), {"axis": 0, "ddof": 1}),
     ("sum", X, (), {"axis": (0, 1)}), ("swapaxes", X, (0, 1), {}), ("take", X, ([1, 0],), {"axis": 1}),
     ("trace", X, (), {"offset": 1}), ("transpose", X, (), {}), ("transpose", X, (1, 0), {}),
@@ -98,7 +100,7 @@ def test_view(source, target):
 def test_view_refuses():
     with pytest.raises(ValueError, match="its size must be a divisor of the total size in bytes of the last axis"):
         jnp.zeros((2, 3), "int8").view("int16")
-    with pytest.raises(NotImplementedError, match="'type' argument"):
+    with pytest.raises(NotImplementedError, match="`type` argument"):
         jnp.zeros(3).view(np.float32, type=np.ndarray)
     assert jnp.asarray(X).view().shape == (2, 3)
 

@@ -37,6 +37,9 @@ def test_as_in_numpy(function, args, options):
 
 REFUSED = [
     (lambda: jnp.arange(0, 1, 0), ZeroDivisionError, "zero"),
+    (lambda: jnp.eye([2]), TypeError, r"integer type, got \(\[2\],\). argument of 'N' jnp.eye\(\)."),
+    (lambda: jnp.eye(2, 2.0), TypeError, r"integer type, got \(2.0,\). argument 'M' of jnp.eye\(\)."),
+    (lambda: jnp.eye(2, k=jnp.array([1])), ValueError, r"k must be a scalar integer; got \[1\]"),
     (lambda: jnp.linspace(0, 1, -1), ValueError, "non-negative"),
     (lambda: jnp.meshgrid(X), ValueError, "1"),
 ]

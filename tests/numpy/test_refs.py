@@ -1,6 +1,7 @@
 """Mutable array references: reading and writing eagerly and under every transformation, as JAX does."""
 
 import gc
+import re
 import weakref
 
 import numpy as np
@@ -82,6 +83,13 @@ def test_a_reference_says_what_it_is():
     [
         (0, 5, ValueError, "Invalid shape for `swap`"),
         (
+            ...,
+            5,
+            ValueError,
+            "Ref shape: (2, 3, 4). Expected shape: (2, 3, 4). Value shape: (). Transforms: ().",
+        ),
+        (slice(2, None), 0.0, ValueError, "Out of bound slice: start=2, dim=2."),
+        (
             0,
             jnp.ones((3, 4), jnp.int32),
             ValueError,
@@ -96,9 +104,24 @@ def test_a_reference_says_what_it_is():
 )
 def test_wrong_indices_and_values_are_refused(index, value, error, text):
     ref = onax.new_ref(jnp.asarray(VALUES))
-    with pytest.raises(error, match=text.replace("[", r"\[").replace("(", r"\(")):
+    with pytest.raises(error, match=re.escape(text)):
         ref[index] = value
     np.testing.assert_array_equal(ref[...], VALUES)
+
+
+def test_positions_out_of_bounds_are_clamped_where_programs_are_staged():
+    ref = onax.new_ref(jnp.arange(3.0))
+    assert onax.jit(lambda r: r[5])(ref) == 2 and onax.jit(lambda r: r[-5])(ref) == 0 and ref[-5] == 0
+
+    @onax.jit
+    def write(r):
+        r[7] = 5.0
+        onax.ref.addupdate(r, -7, 1.0)
+
+    write(ref)
+    assert ref[...].tolist() == [1, 1, 5]
+    total, _ = onax.lax.scan(lambda c, _: (c + ref[9], None), 0.0, None, length=2)
+    assert total == 10
 
 
 def test_the_printed_program_is_jaxs():

@@ -68,6 +68,9 @@ def test_slopes():
 
 REFUSED = [
     (lambda: jnp.reshape(X, (4, 2)), TypeError, "reshape"),
+    (lambda: jnp.ones(2).reshape(3), TypeError, r"of shape \(2,\) \(size 2\) into shape 3 \(size 3\)"),
+    (lambda: jnp.reshape(X, [3, 3]), TypeError, r"into shape \[3, 3\] \(size 9\)"),
+    (lambda: jnp.ones(2).reshape(1.5), TypeError, r"of integer type, got \[1.5\]"),
     (lambda: jnp.reshape(X, (-1, -1)), TypeError, "one unknown"),
     (lambda: jnp.reshape(X, (6,), order="K"), (ValueError, NotImplementedError), "order|K"),
     (lambda: jnp.squeeze(X, 0), ValueError, "size"),

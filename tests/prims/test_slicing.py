@@ -96,6 +96,7 @@ WRONG = (
     ),
     (lambda: lax.slice(X, (3, 0), (2, 5)), TypeError, "limit_indices must be greater than or equal to start_indices"),
     (lambda: lax.slice(X, (1, 0), (3, 5), (1,)), TypeError, "strides must have length equal to the number"),
+    (lambda: lax.slice(X, (0, 0), (3, 5), (-2, 1)), TypeError, "strides must have every element be nonnegative, got"),
     (lambda: lax.slice(X, (1.0, 0), (2, 5)), TypeError, "every element be an integer type"),
     (lambda: lax.dynamic_slice(X, (1,), (3, 3)), ValueError, "Length of slice indices must match number of operand"),
     (

@@ -180,5 +180,6 @@ def test_what_is_handed_out_is_read_only():
         with pytest.raises(ValueError):
             view.setflags(write=True)
     assert memoryview(x).readonly
-    with pytest.raises(BufferError):
-        memoryview(jnp.ones(2, jnp.bfloat16))
+    for dtype, kind in ((jnp.bfloat16, "BF16"), (jnp.int4, "S4"), (jnp.float8_e4m3fn, "F8E4M3FN")):
+        with pytest.raises(BufferError, match=f"INVALID_ARGUMENT: Buffers of type {kind} are not supported"):
+            memoryview(jnp.ones(2, dtype))

@@ -28,6 +28,12 @@ def test_a_shape_is_an_arrangement_of_the_same_bits(partitionable):
         assert random.bits(KEY).shape == () and random.bits(KEY, (0,)).shape == (0,)
 
 
+def test_integers_of_less_than_8_bits_are_drawn_as_bytes():
+    for dtype in ("uint4", "uint2"):
+        drawn = random.bits(KEY, (3,), dtype)
+        assert drawn.dtype == np.uint8 and drawn.tolist() == random.bits(KEY, (3,), np.uint8).tolist()
+
+
 def test_refusals():
     for dtype in (int, np.int32, np.float32, bool):
         with pytest.raises(ValueError, match="unsigned int dtype"):

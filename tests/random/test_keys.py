@@ -46,7 +46,7 @@ def test_a_seed_offset_is_added():
 PROGRAMS = {
     "random_seed[impl=fry] 3:i32[]": lambda: random.key(3),
     "random_split[shape=(2,)] a": lambda: random.split(KEY),
-    "random_split[shape=(2, 3)] a": lambda: random.split(KEY, (2, 3)),
+    "random_split[shape=(2, 3)] a": lambda: random.split(KEY, [2, 3]),
     "random_fold_in a 3:u32[]": lambda: random.fold_in(KEY, 3),
     "random_clone a": lambda: random.clone(KEY),
     "random_unwrap a": lambda: random.key_data(KEY),

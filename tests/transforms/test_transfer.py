@@ -75,6 +75,7 @@ def test_copies_to_the_host_are_started():
 @pytest.mark.parametrize("call, error, text", [
     (lambda: jax.device_put(2**40), OverflowError, f"Python int {2**40} too large to convert to int32"),
     (lambda: jax.device_put("a"), TypeError, "Argument 'a' of type <class 'str'> is not a valid JAX type"),
+    (lambda: jax.device_put(np.array(["a"])), TypeError, "Dtype <U1 is not a valid JAX array type."),
     (lambda: jax.device_put(object()), TypeError, "it does not have a dtype attribute"),
     (lambda: jax.device_put(X, donate=True, may_alias=True), ValueError, "cannot be True at the same time"),
     (lambda: jax.device_put(X, "cpu"), ValueError, "Received invalid value: cpu"),

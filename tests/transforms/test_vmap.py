@@ -121,6 +121,11 @@ ERRORS = {
     ),
     "out tree": (lambda: jax.vmap(lambda x: x, out_axes=(0, 1))(V), ValueError, "must be a tree prefix"),
     "no arguments": (lambda: jax.vmap(lambda: 1)(), ValueError, "got empty *args=() and **kwargs={}"),
+    "object": (
+        lambda: jax.vmap(lambda x: x)({1}),
+        TypeError,
+        "Argument '{1}' of type '<class 'set'>' is not a valid JAX type",
+    ),
     "string out": (lambda: jax.vmap(lambda x: "a")(V), TypeError, "is not a valid JAX type"),
     "out axis": (lambda: jax.vmap(lambda x: x, out_axes=5)(V), ValueError, "axis 5 is out of bounds"),
 }

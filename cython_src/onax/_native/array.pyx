@@ -768,8 +768,8 @@ cdef class ArrayImpl(Array):
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
         if is_extended(self._dtype) or self._dtype.kind == "V":
-            way = "onax.random.key_data(arr)" if is_extended(self._dtype) else "np.asarray(arr)"
-            raise BufferError(f"{self._dtype} has no form in the buffer protocol; use {way}")
+            kind = self._dtype.name.replace("uint", "u").replace("int", "s").replace("float", "f").replace("_", "").upper()
+            raise BufferError(f"INVALID_ARGUMENT: Buffers of type {kind} are not supported by the Python buffer protocol.")
         view = buffer_of(self).view()
         onax_clear_owner(buffer)  # Cython put a counted None there, which the next line may overwrite
         PyObject_GetBuffer(view, buffer, flags)

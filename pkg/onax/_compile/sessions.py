@@ -47,9 +47,10 @@ def session_options(compiler_options=None):
     own session entries), "provider" ("cpu" or "cuda"), "provider_options" (a dictionary of that provider's own options,
     such as device_id) and "io_binding" (bool: whether values stay on the device between calls; they do if the device is
     that of the arguments, but not if "provider" names it) and "cuda_graph" (bool: whether a program on a CUDA device is
-    recorded once and replayed; off by default).  Others raise JaxRuntimeError.
+    recorded once and replayed; off by default).  Options of XLA (xla_...) say nothing to the runtime.  Others raise
+    JaxRuntimeError.
     """
-    given = dict(compiler_options or {})
+    given = {k: v for k, v in (compiler_options or {}).items() if not k.startswith("xla_")}
     unknown = set(given) - _OPTIONS
     if unknown:
         raise JaxRuntimeError(f"INVALID_ARGUMENT: No such compile option: {', '.join(sorted(map(repr, unknown)))}")

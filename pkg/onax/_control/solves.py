@@ -13,6 +13,7 @@ from onax._control.bodies import arrays_and_avals, stage_body
 from onax._control.custom_jvp import custom_jvp
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
+from onax._core.facts import MAKES_NAN
 from onax._core.programs import functions, programs
 from onax._core.rewrite import map_equations
 from onax._core.trace import typeof
@@ -241,6 +242,7 @@ custom_linear_solve_p = Primitive(
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,
+    facts=frozenset({MAKES_NAN}),
     weak=NEVER,
 )
 programs.set(custom_linear_solve_p, functions)

@@ -348,8 +348,9 @@ def _hide_frames(traceback):
 
 def _unfiltered(error, traceback):
     """The exception that carries the whole traceback."""
+    text = str(error)
     whole = UnfilteredStackTrace(
-        f"{type(error).__name__}: {error}\n\nThe stack trace below excludes JAX-internal frames.\n"
+        f"{type(error).__name__}{': ' if text else ''}{text}\n\nThe stack trace below excludes JAX-internal frames.\n"
         f"The preceding is the original exception that occurred, unmodified.\n\n{'-' * 20}"
     )
     whole.__cause__, whole.__context__, whole.__suppress_context__ = (

@@ -158,11 +158,11 @@ def _get_abstract(ref, *operands, index, view=()):
     return _item_aval(ref, index, view, operands), REF_EFFECTS
 
 
-def _check_value(name, ref, value, expected):
+def _check_value(name, ref, value, expected, whole):
     if value.shape != expected.shape:
         raise ValueError(
             f"Invalid shape for `{name}`. Ref shape: {ref.shape}. Expected shape: {expected.shape}. "
-            f"Value shape: {value.shape}."
+            f"Value shape: {value.shape}." + (" Transforms: ()." if whole else "")
         )
     if value.dtype != expected.dtype:
         raise ValueError(
@@ -172,12 +172,12 @@ def _check_value(name, ref, value, expected):
 
 def _swap_abstract(ref, value, *operands, index, view=()):
     old = _item_aval(ref, index, view, operands)
-    _check_value("swap", ref, value, old)
+    _check_value("swap", ref, value, old, not (view or index))
     return old, REF_EFFECTS
 
 
 def _addupdate_abstract(ref, value, *operands, index, view=()):
-    _check_value("addupdate", ref, value, _item_aval(ref, index, view, operands))
+    _check_value("addupdate", ref, value, _item_aval(ref, index, view, operands), not (view or index))
     return [], REF_EFFECTS
 
 

@@ -147,6 +147,8 @@ def slice(
         "limit_indices": _integers("limit_indices", limit_indices),
         "strides": None if strides is None else _integers("strides", strides),
     }
+    if params["strides"] is not None and any(map(_is_negative, params["strides"])):
+        raise TypeError(f"slice strides must have every element be nonnegative, got {params['strides']}.")
     if params["strides"] is None and is_concrete(operand) and any(_is_negative(i) for i in params["start_indices"]):
         params |= _move_into_bounds(shape_of(operand), params["start_indices"], params["limit_indices"])
     return slice_p.bind(operand, **params)

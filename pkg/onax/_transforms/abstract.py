@@ -206,8 +206,8 @@ def _checked_aval(x):
         dtypes.canonicalize_dtype(dtypes.dtype(x))
     elif hasattr(type(x), "__jax_array__") and not (isinstance(x, Array) or type(x) in dtypes.python_scalar_dtypes):
         raise ValueError(
-            "Triggering __jax_array__() during abstractification is no longer supported. Convert the object with "
-            "jax.numpy.array() first, or register its class as a pytree."
+            "Triggering __jax_array__() during abstractification is no longer supported. To avoid this error, either "
+            "explicitly convert your object using jax.numpy.array(), or register your object as a pytree."
         )
     return abstractify(x)
 

@@ -218,9 +218,12 @@ class LazyDebugInfo(DebugInfo):
         return _result_paths(self.out_tree)
 
 
+_LEAF = object()  # no number, which classes of results may refuse
+
+
 def _result_paths(out_tree):
     """A path for every leaf of a result of this structure."""
-    return tuple(_leaf_names("result", tree_unflatten(out_tree, [0] * out_tree.num_leaves)))
+    return tuple(_leaf_names("result", tree_unflatten(out_tree, [_LEAF] * out_tree.num_leaves)))
 
 
 def record_results(info, out_tree):

@@ -9,11 +9,14 @@ Differences from JAX's checker: slices and stacks share marks with the arrays th
 is detected through each of these arrays; keys at an index that is unknown while tracing count as new.
 """
 
+import sys
 import weakref
 from _thread import _local
+from typing import NamedTuple
 
 import numpy as np
 
+from onax._core.api_functions import compiled_code
 from onax._core.facts import DATA_MOVEMENT
 from onax._core.jaxpr import Literal, Var, jaxprs_in_params, new_jaxpr_eqn
 from onax._core.programs import CALL, CUSTOM_RULE, REGION, held_programs
@@ -30,6 +33,7 @@ from onax._prims.random import random_clone_p, random_fold_in_p, random_seed_p, 
 
 _CALLS = (CALL, CUSTOM_RULE, REGION)  # kinds of programs whose arguments and results are those of the equation
 
+JITTED = "jit-compiled function"
 MAKES_KEYS = "makes keys"  # a rule: the results are new keys, and the operands are not consumed
 READS_KEYS = "reads keys"  # a rule: the operands are not consumed
 
@@ -43,8 +47,31 @@ key_lineage.rule(random_fold_in_p, random_seed_p, random_wrap_p, random_clone_p)
 key_lineage.rule(random_unwrap_p, eq_p, ne_p)(READS_KEYS)
 
 
+class _Use(NamedTuple):
+    """Where a key was consumed: by which operation, where in the source, and within which levels of a program."""
+
+    name: str
+    location: object
+    levels: tuple = ()
+
+
+class _Level(NamedTuple):
+    """A program within a program, while it is analyzed: the operation that holds it, and the marks of its operands.
+
+    Loops are analyzed turn by turn, and a turn has parts: `loop` is the same object for all turns of a loop.
+    """
+
+    name: str
+    operands: list
+    label: str
+    loop: object = None
+    turn: int = 0
+    part: str = "body"
+    arguments: list = []  # of the part; of a scan those that are the same in all turns
+
+
 class _Mark:
-    """A key; `use` is (name of the operation that consumed it, location), or None."""
+    """A key; `use` is the `_Use` that consumed it, or None."""
 
     __slots__ = ("use",)
 
@@ -144,11 +171,11 @@ def _marks_in(owner):
 class _Uses:
     """The keys that a program consumes, in addition to marks consumed before; `commit` writes them into the marks."""
 
-    __slots__ = ("inside", "location", "recorded")
+    __slots__ = ("levels", "location", "recorded")
 
     def __init__(self, location=None):
         self.recorded = {}
-        self.inside = []  # names of the programs being analyzed, outermost first
+        self.levels = []  # the programs being analyzed, outermost first
         self.location = location  # of the outer call: library functions have no lines
 
     def of(self, mark):
@@ -160,25 +187,69 @@ class _Uses:
         for mark in set(marks.flat):
             before = self.of(mark)
             if before is not None:
-                raise errors.KeyReuseError(self._text(name, index, before))
-            self.recorded[mark] = (name, self.location)
+                raise errors.KeyReuseError(self._text(mark, name, index, before))
+            self.recorded[mark] = _Use(name, self.location, tuple(self.levels))
 
-    def _text(self, name, index, before):
-        lines = [f"Previously-consumed key passed to {name} at index {index}"]
-        if self.inside:
-            lines[0] += f" in {self.inside[-1]}"
-        lines.append(f"  used first by {before[0]} at {source.summarize(before[1])}")
-        lines.append(f"  used again by {name} at {source.summarize(self.location)}")
-        loops = [i for i in self.inside if i in ("scan", "while")]
-        if loops and before == (name, self.location):
-            lines.append(f"The body of {loops[-1]} is repeatedly executed with the same key: this leads to key reuse.")
-        lines.append("Make a new key for each use: `key, subkey = random.split(key)`.")
-        return "\n".join(lines)
+    def _text(self, mark, name, index, before):
+        where = f" in {self.levels[-1].label}" if self.levels else ""
+        return "\n".join(
+            [
+                self._first_line(mark, name, index, before)
+                if mark in self.recorded
+                else self._call_line(mark, name, index),
+                f"  used first by {before.name} at {source.summarize(before.location)}",
+                f"  used again by {name}{where} at {source.summarize(self.location)}",
+                "Make a new key for each use: `key, subkey = random.split(key)`.",
+            ]
+        )
+
+    def _call_line(self, mark, name, index):
+        """The line for a key that was consumed before the call that is analyzed."""
+        if self.levels:
+            name, index = self.levels[0].name, _position(mark, self.levels[0].operands)
+            name = JITTED if name == "jit" else name
+        elif _in_compiled_code():
+            name, index = JITTED, 0
+        return f"Previously-consumed key passed to {name} at index {index}"
+
+    def _first_line(self, mark, name, index, before):
+        """The line for two uses in one program: the operations at the innermost level that holds both."""
+        common = 0
+        while common < min(len(self.levels), len(before.levels)) and self.levels[common] is before.levels[common]:
+            common += 1
+        if common == len(self.levels):
+            return f"In {name}, argument {index} is already consumed."
+        level = self.levels[common]
+        if level.loop is None or common == len(before.levels) or before.levels[common].loop is not level.loop:
+            return f"In {level.name}, argument {_position(mark, level.operands)} is already consumed."
+        if level.turn == before.levels[common].turn:
+            return "while_loop cond and body functions both use the same key: "
+        if level.name == "while":
+            signature = f"{level.part}_signature=KeyReuseSignature(Sink({_position(mark, level.arguments)}),)"
+            return f"while_loop {level.part} function leads to key reuse when repeatedly executed:   {signature}"
+        held = any(marks is not None and mark in marks.flat for marks in level.arguments)
+        reason = "key constants are repeatedly consumed" if held else "consumed inputs don't match sourced outputs"
+        return f"scan body function leads to key reuse when repeatedly executed, because {reason}:"
 
     def commit(self):
         """Writes the recorded uses into the marks."""
         for mark, use in self.recorded.items():
-            mark.use = use
+            mark.use = use._replace(levels=())
+
+
+def _in_compiled_code():
+    """Whether a function that JAX compiles is among the callers."""
+    frame = sys._getframe()
+    while frame is not None and source.is_internal(frame.f_code.co_filename):
+        if frame.f_code in compiled_code:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _position(mark, operands):
+    """The index of the operand that has a mark; 0 for a mark of a constant."""
+    return next((i for i, marks in enumerate(operands) if marks is not None and mark in marks.flat), 0)
 
 
 def _has_keys(jaxpr):
@@ -223,9 +294,9 @@ def _apply(uses, eqn, operands, inputs):
         return rule(uses, params, operands, inputs, avals)
     callee = next((held.program for held in held_programs(eqn) if held.kind in _CALLS), None)
     if callee is not None:
-        uses.inside.append(f"{name}({params['name']})" if "name" in params else name)
+        uses.levels.append(_Level(name, operands, f"{name}({params['name']})" if "name" in params else name))
         outs = _analyze(uses, callee, callee.consts, operands, inputs)
-        uses.inside.pop()
+        uses.levels.pop()
         return outs
     if rule is not MAKES_KEYS and DATA_MOVEMENT in primitive.facts:
         moved = _move(uses, primitive, params, operands, inputs, avals)
@@ -278,8 +349,8 @@ def _check_distinct(name, pool, location):
         new_marks = set(marks)
         if seen & new_marks:
             raise errors.KeyReuseError(
-                f"Previously-consumed key passed to {name} at index {index}: the same key is among the operands twice"
-                f"\n  at {source.summarize(location)}\nMake a new key for each use: `random.split(key)`."
+                f"In {name}, argument {index} is already consumed.\nThe same key is among the operands twice, at"
+                f" {source.summarize(location)}\nMake a new key for each use: `random.split(key)`."
             )
         seen |= new_marks
 
@@ -306,14 +377,15 @@ def analyze_scan(uses, params, operands, inputs, avals):
     stacked = operands[n_consts + n_carry :]
     unknown = [None] * (n_carry + len(stacked))
     steps = min(length, 2 + sum(m is not None for m in carry)) if isinstance(length, int) else 2
-    uses.inside.append("scan")
+    loop = object()
     for step in range(steps):
+        uses.levels.append(_Level("scan", operands, "scan", loop, step, arguments=consts))
         slices = [None if m is None else m[step] if m.ndim > 1 else m[step : step + 1].reshape(()) for m in stacked]
         outs = _analyze(uses, jaxpr, jaxpr.consts, [*consts, *carry, *slices], [*inputs[:n_consts], *unknown])
         carry = outs[:n_carry]
+        uses.levels.pop()
     if steps and steps != length:  # later rows of stacked keys are consumed as the first is
         _consume_rest(uses, stacked, steps)
-    uses.inside.pop()
     return [*carry, *(_new_marks(a.shape) if _has_marks(a) else None for a in avals[n_carry:])]
 
 
@@ -330,23 +402,27 @@ def analyze_while(uses, params, operands, inputs, avals):
     n, m = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
     carry = operands[m:]
     unknown = [None] * len(carry)
-    uses.inside.append("while")
-    for _ in range(2 + sum(marks is not None for marks in carry)):
-        _analyze(uses, test, test.consts, [*operands[:n], *carry], [*inputs[:n], *unknown])
-        carry = _analyze(uses, body, body.consts, [*operands[n:m], *carry], [*inputs[n:m], *unknown])
-    uses.inside.pop()
+    loop = object()
+    for turn in range(2 + sum(marks is not None for marks in carry)):
+        arguments = [*operands[:n], *carry]
+        uses.levels.append(_Level("while", operands, "while", loop, turn, "cond", arguments))
+        _analyze(uses, test, test.consts, arguments, [*inputs[:n], *unknown])
+        arguments = [*operands[n:m], *carry]
+        uses.levels[-1] = _Level("while", operands, "while", loop, turn, "body", arguments)
+        carry = _analyze(uses, body, body.consts, arguments, [*inputs[n:m], *unknown])
+        uses.levels.pop()
     return carry
 
 
 def analyze_cond(uses, params, operands, inputs, avals):
     before, after, results = dict(uses.recorded), {}, []
-    uses.inside.append("cond")
+    uses.levels.append(_Level("cond", operands, "cond"))
     for branch in params["branches"]:
         uses.recorded = dict(before)
         results.append(_analyze(uses, branch, branch.consts, operands[1:], inputs[1:]))
         after.update(uses.recorded)
     uses.recorded = after
-    uses.inside.pop()
+    uses.levels.pop()
     return [_join_branches(uses, marks, aval) for marks, aval in zip(zip(*results), avals)]
 
 
@@ -368,7 +444,10 @@ def _join_branches(uses, alternatives, aval):
 def analyze_remat(uses, params, operands, inputs, avals):
     if params["differentiated"]:  # the recomputed forward pass uses the same keys again
         return [_new_marks(a.shape) if _has_marks(a) else None for a in avals]
-    return _analyze(uses, params["jaxpr"], params["jaxpr"].consts, operands, inputs)
+    uses.levels.append(_Level("checkpoint", operands, "checkpoint"))
+    outs = _analyze(uses, params["jaxpr"], params["jaxpr"].consts, operands, inputs)
+    uses.levels.pop()
+    return outs
 
 
 # ---- where programs and operations are checked
@@ -387,8 +466,9 @@ def check_call(name, jaxpr, args, run):
     if not _has_keys(jaxpr):
         return _without_checks(run)
     uses = _Uses(source.user_location())
-    uses.inside.append(name)
-    marks = _analyze(uses, jaxpr, jaxpr.consts, [_marks_of(x) for x in args], list(args))
+    operands = [_marks_of(x) for x in args]
+    uses.levels.append(_Level(JITTED, operands, name))
+    marks = _analyze(uses, jaxpr, jaxpr.consts, operands, list(args))
     result = _without_checks(run)
     _commit(uses, tree_leaves(result), marks)
     return result

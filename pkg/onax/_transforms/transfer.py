@@ -68,8 +68,8 @@ def device_put(x: PyTree, device: PyTree = None, *, src: Any = None, donate: Any
             )
     for leaf in leaves:
         if not valid_jaxtype(leaf):
-            if isinstance(leaf, str):
-                raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type")
+            if isinstance(leaf, (str, np.ndarray, np.generic)):
+                typeof(leaf)  # raises the error
             raise TypeError(
                 f"Cannot interpret value of type {type(leaf)} as an abstract array; it does not have a dtype attribute"
                 "\nIt is a leaf of the first argument of device_put."

@@ -105,7 +105,7 @@ def _as_argument(x):
     if is_container(x):
         return x
     if not valid_jaxtype(x):
-        raise TypeError(f"Argument '{x}' of type {type(x)} is not a valid JAX type")
+        typeof(x)  # raises the error
     return as_array(x)
 
 

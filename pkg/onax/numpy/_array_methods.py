@@ -12,7 +12,7 @@ import numpy as np
 from onax import lax
 from onax._core.refs import Ref, is_ref
 from onax._core.slots import Slot
-from onax._core.trace import Tracer, as_array
+from onax._core.trace import as_array
 from onax._ground import config, dtypes
 from onax._ground.source import api_boundary
 from onax._native.array import Array, ArrayImpl, install_method
@@ -139,8 +139,8 @@ def reshape(self, *args, order="C", out_sharding=None):
     """The elements in another shape, given as a tuple or as arguments; one length may be -1."""
     if is_ref(self):
         return Ref.view_of(self).reshape(*args)
-    single = len(args) == 1 and (isinstance(args[0], Tracer) or not hasattr(args[0], "__index__"))
-    shape = args[0] if single else args
+    given = args[0] if len(args) == 1 else args
+    shape = args if type(given) is int and given == self.size else given
     return _shaping.reshape(self, shape, order=order, out_sharding=out_sharding)
 
 
@@ -150,7 +150,8 @@ def transpose(self, *args):
         return Ref.view_of(self).transpose(*args)
     if not args or (len(args) == 1 and args[0] is None):
         return _shaping.transpose(self)
-    axes = args[0] if len(args) == 1 and not hasattr(args[0], "__index__") else args
+    sequence = len(args) == 1 and (np.ndim(args[0]) > 0 or not hasattr(args[0], "__index__"))
+    axes = args[0] if sequence else args
     return _shaping.transpose(self, axes)
 
 
@@ -172,7 +173,7 @@ def view(self, dtype=None, type=None):
     A narrower dtype makes the last axis longer, a wider one shorter; ValueError when it does not divide.
     """
     if type is not None:
-        raise NotImplementedError("The 'type' argument of array.view() is not supported.")
+        raise NotImplementedError("`type` argument of array.view() is not supported.")
     if dtype is None:
         return self
     dtype = dtypes.check_user_dtype(dtype, "view")
@@ -268,7 +269,7 @@ def round_to(self, ndigits=None):
 
 
 def _flat(self):
-    raise NotImplementedError("Arrays do not implement the arr.flat property: consider arr.flatten() instead.")
+    raise NotImplementedError("JAX Arrays do not implement the arr.flat property: consider arr.flatten() instead.")
 
 
 def _itemsize(self):

@@ -24,6 +24,7 @@ from onax.numpy._creation import _creation_dtype, broadcast_to, canonical_shape
 from onax.numpy._promotion import (
     canonical_axis,
     check_arraylike,
+    ensure_arraylike,
     ensure_arraylikes,
     is_arraylike,
     promote_dtypes,
@@ -380,13 +381,12 @@ def _log10(x):
 
 def _matrix_dimension(name, argument, n):
     """Returns the number of rows or columns given as n, checked."""
-    shape = canonical_shape(n)
-    if len(shape) != 1:
-        raise TypeError(
-            f"Shapes must be 1D sequences of concrete values of integer type, got {shape}. argument of {argument!r} "
-            f"jnp.{name}()."
-        )
-    return shape[0]
+    try:
+        return canonical_shape((n,))[0]
+    except TypeError as error:
+        first, *rest = str(error).split("\n")
+        where = f"argument of 'N' jnp.{name}()." if argument == "N" else f"argument {argument!r} of jnp.{name}()."
+        raise TypeError("\n".join([f"{first} {where}", *rest])) from error
 
 
 def eye(
@@ -422,8 +422,10 @@ def eye(
     M = N if M is None else _matrix_dimension("eye", "M", M)
     if any(type(n) is int and n < 0 for n in (N, M)):
         raise ValueError(f"negative dimensions are not allowed, got {N} and {None if N is M else M}")
-    if isinstance(k, (float, complex)):
-        raise ValueError(f"k must be a scalar integer; got {k}")
+    if not isinstance(k, int):
+        offset = ensure_arraylike("eye", k)
+        if offset.shape or not dtypes.is_integer(offset.dtype):
+            raise ValueError(f"k must be a scalar integer; got {k}")
     if guard_state.used:
         report_new_array(k, np.asarray(k))
     return on_device(_diagonal_ones(N, M, k, dtype), device)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onax._core.refs import AbstractRef, Ref, RefItems
-from onax._core.trace import is_concrete, typeof
+from onax._core.trace import eval_trace, find_cur_trace, is_concrete, typeof
 from onax._ground import dtypes
 from onax._prims.refs import ARRAY, Bitcast, Reshape, Slice, Transpose, transform_aval
 from onax.numpy._index_expressions import SizedSlice
@@ -131,7 +131,13 @@ def _known_shape(old, shape):
 
 
 def read_index(ref, index):
-    """(index in the form of `_prims/refs.py`, its operands).  Raises ValueError for positions out of bounds."""
+    """(index in the form of `_prims/refs.py`, its operands).
+
+    Positions before the first element are that of the first, and in programs that are staged positions behind the last
+    that of the last; elsewhere these raise ValueError.
+    """
+    trace = find_cur_trace()
+    staged = trace is not eval_trace and trace.records_refs([ref])
     parts = index if isinstance(index, tuple) else (index,)
     shape = ref.shape
     if sum(part is not Ellipsis for part in parts) > len(shape):
@@ -142,13 +148,13 @@ def read_index(ref, index):
         parts = (*parts[:at], *[slice(None)] * (len(shape) - at - rest), *parts[at + 1 :])
     entries, operands = [], []
     for part, size in zip(parts, shape):
-        entries.append(_read_part(part, size, operands))
+        entries.append(_read_part(part, size, operands, staged))
     while entries and entries[-1] == Slice(0, shape[len(entries) - 1]) and isinstance(index, type(Ellipsis)):
         entries.pop()
     return tuple(entries), operands
 
 
-def _read_part(part, size, operands):
+def _read_part(part, size, operands, staged):
     """The entry of one dimension; appends its operand, if it has one."""
     if isinstance(part, slice):
         return _read_slice(part, size)
@@ -163,9 +169,9 @@ def _read_part(part, size, operands):
         raise TypeError(f"a mutable array reference is indexed with integers, got {aval.str_short()}")
     if not aval.shape and is_concrete(part):
         position = int(part)
-        if not -size <= position < size:
+        if position >= size and not (staged and size):
             raise ValueError(f"Out of bound indexer: idx={position}, dim={size}.")
-        return position % size
+        return min(position, size - 1) if position >= 0 else max(position + size, 0)
     operands.append(part)
     return ARRAY
 
@@ -174,6 +180,8 @@ def _read_slice(part, size):
     start, stop, step = part.indices(size)
     if step < 1:
         raise ValueError(f"slice must have a step >= 1 (found: {step})")
+    if start >= size > 0:
+        raise ValueError(f"Out of bound slice: start={start}, dim={size}.")
     return Slice(start, max(-(-(stop - start) // step), 0), step)
 
 

@@ -84,20 +84,18 @@ def reshape(
 
 def _target_shape(have, shape):
     """The requested shape with -1 resolved."""
-    if type(shape) is not tuple:
-        if isinstance(shape, (int, np.integer, dims.SymbolicDim)) or (
-            isinstance(shape, (Array, np.ndarray)) and shape.ndim == 0
-        ):
-            shape = [shape]
-        elif isinstance(shape, str):
-            raise TypeError("'str' object cannot be interpreted as an integer")
+    given = shape
+    try:
+        iter(shape)
+    except TypeError:
+        shape = [shape]
     shape = canonical_shape(shape)
     unknown = [i for i, d in enumerate(shape) if type(d) is int and d == -1]
     if len(unknown) > 1:
-        raise TypeError(f"can only specify one unknown axis size with a `-1` value, got {shape}")
+        raise TypeError(f"can only specify one unknown axis size with a `-1` value, got {given}")
     total = dims.prod(have)
     rest = dims.prod(tuple(d for i, d in enumerate(shape) if i not in unknown))
-    what = f"cannot reshape array of shape {have} (size {total}) into shape {shape}"
+    what = f"cannot reshape array of shape {have} (size {total}) into shape {given}"
     if unknown:
         if isinstance(rest, int) and isinstance(total, int) and (rest == 0 or total % rest):
             raise TypeError(

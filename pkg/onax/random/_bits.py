@@ -89,7 +89,7 @@ def bits(
     Args:
       key: one key, from `onax.random.key`.
       shape: the shape of the result, a tuple of ints; default ``()``.
-      dtype: uint8, uint16, uint32 or uint64; default uint32, with 64 bits enabled uint64.
+      dtype: uint8, uint16, uint32 or uint64; default uint32, with 64 bits enabled uint64.  uint4 and uint2 make uint8.
       out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
 
     Returns:
@@ -109,7 +109,7 @@ def bits(
     canonical = dtypes.check_user_dtype(_default_unsigned() if dtype is None else dtype)
     if not dtypes.issubdtype(canonical, np.unsignedinteger):
         raise ValueError(f"dtype argument to `bits` must be an unsigned int dtype, got {canonical}")
-    return draw_bits(key, dtypes.itemsize_bits(canonical), canonical_shape(shape))
+    return draw_bits(key, 8 * canonical.itemsize, canonical_shape(shape))
 
 
 def _default_unsigned():

@@ -238,7 +238,7 @@ def split(key: ArrayLike, num: DimSize | tuple[DimSize, ...] = 2) -> Array:
 
     Args:
       key: one key.
-      num: the number of new keys, or a tuple, the shape of an array of them; default 2.
+      num: the number of new keys, or a tuple or list, the shape of an array of them; default 2.
 
     Returns:
       Key array of shape (num,) or `num`; words of shape (num, 2) if `key` is given as words.
@@ -253,7 +253,7 @@ def split(key: ArrayLike, num: DimSize | tuple[DimSize, ...] = 2) -> Array:
       ((), False)
     """
     key, raw = check_keys("split", key)
-    if isinstance(num, tuple):
+    if isinstance(num, (tuple, list)):
         shape = canonical_shape(num)
     else:
         shape = (num if isinstance(num, dims.SymbolicDim) else operator.index(num),)
