@@ -5,6 +5,7 @@ from onax._core import (
     axes,
     explicit_axes,
     result_checks,
+    rules,
     shards,
     structure_messages,
     trace,
@@ -35,5 +36,9 @@ hooks.guard_options = GUARDED
 hooks.first_device = shards.first_device
 hooks.array_sharding = shards.array_sharding
 hooks.aval_sharding = shards.aval_sharding
+hooks.type_sharding = explicit_axes.explicit_sharding
+hooks.with_axis = explicit_axes.with_axis
+hooks.without_axis = explicit_axes.without_axis
+hooks.add_tangents = rules.add_tangents
 hooks.dimensions_text = explicit_axes.dimensions_text
 hooks.manual_axis_type = axes.type_of_varying
