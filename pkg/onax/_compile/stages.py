@@ -71,7 +71,7 @@ class CallSignature:
         jaxpr = staged.jaxpr
         in_avals, out_avals, donated = list(call.avals), list(jaxpr.out_avals), call.donated_flags()
         device = call.options.device or placement.device_of_types(call.leaves)
-        shardings = placement.staged_shardings(call, staged)
+        shardings = None if holds_hitypes(jaxpr) else placement.staged_shardings(call, staged)
         if shardings is not None:
             device = shardings.first_device
         return cls(
