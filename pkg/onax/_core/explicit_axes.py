@@ -56,6 +56,11 @@ def explicit_sharding(sharding, ndim):
     return _explicit_part(sharding.mesh, sharding.spec, ndim)
 
 
+def sharding_of_type(sharding, ndim):
+    """What a type keeps of a sharding with which it is made."""
+    return explicit_sharding(sharding, ndim) if isinstance(sharding, NamedSharding) else sharding
+
+
 def with_mapped_axis(aval, dim, axis_data):
     """The type of all examples of a mapped function together, from that of one; `dim`: the mapped axis."""
     if aval.is_high:
