@@ -24,17 +24,6 @@ def primitive(avals=1, **rules):
     return lambda *args: Made(*map(jax.typeof, args))(*args)
 
 
-def primitive_of_types(*types):
-    """A primitive whose arguments have the given types."""
-
-    class Made(HiPrim):
-        def __init__(self):
-            self.in_avals, self.out_aval, self.params = types, types[0], {}
-            super().__init__()
-
-    return Made()
-
-
 def own_call(rule):
     """A rule that returns the result of the primitive beside what `rule` returns."""
     return lambda self, nzs, *args: (self(*args), rule(*args))
@@ -196,11 +185,6 @@ ERRORS = {
         "should not override both `vjp_bwd` and `vjp_bwd_retval`",
     ),
     "no types": (lambda: HiPrim(), AttributeError, "subclass __init__ should set `self.in_avals`"),
-    "a type that is no array's": (
-        lambda: primitive_of_types(hijax.HiType()),
-        NotImplementedError,
-        "onax has no types of values besides arrays",
-    ),
     "a circle": (
         lambda: jax.jvp(primitive(jvp=hijax.jvp_from_lin, lin=_lin, linearized=_linearized), (X,), (X,)),
         TypeError,

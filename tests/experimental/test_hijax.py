@@ -1,4 +1,4 @@
-"""Operations with rules of the user's own, as objects; types of values besides arrays can be defined, not used."""
+"""Operations with rules of the user's own, as objects; values that have a state are refused."""
 
 import numpy as np
 import pytest
@@ -264,15 +264,6 @@ def test_errors(name):
     call, error, message = ERRORS[name]
     with pytest.raises(error, match=message):
         call()
-
-
-def test_a_primitive_on_other_values_cannot_be_applied():
-    class Get(hijax.HiPrimitive):
-        def impl(self, x):
-            return x
-
-    with pytest.raises(NotImplementedError, match="get: onax has no types of values besides arrays"):
-        Get("get").bind(1)
 
 
 def test_effects():

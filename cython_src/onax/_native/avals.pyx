@@ -95,6 +95,10 @@ cdef tuple _checked_shape(object shape):
 cdef class AbstractValue:
     """Base of everything that stands for a value while tracing."""
 
+    # Whether it is a type that a program defined (`_core/hitypes.py`), and whether values of it have a state.
+    is_high = False
+    has_qdd = False
+
     def to_tangent_aval(self):
         raise NotImplementedError(f"{type(self).__name__} has no tangent type")
 
@@ -116,8 +120,38 @@ cdef class AbstractValue:
     def update_weak_type(self, weak_type):
         return self
 
+    def normalize(self):
+        return self.strip_weak_type()
+
     def update(self, **kwargs):
         raise NotImplementedError(f"{type(self).__name__} has no fields to update")
+
+    def lo_ty(self):
+        return [self]
+
+    def lower_val(self, value):
+        return [value]
+
+    def raise_val(self, value):
+        return value
+
+    def dec_rank(self, size, spec):
+        return hooks.without_axis(self, size, spec)
+
+    def inc_rank(self, size, spec):
+        return hooks.with_axis(self, size, spec)
+
+    def leading_axis_spec(self):
+        return 0
+
+    def vspace_add(self, x, y):
+        return hooks.add_tangents(x, y)
+
+    def shard(self, mesh, manual_axes, check_vma, spec):
+        return hooks.type_of_shard(self, mesh, manual_axes, check_vma, spec)
+
+    def unshard(self, mesh, check_vma, spec):
+        return hooks.type_of_whole(self, mesh, check_vma, spec)
 
 
 _KEEP = object()
@@ -139,7 +173,7 @@ cdef class ShapedArray(AbstractValue):
         self.shape = _checked_shape(shape)
         self.dtype = dtype_of(dtype)
         self.weak_type = weak_type
-        self._sharding = sharding
+        self._sharding = sharding if sharding is None else hooks.type_sharding(sharding, len(self.shape))
         self._memory_space = memory_space
         if manual_axis_type is None:
             self.varying = frozenset(varying)

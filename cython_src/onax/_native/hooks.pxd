@@ -37,6 +37,7 @@ cdef class Hooks:
     cdef public object device_memory            # (device) -> the DeviceMemory of a device that is not the host
     cdef public object array_sharding           # (array) -> its sharding, where none was stated
     cdef public object aval_sharding            # (aval) -> its sharding, where none was stated
+    cdef public object type_sharding            # (sharding, rank) -> that in the type of an array: over explicit axes
     cdef public object manual_axis_type         # (varying, unreduced, reduced mesh axes) -> ManualAxisType
     cdef public object cotangent_type           # (aval of tangents) -> that of cotangents
     cdef public object axes_text                # (aval) -> the text of mesh axes that follows its dimensions
@@ -44,6 +45,12 @@ cdef class Hooks:
     cdef public object dimensions_text          # (shape, sharding over explicit axes) -> the text of its dimensions
     cdef public object place_sharded_result     # (primitive, operands, params, result) -> the result, placed
     cdef public object evaluate_spanning        # (primitive, operands, params) -> result, of arrays in several processes
+    # what methods of types do (`avals`)
+    cdef public object without_axis             # (aval, size, axis) -> the type of a slice along an axis
+    cdef public object with_axis                # (aval, size, axis) -> the type with one more axis
+    cdef public object add_tangents             # (x, y) -> the sum
+    cdef public object type_of_shard            # (aval, mesh, manual axes, check_vma, spec) -> the type inside `shard_map`
+    cdef public object type_of_whole            # (aval, mesh, check_vma, spec) -> the type outside
     # protocol buffers of structures (`tree`)
     cdef public object serialize_structure      # (PyTreeDef) -> bytes
     cdef public object deserialize_structure    # (registry, bytes) -> PyTreeDef

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from onax._compile import cache_misses
 from onax._control.jit_call import bind_jit, call_params
 from onax._core.axes import named_axes
+from onax._core.hitypes import type_of_value
 from onax._core.lists import insert_bounded
 from onax._core.refs import AbstractRef, check_distinct
-from onax._core.trace import Tracer
+from onax._core.trace import Tracer, typeof
 from onax._ground import lazy, monitoring
 from onax._ground.config import config
 from onax._native import context
 from onax._native.jit_function import check_hashable, find_program
-from onax._native.tree import tree_unflatten
+from onax._native.tree import register_pytree_node, tree_flatten, tree_structure, tree_unflatten
 from onax._transforms.abstract import argument_avals, bind_static, stage_flat
 from onax._transforms.flatten import LazyDebugInfo, argument_names, fun_name, fun_signature
+from onax._transforms.lower_hitypes import flat, lower_program, lower_values
 from onax._transforms.staging import hoist_tracers
 
 _NO_STATICS = (), (), ()
@@ -121,6 +123,38 @@ class Staged:
     jaxpr: object
     out_tree: object
     hoisted: list
+
+
+@dataclass(slots=True, eq=False)
+class ArraysOf:
+    """Stands in a tree for a value that is no array, by its arrays; unflattened, it is that value."""
+
+    aval: object
+    arrays: list
+
+
+register_pytree_node(ArraysOf, lambda value: (value.arrays, value.aval), lambda aval, arrays: aval.raise_val(*arrays))
+
+
+def flatten_values(leaves, tree):
+    """(leaves, tree) in which arrays stand for values that are not arrays."""
+    hitypes = list(map(type_of_value, leaves))
+    if all(a is None for a in hitypes):
+        return leaves, tree
+    nodes = [x if a is None else ArraysOf(a, lower_values([x])[0]) for a, x in zip(hitypes, leaves)]
+    return tree_flatten(tree_unflatten(tree, nodes))
+
+
+def call_on_arrays(call, staged):
+    """The call and its program in which arrays stand for values that are not arrays."""
+    leaves, in_tree = flatten_values(call.leaves, call.in_tree)
+    lowered = Call(call.fun, call.options, leaves, in_tree, call.statics, call.num_args, [])
+    lo_avals = [list(map(typeof, lower_values([x])[0])) if a.is_high else [a] for a, x in zip(call.avals, call.leaves)]
+    lowered.avals = flat(lo_avals)
+    jaxpr = lower_program(staged.jaxpr, [*([typeof(x)] for x in staged.hoisted), *lo_avals])
+    nodes = [ArraysOf(a, [0] * len(a.lo_ty())) if a.is_high else 0 for a in staged.jaxpr.out_avals]
+    out_tree = tree_structure(tree_unflatten(staged.out_tree, nodes))
+    return lowered, Staged(staged.closed, jaxpr, out_tree, staged.hoisted)
 
 
 def stage_call(call, programs):

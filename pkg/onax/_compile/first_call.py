@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 
 from onax._compile import pipeline, placement, sessions
-from onax._compile.call import log_step, log_time, run_on_refs, stage_call, takes_refs
+from onax._compile.call import call_on_arrays, log_step, log_time, run_on_refs, stage_call, takes_refs
 from onax._compile.debug_nans import check_special
 from onax._compile.donation import (
     delete_moved,
@@ -22,6 +22,8 @@ from onax._compile.donation import (
 from onax._compile.jit_options import hashable
 from onax._compile.lazy_import import multi_device
 from onax._compile.stages import Traced
+from onax._control.jit_call import bind_jit, call_params
+from onax._core.hitypes import holds_hitypes
 from onax._core.new_arrays import mesh_of_results, on_mesh
 from onax._core.result_checks import SPECIAL
 from onax._core.transfer_guards import report_moves
@@ -49,6 +51,12 @@ def run_first_call(call, programs):
     staged = stage_call(call, programs)
     if config.jax_no_execution:
         raise RuntimeError(f"JAX tried to execute function jit({call.name}), but the no_execution config option is set")
+    if holds_hitypes(staged.jaxpr):
+        given = call.leaves, staged
+        call, staged = call_on_arrays(call, staged)
+        if placement.shardings_of_results(staged.jaxpr, call.leaves, (), ()) is not None:  # placed one by one
+            params = call_params(given[1].jaxpr, call.name, keep_unused=options.keep_unused)
+            return tree_unflatten(given[1].out_tree, bind_jit([*staged.hoisted, *given[0]], params)), None
     if takes_refs(staged.jaxpr):
         rest = staged.hoisted, call.leaves, call.name, options.keep_unused
         return run_on_refs(staged.jaxpr, staged.out_tree, *rest), None

@@ -17,6 +17,7 @@ from onax._compile.lazy_import import compiler, multi_device
 from onax._control.eager_loops import CHECKS
 from onax._control.jit_call import bind_jit, call_params, jit_p
 from onax._core.evaluate import interpreter_of
+from onax._core.hitypes import holds_hitypes
 from onax._core.trace import Tracer, escaped_tracer_error
 from onax._ground import source, spans
 from onax._ground.config import config
@@ -28,6 +29,7 @@ from onax._native.library_function import LibraryFunction
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax._transforms.flatten import check_callable, fun_name
+from onax._transforms.lower_hitypes import lower_operation
 
 
 class PjitFunction(JitFunction):
@@ -124,6 +126,10 @@ def _evaluate_jit(*args, jaxpr, name, keep_unused=False, in_shardings=(), out_sh
     """Evaluates `jit_p` on values with the compiled program."""
     if config.jax_disable_jit:
         return interpreter_of(jaxpr).run(jaxpr.consts, args)
+    if holds_hitypes(jaxpr):
+        shardings = {"in_shardings": in_shardings, "out_shardings": out_shardings}
+        params = call_params(jaxpr, name, keep_unused=keep_unused, **shardings)
+        return lower_operation(jit_p, args, params)
     return compiler().run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from onax._compile import memory, pipeline, placement
-from onax._compile.call import run_on_refs, takes_refs
+from onax._compile.call import call_on_arrays, flatten_values, run_on_refs, takes_refs
 from onax._compile.cost import analyze, size_in_bytes
 from onax._compile.donation import (
     delete_moved,
@@ -15,6 +15,7 @@ from onax._compile.donation import (
 )
 from onax._compile.graph_text import graph_text, host_nodes, model_proto
 from onax._compile.lazy_import import measurement, multi_device
+from onax._core.hitypes import holds_hitypes, seen
 from onax._core.layout import Format, Layout
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
 from onax._core.sharding import Sharding, SingleDeviceSharding
@@ -70,7 +71,7 @@ class CallSignature:
         jaxpr = staged.jaxpr
         in_avals, out_avals, donated = list(call.avals), list(jaxpr.out_avals), call.donated_flags()
         device = call.options.device or placement.device_of_types(call.leaves)
-        shardings = placement.staged_shardings(call, staged)
+        shardings = None if holds_hitypes(jaxpr) else placement.staged_shardings(call, staged)
         if shardings is not None:
             device = shardings.first_device
         return cls(
@@ -156,10 +157,12 @@ class Traced(Stage):
       { lambda ; a:f32[]. let b:f32[] = mul 2.0:f32[] a in (b,) }
     """
 
-    __slots__ = ()
+    __slots__ = ("_hivalues",)
 
     def __init__(self, call, staged):
         super().__init__(CallSignature.of(call, staged))
+        # What the program of arrays alone is made of, if there are other values.
+        self._hivalues = (call, staged) if holds_hitypes(staged.jaxpr) else None
 
     fun_name = property(lambda self: self._signature.fun_name)
     jaxpr = property(lambda self: self._signature.jaxpr)
@@ -177,7 +180,7 @@ class Traced(Stage):
 
     def lower(self, *, lowering_platforms=None, _private_parameters=None):
         """The ONNX graph.  Raises LoweringError for an operation without an ONNX form."""
-        s = self._signature
+        s = self._signature if self._hivalues is None else CallSignature.of(*call_on_arrays(*self._hivalues))
         computation = pipeline.optimize(s.program(), s.fun_name, s.options.keep_unused)
         if any(s.donated):
             warn_of_unused(s.read_donations(), s.in_avals_flat, s.out_avals_flat)
@@ -413,6 +416,8 @@ class _CheckedFunction(JitFunction):
 
     def _miss(self, args, kwargs, leaves, in_tree, statics):
         s = self._signature
+        if seen.hitypes:
+            leaves, in_tree = flatten_values(leaves, in_tree)
         if in_tree != s.in_tree:
             raise TypeError(_tree_mismatch(s.in_tree, in_tree))
         for leaf in leaves:

@@ -120,6 +120,8 @@ def _join_mismatches(mismatches):
 
 
 def _type_mismatch(a, b):
+    if a.is_high or b.is_high:
+        return "" if a.is_high and b.is_high and a.normalize() == b.normalize() else "the types do not match"
     if a.dtype != b.dtype:
         return (
             "the dtypes do not match" if a.shape == b.shape else "the dtypes do not match, and the shapes do not match"

@@ -18,6 +18,7 @@ from onax._control.eager_loops import committed_device
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
+from onax._core.hitypes import holds_hitypes
 from onax._core.lists import merge_lists, partition_list, reject, select
 from onax._core.programs import BRANCH, HeldProgram, programs
 from onax._core.refs import Ref, check_distinct
@@ -40,6 +41,7 @@ from onax._transforms.flatten import debug_info
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.key_reuse import analyze_cond, key_lineage
 from onax._transforms.linearize import linearize_jaxpr
+from onax._transforms.lower_hitypes import flat, lower_program, lower_values, raise_values, to_lo
 from onax._transforms.partial_eval import (
     operands_to_store,
     partial_eval_custom_rules,
@@ -244,6 +246,8 @@ def _share_constants(jaxprs, consts, order):
 
 
 def _impl(index, *operands, branches):
+    if any(map(holds_hitypes, branches)):
+        return _to_lo((index, *operands), branches=branches)
     committed_device(cond_p, (index, *operands))
     branch = eliminate_dead_code(branches[int(index)])
     return restore_weak_types(eval_jaxpr(branch, branch.consts, *operands), branches[0].out_avals)
@@ -341,7 +345,7 @@ def _merge_residuals(by_branch):
     for residuals in by_branch:
         taken, indices = {}, []
         for aval in residuals:
-            aval = aval.update(weak_type=False)
+            aval = aval.strip_weak_type()
             known, count = of_type.setdefault(aval, []), taken.get(aval, 0)
             if count == len(known):
                 known.append(len(avals))
@@ -507,6 +511,15 @@ varying_type.set(cond_p, CHOSEN_BY_FIRST)
 
 
 key_lineage.set(cond_p, analyze_cond)
+
+
+@to_lo.rule(cond_p)
+def _to_lo(args, *, branches):
+    index, *operands = args
+    lowered = lower_values(operands)
+    avals = [list(map(typeof, group)) for group in lowered]
+    outs = cond_p.bind(index, *flat(lowered), branches=tuple([lower_program(b, avals) for b in branches]))
+    return raise_values(branches[0].out_avals, outs)
 
 
 @programs.rule(cond_p)

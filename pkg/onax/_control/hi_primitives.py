@@ -15,12 +15,11 @@ from onax._core.explicit_axes import with_mapped_axis
 from onax._core.lists import select
 from onax._core.paths import broadcast_prefix
 from onax._core.programs import CUSTOM_RULE, Call, programs
-from onax._core.refs import AbstractRef
+from onax._core.rules import add_tangents
 from onax._core.trace import as_array, find_cur_trace, set_current_trace, typeof, valid_jaxtype
 from onax._core.zeros import SymbolicZero, Zero, is_undefined_primal
 from onax._ground.dtypes import float0
 from onax._ground.errors import UnexpectedTracerError
-from onax._native.avals import AbstractValue, ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 from onax._prims.convert import convert
@@ -30,10 +29,9 @@ from onax._prims.shaping import moveaxis, reduce_sum
 from onax._transforms.autodiff import linear_transpose
 from onax._transforms.discharge import discharge_call
 from onax._transforms.flatten import debug_info
+from onax._transforms.lower_hitypes import to_lo
 from onax._transforms.staging import DynamicJaxprTrace, hoist_tracers, trace_to_jaxpr
 from onax._transforms.vmap import vmap
-
-NO_HITYPES = "onax has no types of values besides arrays (hijax)"
 
 # ---- gradient accumulators
 
@@ -83,7 +81,10 @@ class ValAccum(GradAccum):
         """Adds a contribution."""
         if ct is None or type(ct) is Zero:
             return
-        self._value = as_array(ct) if type(self._value) is Zero else add(self._value, ct)
+        if type(self._value) is Zero:
+            self._value = as_array(ct)
+        else:
+            self._value = (add_tangents if self.aval.is_high else add)(self._value, ct)
 
     def freeze(self):
         """The sum, a Zero if nothing was added."""
@@ -170,9 +171,7 @@ class VJPHiPrimitive:
             raise AttributeError(f"subclass {type(self)} should not override both `vjp_bwd` and `vjp_bwd_retval`")
         self.in_avals_flat, self.in_tree = tree_flatten(self.in_avals)
         self.out_avals_flat, self.out_tree = tree_flatten(self.out_aval)
-        for aval in (*self.in_avals_flat, *self.out_avals_flat):
-            if isinstance(aval, AbstractValue) and not isinstance(aval, (ShapedArray, AbstractRef)):
-                raise NotImplementedError(f"{type(self).__name__}: {NO_HITYPES}")
+        self._is_high = any(getattr(a, "is_high", False) for a in (*self.in_avals_flat, *self.out_avals_flat))
         self.__dict__.update(self.params)
         self.check(*self.in_avals)
 
@@ -423,7 +422,18 @@ class VmapOf(VJPHiPrimitive):
 
 
 class _CallPrimitive(Primitive):
-    """The primitive of all instances; where it becomes part of a program, the function is staged."""
+    """The primitive of all instances; where it becomes part of a program, the function is staged.
+
+    One on values that are not arrays is staged only where these are replaced by arrays (`lower_hitypes`).
+    """
+
+    def is_high(self, *avals, **_):
+        """Whether it is an operation that a program defines."""
+        return True
+
+    def takes_hitypes(self, *avals, _prim, **_):
+        """Whether arguments or results are not arrays."""
+        return _prim._is_high
 
     def bind(self, *args, **params):
         """Applies the operation under the current trace."""
@@ -439,7 +449,7 @@ class _CallPrimitive(Primitive):
 
 def _staged(trace, args, params):
     """The parameters, with the program of the function if the trace stages one."""
-    if params["jaxpr"] is not None or not isinstance(trace, DynamicJaxprTrace):
+    if params["jaxpr"] is not None or params["_prim"]._is_high or not isinstance(trace, DynamicJaxprTrace):
         return params
     if type(trace) is not DynamicJaxprTrace and not any(map(trace.is_own, args)):
         return params
@@ -559,7 +569,7 @@ def _dce(used, eqn):
     if new is prim:
         return needed, eqn
     invars = select(eqn.invars, needed)
-    params = {"_prim": new, "jaxpr": _program(new, [a.aval for a in invars])}
+    params = {"_prim": new, "jaxpr": None if new._is_high else _program(new, [a.aval for a in invars])}
     return needed, eqn.replace(invars=invars, outvars=select(eqn.outvars, produced), params=params)
 
 
@@ -577,6 +587,7 @@ call_hi_primitive_p = _CallPrimitive(
     weak=NEVER,
 )
 programs.set(call_hi_primitive_p, Call("jaxpr", CUSTOM_RULE))
+to_lo.set(call_hi_primitive_p, lambda args, *, _prim, jaxpr: _expand(_prim, args))
 discharge_call(call_hi_primitive_p)
 
 

@@ -25,6 +25,7 @@ from onax._transforms.discharge import discharge_call
 from onax._transforms.flatten import FlatFunction, debug_info, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
+from onax._transforms.lower_hitypes import flat, lower_call, raise_values, to_lo
 from onax._transforms.partial_eval import partial_eval_call_custom, partial_eval_custom_rules, partial_eval_jaxpr
 from onax._transforms.staging import trace_shared
 from onax._transforms.transpose import transpose_jaxpr
@@ -219,6 +220,16 @@ jit_p = Primitive(
     pretty=_pretty,
     weak=NEVER,
 )
+
+
+@to_lo.rule(jit_p)
+def _to_lo(args, *, jaxpr, **params):
+    program, lowered = lower_call(jaxpr, args)
+    arguments, results = _shardings(params, jaxpr)
+    arguments = [s for s, group in zip(arguments, lowered) for _ in group]
+    results = [s for s, aval in zip(results, jaxpr.out_avals) for _ in aval.lo_ty()]
+    outs = jit_p.bind(*flat(lowered), **_derive_params(params, program, arguments, results))
+    return raise_values(jaxpr.out_avals, outs)
 
 
 programs.set(jit_p, Call("jaxpr", divisible=True, resize=_resize))

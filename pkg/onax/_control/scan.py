@@ -75,7 +75,10 @@ def scan_adapted(f, init, xs, length, reverse, unroll, what="scan", adapt=None, 
         return _call_each_step(
             f if adapt is None else adapt(f), tree_map(as_array, init), xs_values, xs_tree, length, reverse
         )
-    x_avals = [AbstractRef(slice_aval(a.inner_aval)) if type(a) is AbstractRef else slice_aval(a) for a in xs_avals]
+    x_avals = [
+        AbstractRef(slice_aval(a.inner_aval, length)) if type(a) is AbstractRef else slice_aval(a, length)
+        for a in xs_avals
+    ]
     init_leaves, init_tree = tree_flatten(init)
     values, avals = arrays_and_avals(init_leaves)
     in_tree = tree_structure(((init, tree_unflatten(xs_tree, [0] * len(xs_leaves))), {}))
@@ -152,7 +155,15 @@ _LENGTH = (
 
 
 def common_length(avals, leaves, length):
-    """The length of the leading axes; raises ValueError if they disagree with each other or with `length`."""
+    """The length of the leading axes; raises ValueError if they disagree with each other or with `length`.
+
+    Values that are not arrays do not tell it.
+    """
+    if any(a.is_high for a in avals):
+        arrays = [(a, x) for a, x in zip(avals, leaves) if not a.is_high]
+        if not arrays and length is None:
+            raise ValueError("must provide `length` to `scan`")
+        avals, leaves = [a for a, _ in arrays], [x for _, x in arrays]
     scalars = [str(leaf) for aval, leaf in zip(avals, leaves) if not aval.shape]
     if scalars:
         raise ValueError(f"scan got value with no leading axis to scan over: {', '.join(scalars)}.")

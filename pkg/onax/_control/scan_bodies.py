@@ -17,7 +17,13 @@ from onax._transforms.transpose import backward_pass
 
 def stack_avals(avals, length, num_carry):
     """The types of a scan's results, from those of the results of its body."""
-    return [a if i < num_carry else a.update(shape=(length, *a.shape)) for i, a in enumerate(avals)]
+    return [a if i < num_carry else _stack_aval(a, length) for i, a in enumerate(avals)]
+
+
+def _stack_aval(aval, length):
+    if aval.is_high:
+        return aval.inc_rank(length, aval.leading_axis_spec())
+    return aval.update(shape=(length, *aval.shape))
 
 
 def drop_forwarded(jaxpr, num_consts, num_carry):
@@ -103,7 +109,7 @@ def transpose_body(jaxpr, linear_consts, num_carry, linear_xs, ys_nonzero):
     # Cotangents of constants keep the weak types of these; those of a carry do not, since they change with each step.
     undefined = [UndefinedPrimal(cotangent_type(a)) for a in select(const_avals, linear_consts)]
     others = map(cotangent_type, select(jaxpr.in_avals, linear)[len(undefined) :])
-    undefined += [UndefinedPrimal(a.update(weak_type=False)) for a in others]
+    undefined += [UndefinedPrimal(a.strip_weak_type()) for a in others]
     groups = [
         reject(const_avals, linear_consts),
         list(map(cotangent_type, select(const_avals, linear_consts))),

@@ -16,6 +16,7 @@ from onax._control.loops import fixed_point, hoist_invariants
 from onax._control.scan_bodies import derive_at_fixed_point, jvp_body, linear_body, stack_avals, transpose_body
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
+from onax._core.hitypes import holds_hitypes
 from onax._core.lists import merge_lists, reject, select, split_list
 from onax._core.programs import LOOP, HeldProgram, programs
 from onax._core.rewrite import close, eliminate_dead_code, prune, rename_variables
@@ -27,13 +28,14 @@ from onax._prims.creation import instantiate_zeros
 from onax._transforms.batching import batch_jaxpr, move_mapped_axis
 from onax._transforms.key_reuse import analyze_scan, key_lineage
 from onax._transforms.linearize import linearize_jaxpr
+from onax._transforms.lower_hitypes import flat, lower_program, lower_values, raise_values, to_lo
 from onax._transforms.partial_eval import (
     operands_to_store,
     partial_eval_custom_rules,
     partial_eval_jaxpr,
     partial_eval_jaxpr_custom,
 )
-from onax._transforms.sharding_types import axes_of_type, sharding_type
+from onax._transforms.sharding_types import axes_of_type, sharding_type, slice_aval
 
 
 def _impl(*args, jaxpr, length, reverse, num_consts, num_carry, unroll):
@@ -41,6 +43,9 @@ def _impl(*args, jaxpr, length, reverse, num_consts, num_carry, unroll):
 
     A long loop is compiled, and one over several devices, whose stacked results have shardings.
     """
+    if holds_hitypes(jaxpr):
+        counts = {"num_consts": num_consts, "num_carry": num_carry}
+        return _to_lo(args, jaxpr=jaxpr, length=length, reverse=reverse, unroll=unroll, **counts)
     if type(length) is int and (length >= LONG or are_spread(args)) and may_be_compiled(jaxpr):
         params = {"jaxpr": jaxpr, "length": length, "reverse": reverse, "num_consts": num_consts}
         return run_compiled(scan_p, args, params | {"num_carry": num_carry, "unroll": unroll}, jaxpr)
@@ -261,6 +266,22 @@ scan_p = Primitive(
 
 
 key_lineage.set(scan_p, analyze_scan)
+
+
+@to_lo.rule(scan_p)
+def _to_lo(args, *, jaxpr, num_consts, num_carry, length, **params):
+    lowered = lower_values(args)
+    n = num_consts + num_carry
+    avals = [[a if i < n else slice_aval(a, length) for a in map(typeof, xs)] for i, xs in enumerate(lowered)]
+    outs = scan_p.bind(
+        *flat(lowered),
+        jaxpr=lower_program(jaxpr, avals),
+        num_consts=len(flat(lowered[:num_consts])),
+        num_carry=len(flat(lowered[num_consts:n])),
+        length=length,
+        **params,
+    )
+    return raise_values(jaxpr.out_avals, outs)
 
 
 @programs.rule(scan_p)

@@ -26,6 +26,7 @@ from onax._control.shard_map_specs import (
     axes_of_specs,
     mesh_for,
     specs_of_arguments,
+    specs_of_arrays,
     specs_of_results,
 )
 from onax._control.shard_values import run_batched, split_shards, values_of
@@ -33,6 +34,7 @@ from onax._core import jaxpr as core
 from onax._core.axes import AxisData, manual_axes, named_axes_in_scope
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.explicit_axes import automatic_axes, explicit_sharding
+from onax._core.hitypes import HiPspec, holds_hitypes
 from onax._core.lists import merge_lists, reject, select
 from onax._core.meshes import AxisType, PartitionSpec, mesh_scope
 from onax._core.programs import REGION, HeldProgram, programs
@@ -48,6 +50,7 @@ from onax._ground.typing import AnyFunction
 from onax._native import context
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
+from onax._native.hooks import hooks
 from onax._native.tree import tree_leaves, tree_structure, tree_unflatten
 from onax._prims.collectives import index_along, psum_invariant_p, psum_p
 from onax._prims.creation import full_like
@@ -64,6 +67,7 @@ from onax._transforms.flatten import (
 )
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
+from onax._transforms.lower_hitypes import flat, lower_program, lower_values, raise_values, to_lo
 from onax._transforms.partial_eval import partial_eval_custom_rules, partial_eval_jaxpr, partial_eval_jaxpr_custom
 from onax._transforms.staging import derive_jaxpr, trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
@@ -124,6 +128,8 @@ class ManualRegion:
 
     def shard_aval(self, aval, spec):
         """The type of a shard of a value of this type."""
+        if aval.is_high:
+            return aval.shard(self.mesh, frozenset(self.names), self.checked, spec)
         shape = list(aval.shape)
         for i, entry in enumerate(spec):
             shape[i] //= self.size(names_in(entry))
@@ -156,6 +162,8 @@ class ManualRegion:
 
     def typed_result(self, aval, spec):
         """`unshard_aval`, with the sharding over explicit axes that the spec and the type of the shards state."""
+        if aval.is_high:
+            return aval.unshard(self.mesh, self.checked, spec)
         whole = self.unshard_aval(aval, spec)
         if self.mesh.size == 1 or not self.mesh.explicit_axes or type(aval) is not ShapedArray:
             return whole
@@ -265,6 +273,8 @@ def _not_replicated(name, mesh, wrong):
 
 
 def _impl(*args, jaxpr, **params):
+    if holds_hitypes(jaxpr):
+        return _to_lo(args, jaxpr=jaxpr, **params)
     if has_separate_devices(params["mesh"]) and not context.option_word() & (DISABLE_JIT | SPECIAL):
         called = _program_of_equation(jaxpr, params)
         return jit_p.bind(*args, **call_params(called, jaxpr.debug_info.func_name))
@@ -513,6 +523,30 @@ shard_map_p = Primitive(
 )
 
 
+@to_lo.rule(shard_map_p)
+def _to_lo(args, *, jaxpr, in_specs, out_specs, **params):
+    region, lowered = ManualRegion.of(params), lower_values(args)
+    given, stated = (list(map(specs_of_arrays, specs)) for specs in (in_specs, out_specs))
+    avals = [
+        [region.shard_aval(typeof(x), s) for x, s in zip(xs, specs)] for xs, specs in zip(lowered, given, strict=True)
+    ]
+    with region.scope():
+        program = lower_program(jaxpr, avals)
+    outs = _bind(program, flat(lowered), params, flat(given), flat(stated))
+    return raise_values([region.typed_result(a, s) for a, s in zip(jaxpr.out_avals, out_specs)], outs)
+
+
+def _type_of_shard(aval, mesh, manual_axes, check_vma, spec):
+    return ManualRegion(mesh, manual_axes, check_vma).shard_aval(aval, spec)
+
+
+def _type_of_whole(aval, mesh, check_vma, spec):
+    return ManualRegion(mesh, mesh.axis_names, check_vma).typed_result(aval, spec)
+
+
+hooks.type_of_shard, hooks.type_of_whole = _type_of_shard, _type_of_whole
+
+
 @programs.rule(shard_map_p)
 def _programs(eqn):
     operands, results = range(len(eqn.invars)), range(len(eqn.outvars))
@@ -663,23 +697,27 @@ def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
         if not region.checked:
             return outs
         _check_replicated(region, outs, out_specs, info)
-        return [vary_over(as_array(x), region.mentioned_axes(spec)) for x, spec in zip(outs, out_specs)]
+        return [
+            x if isinstance(spec, HiPspec) else vary_over(as_array(x), region.mentioned_axes(spec))
+            for x, spec in zip(outs, out_specs)
+        ]
 
     sharded, given = reject(leaves, whole), reject(specs, whole)
-    values = values_of(region, sharded, given)
+    values = None if any(isinstance(spec, HiPspec) for spec in given) else values_of(region, sharded, given)
     body, consts = stage_body(fun, [typeof(x) for x in sharded], given, region, info, values)
     out_specs = tuple(out_specs)
     in_specs = (*[REPLICATED] * len(consts), *given)
     check_distinct(info, sharded, consts)
     params = {**params, "in_specs": in_specs, "out_specs": out_specs}
-    pure, pure_params = pure_region(body, params)
-    global_program(pure, pure_params)  # raises its error before the function is staged
+    if not holds_hitypes(body):
+        pure, pure_params = pure_region(body, params)
+        global_program(pure, pure_params)  # raises its error before the function is staged
     return tree_unflatten(flat.out_tree, bind_with_refs(shard_map_p, [*consts, *sharded], {**params, "jaxpr": body}))
 
 
 def _as_partial_sums(region, x, spec):
     """A shard of a value that is unreduced over axes: parts whose sum it is, of which the first device has all."""
-    axes = region.unreduced_axes(spec)
+    axes = () if isinstance(spec, HiPspec) else region.unreduced_axes(spec)
     if not axes:
         return x
     index = index_along(axes)
@@ -688,7 +726,7 @@ def _as_partial_sums(region, x, spec):
 
 def _sum_of_parts(region, x, spec):
     """A result whose parts are to be summed over axes; a value that is the same there already is that sum."""
-    axes = region.unreduced_axes(spec)
+    axes = () if isinstance(spec, HiPspec) else region.unreduced_axes(spec)
     if region.checked:
         axes = tuple(a for a in axes if a in varying_axes(typeof(x)))
     if not axes:
@@ -701,6 +739,8 @@ def _check_replicated(region, outs, out_specs, info):
     """Raises ValueError for a result that varies over an axis over which it is not sharded."""
     wrong = []
     for x, spec in zip(outs, out_specs):
+        if isinstance(spec, HiPspec):
+            continue
         varying = set(varying_axes(typeof(x))).intersection(region.unmentioned_axes(spec))
         if varying:
             wrong.append((spec, sorted(varying)))

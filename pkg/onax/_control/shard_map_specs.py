@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from onax._core.axes import manual_axes
+from onax._core.hitypes import HiPspec
 from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec, entered_mesh, get_abstract_mesh, mesh_of_specs
 from onax._core.paths import broadcast_prefix, prefix_errors
 from onax._core.sharding import NamedSharding, names_in
@@ -65,7 +66,14 @@ def axes_of_specs(specs):
     return {a for spec in tree_leaves(specs, is_leaf=is_spec) if is_spec(spec) for part in spec for a in names_in(part)}
 
 
+def specs_of_arrays(spec):
+    """The specs of the arrays of which a value consists."""
+    return list(spec.to_lo()) if isinstance(spec, HiPspec) else [spec]
+
+
 def _check_spec(name, spec, manual):
+    if isinstance(spec, HiPspec):
+        return
     if not isinstance(spec, PartitionSpec):
         raise TypeError(
             f"shard_map {name} argument must be a pytree of `jax.sharding.PartitionSpec` instances, but:\n\n"
@@ -127,6 +135,8 @@ def _stated_spec(x, mesh):
 
 
 def _check_argument(f, name, x, spec, mesh):
+    if isinstance(spec, HiPspec):
+        return
     aval = typeof(x)
     if len(spec) > aval.ndim:
         raise ValueError(
@@ -154,7 +164,7 @@ def specs_of_results(f, out_specs, manual, tree, avals):
     specs = [REPLICATED if spec is None else spec for spec in specs]
     for spec, aval in zip(specs, avals):
         _check_spec("out_specs", spec, manual)
-        if len(spec) > aval.ndim:
+        if not isinstance(spec, HiPspec) and len(spec) > aval.ndim:
             raise ValueError(
                 f"shard_map applied to the function '{fun_name(f)}' was given an out_specs entry which is too long to "
                 f"be compatible with the corresponding output value from the function:\n\nout_specs is {spec} which "

@@ -27,6 +27,7 @@ from onax._control.scan import scan_adapted
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
+from onax._core.hitypes import holds_hitypes
 from onax._core.lists import merge_lists, reject, select, split_list
 from onax._core.programs import CONDITION, LOOP, HeldProgram, programs
 from onax._core.rewrite import close, eliminate_dead_code, prune, rename_variables
@@ -48,6 +49,7 @@ from onax._transforms.batching import batch_jaxpr, move_mapped_axis
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.key_reuse import analyze_while, key_lineage
+from onax._transforms.lower_hitypes import flat, lower_program, lower_values, raise_values, to_lo
 from onax._transforms.partial_eval import (
     operands_to_store,
     partial_eval_custom_rules,
@@ -276,6 +278,9 @@ def _fori_while_arg_names(body_fun, args):
 
 def _impl(*args, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
     """Interprets the body step by step; when the loop turns out to be long, the rest of it is compiled."""
+    if holds_hitypes(cond_jaxpr) or holds_hitypes(body_jaxpr):
+        counts = {"cond_nconsts": cond_nconsts, "body_nconsts": body_nconsts}
+        return _to_lo(args, cond_jaxpr=cond_jaxpr, body_jaxpr=body_jaxpr, **counts)
     committed_device(while_p, args)
     cond_consts, body_consts, carry = split_list(args, [cond_nconsts, body_nconsts])
     batched = bool(cond_jaxpr.out_avals[0].shape)
@@ -492,6 +497,21 @@ while_p = Primitive(
 
 
 key_lineage.set(while_p, analyze_while)
+
+
+@to_lo.rule(while_p)
+def _to_lo(args, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
+    lowered = lower_values(args)
+    avals = [list(map(typeof, group)) for group in lowered]
+    n = cond_nconsts + body_nconsts
+    outs = while_p.bind(
+        *flat(lowered),
+        cond_jaxpr=lower_program(cond_jaxpr, [*avals[:cond_nconsts], *avals[n:]]),
+        cond_nconsts=len(flat(lowered[:cond_nconsts])),
+        body_jaxpr=lower_program(body_jaxpr, avals[cond_nconsts:]),
+        body_nconsts=len(flat(lowered[cond_nconsts:n])),
+    )
+    return raise_values(body_jaxpr.out_avals, outs)
 
 
 @programs.rule(while_p)

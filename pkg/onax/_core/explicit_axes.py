@@ -4,7 +4,7 @@ import contextlib
 import functools
 import threading
 
-from onax._core.axes import set_text
+from onax._core.axes import AxisData, set_text
 from onax._core.meshes import AbstractMesh, PartitionSpec
 from onax._core.sharding import NamedSharding, names_in
 from onax._native.array_sources import make_sharded, make_spanning
@@ -59,8 +59,15 @@ def explicit_sharding(sharding, ndim):
     return _explicit_part(sharding.mesh, sharding.spec, ndim)
 
 
+def sharding_of_type(sharding, ndim):
+    """What a type keeps of a sharding with which it is made."""
+    return explicit_sharding(sharding, ndim) if isinstance(sharding, NamedSharding) else sharding
+
+
 def with_mapped_axis(aval, dim, axis_data):
     """The type of all examples of a mapped function together, from that of one; `dim`: the mapped axis."""
+    if aval.is_high:
+        return aval.inc_rank(axis_data.size, dim)
     aval, own = aval.update(shape=(*aval.shape[:dim], axis_data.size, *aval.shape[dim:])), aval.stated_sharding
     if own is None and axis_data.explicit_mesh_axis is None:
         return aval
@@ -73,12 +80,24 @@ def with_mapped_axis(aval, dim, axis_data):
     )
 
 
-def without_mapped_axis(aval, dim):
-    """The type of one example of a mapped function, from that of all together."""
+def without_mapped_axis(aval, dim, size=None):
+    """The type of one example of a mapped function, from that of all together, which are `size`."""
+    if aval.is_high:
+        return aval.dec_rank(size, dim)
     one, own = aval.update(shape=(*aval.shape[:dim], *aval.shape[dim + 1 :])), aval.stated_sharding
     if own is None:
         return one
     return one.update(sharding=explicit_sharding(own.update(spec=_without_entry(own.spec, dim)), one.ndim))
+
+
+def with_axis(aval, size, dim):
+    """The type of an array with one more axis, which no mesh axis splits; the same for None."""
+    return aval if dim is None else with_mapped_axis(aval, dim, AxisData(None, size))
+
+
+def without_axis(aval, size, dim):
+    """The type of an array without an axis; the same for None."""
+    return aval if dim is None else without_mapped_axis(aval, dim, size)
 
 
 def _without_entry(spec, dim):

@@ -6,6 +6,7 @@ from onax._core import (
     explicit_axes,
     new_arrays,
     result_checks,
+    rules,
     shards,
     structure_messages,
     trace,
@@ -38,6 +39,10 @@ new_arrays.install()
 hooks.first_device = shards.first_device
 hooks.array_sharding = shards.array_sharding
 hooks.aval_sharding = shards.aval_sharding
+hooks.type_sharding = explicit_axes.sharding_of_type
+hooks.with_axis = explicit_axes.with_axis
+hooks.without_axis = explicit_axes.without_axis
+hooks.add_tangents = rules.add_tangents
 hooks.dimensions_text = explicit_axes.dimensions_text
 hooks.manual_axis_type = axes.manual_axis_type
 hooks.cotangent_type = explicit_axes.cotangent_type

@@ -298,6 +298,12 @@ class Jaxpr(Printable):
         return self
 
     @property
+    def is_high(self):
+        """Whether it holds values that are not arrays, or operations that programs define as classes (hijax)."""
+        groups = (self.constvars, self.invars, self.outvars)
+        return any(v.aval.is_high for group in groups for v in group) or any(map(_is_high_equation, self.eqns))
+
+    @property
     def in_avals(self):
         """Types of the arguments."""
         return [v.aval for v in self.invars]
@@ -403,6 +409,13 @@ def jaxprs_in_params(params: Mapping[str, Any]) -> Iterator[Jaxpr]:
         for item in value if isinstance(value, (tuple, list)) else (value,):
             if isinstance(item, Jaxpr):
                 yield item
+
+
+def _is_high_equation(eqn):
+    is_high = getattr(eqn.primitive, "is_high", None)
+    if is_high is not None:
+        return is_high(*[a.aval for a in eqn.invars], **eqn.params)
+    return any(v.aval.is_high for v in eqn.outvars) or any(inner.is_high for inner in jaxprs_in_params(eqn.params))
 
 
 def effects_of(effects, params):

@@ -85,6 +85,8 @@ class Call:
 
     def __call__(self, eqn):
         operands, results = range(len(eqn.invars)), range(len(eqn.outvars))
+        if eqn.params[self.parameter] is None:  # which an operation on values that are not arrays does not have yet
+            return []
         return [HeldProgram(eqn.params[self.parameter], self.kind, self.parameter, None, operands, results)]
 
     def with_program(self, params, program, used_inputs=None, used_outputs=None):

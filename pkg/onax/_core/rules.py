@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from onax._core.facts import ELEMENTWISE, LINEAR
+from onax._core.hitypes import seen
 from onax._core.trace import typeof
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._ground import dims
@@ -66,6 +67,8 @@ def add_tangents(x: Any, y: Any) -> Any:
         return y
     if type(y) is Zero:
         return x
+    if seen.hitypes and (aval := typeof(x)).is_high:
+        return aval.vspace_add(x, y)
     return add_any_p.bind(x, y)
 
 

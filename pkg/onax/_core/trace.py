@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from onax._core.hitypes import type_of_value
 from onax._core.refs import AbstractRef, Ref, RefTracerMethods
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes, errors, source
@@ -244,7 +245,12 @@ class Tracer(Array):
     weak_type = property(lambda self: self.aval.weak_type)
 
     def __getattr__(self, name):
-        """The methods that tracers of mutable array references have besides those of arrays."""
+        """The methods that tracers of mutable array references have besides those of arrays.
+
+        Tracers of values of a type that a program defined have the attributes of that type.
+        """
+        if self.aval.is_high and not name.startswith("__") and hasattr(self.aval, name):
+            return self.aval.attribute_of(self, getattr(self.aval, name))
         method = None if name.startswith("_") else vars(RefTracerMethods).get(name)
         if method is not None and type(self.aval) is AbstractRef:
             return functools.partial(method, self)
@@ -515,6 +521,9 @@ def typeof(x: Any) -> Any:
         return ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype))
     if isinstance(x, Zero) or type(x) is Ref:
         return x.aval
+    hitype = type_of_value(x)
+    if hitype is not None:
+        return hitype
     if hasattr(x, "__jax_array__"):
         return typeof(x.__jax_array__())
     if dtypes.is_scalar_type(kind):
@@ -549,13 +558,15 @@ def valid_jaxtype(x: Any) -> bool:
 def as_array(x):
     """Converts a value to an Array or tracer: NumPy values are copied, Python scalars become weakly typed.
 
-    Mutable array references stay what they are.
+    Mutable array references stay what they are, and so do values of types that programs define.
     """
     if isinstance(x, Array) or type(x) is Ref:
         return x
     if hasattr(type(x), "__jax_array__"):
         return as_array(x.__jax_array__())
     aval = typeof(x)
+    if aval.is_high:
+        return x
     try:
         value = np.array(x, dtype=aval.dtype)
     except OverflowError:

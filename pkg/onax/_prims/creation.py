@@ -140,7 +140,9 @@ defjvp_zero(empty2_p)
 
 
 def empty_like_aval(aval):
-    """An array of a type whose values are never read."""
+    """An array of a type whose values are never read, or a value of another type, made of such."""
+    if aval.is_high:
+        return aval.raise_val(*map(empty_like_aval, aval.lo_ty()))
     if not isinstance(aval.dtype, np.dtype):
         return instantiate_zeros(Zero(aval))
     one = empty2_p.bind(dtype=aval.dtype, memory_space=MemorySpace.Device)
@@ -236,7 +238,9 @@ def _duck_aval(x):
 
 
 def zeros_like_aval(aval):
-    """An array of zeros of the aval's shape and dtype (weak if it is)."""
+    """An array of zeros of the aval's shape and dtype (weak if it is), or the zero of another type of tangents."""
+    if aval.is_high:
+        return aval.vspace_zero()
     if aval.dtype == dtypes.float0:
         return as_array(np.zeros(aval.shape, dtypes.float0))
     zero = convert(False if aval.dtype.kind == "b" else 0, aval.dtype, aval.weak_type)

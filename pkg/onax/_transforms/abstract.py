@@ -103,6 +103,8 @@ class ShapeDtypeStruct:
     @classmethod
     def of_aval(cls, aval, sharding=None):
         """The type of an abstract array; `sharding`: by default that which its type states."""
+        if aval.is_high:
+            return aval
         sharding = getattr(aval, "stated_sharding", None) if sharding is None else sharding
         varies = aval.manual_axis_type if getattr(aval, "varying", None) else None
         return cls(aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type, manual_axis_type=varies)

@@ -5,6 +5,7 @@ from onax._core.axes import names_of
 from onax._core.evaluate import eval_jaxpr
 from onax._core.explicit_axes import with_mapped_axis, without_mapped_axis
 from onax._core.facts import NAMED_AXIS
+from onax._core.hitypes import MappingSpec
 from onax._core.jaxpr import jaxprs_in_params
 from onax._core.refs import RefWriteError
 from onax._core.sharding import NamedSharding
@@ -37,7 +38,7 @@ class BatchTracer(Tracer):
     @property
     def aval(self):
         """The type of one example."""
-        return without_mapped_axis(typeof(self.val), self.batch_dim)
+        return without_mapped_axis(typeof(self.val), self.batch_dim, self._trace.axis_data.size)
 
     def __repr__(self):
         return f"VmapTracer(aval={self.aval.str_short()}, batched={typeof(self.val).str_short()})"
@@ -295,6 +296,8 @@ def _make_batch_jaxpr(jaxpr, axis_data, in_dims, out_dims):
         for val, dim, target in zip(outs, dims, out_dims):
             if target is zero_if_mapped:
                 target = None if dim is None else 0
+            if isinstance(dim, MappingSpec):
+                target = dim
             moved.append(val if target is None else give_mapped_axis(val, dim, target, axis_data))
             dims_out.append(target)
         return moved

@@ -217,8 +217,10 @@ def _elementwise(name, axes, avals, params, outs):
     return [merged] * len(outs)
 
 
-def slice_aval(aval):
-    """The type of a slice along the first dimension; raises ValueError if that is split."""
+def slice_aval(aval, length):
+    """The type of a slice along the first dimension, whose length is given; raises ValueError if that is split."""
+    if aval.is_high:
+        return aval.dec_rank(length, aval.leading_axis_spec())
     sharding = aval.stated_sharding
     if sharding is not None:
         if names_in(sharding.spec[0]):

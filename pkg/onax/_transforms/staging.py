@@ -13,6 +13,7 @@ from onax._core.zeros import Zero
 from onax._ground import source
 from onax._ground.config import is_strict
 from onax._native.array import Array, ArrayImpl
+from onax._native.avals import ShapedArray
 from onax._native.dispatch import evaluate
 from onax._prims.convert import convert_element_type_p
 from onax._prims.creation import instantiate_zeros
@@ -122,7 +123,7 @@ class DynamicJaxprTrace(Trace):
             if type(x) in valueless:
                 return self._constant(x, valueless[type(x)](x))
             aval = typeof(x)
-            return self._constant(x, aval) if aval.shape or type(x) is Ref else core.Literal(x, aval)
+            return self._constant(x, aval) if type(aval) is not ShapedArray or aval.shape else core.Literal(x, aval)
         aval = x.aval
         if kind is not ArrayImpl and isinstance(x, Tracer):
             if not x._trace.alive:
@@ -293,15 +294,15 @@ def _drop_unused_results(eqns, used):
                 eqn.outvars[i] = core.DropVar(var.aval)
 
 
-def trace_to_jaxpr(fun, in_avals, debug_info=core.UNKNOWN_DEBUG_INFO, values=None):
+def trace_to_jaxpr(fun, in_avals, debug_info=core.UNKNOWN_DEBUG_INFO, values=None, trace_type=DynamicJaxprTrace):
     """Stages `fun`, which takes flat tracers and returns a flat sequence of values, on the given types.
 
-    `values` finds what the tracers stand for, if that is known.
+    `values` finds what the tracers stand for, if that is known; `trace_type` is the class of the trace.
 
     Returns a ClosedJaxpr; its constants may be tracers of enclosing traces.  Its equations know the named scopes within
     it: who calls it or runs it in a loop adds those around it (`source.called_at`).
     """
-    trace = DynamicJaxprTrace(debug_info)
+    trace = trace_type(debug_info)
     trace.values = values
     scopes, source.here.scopes = source.here.scopes, ()
     try:
@@ -329,11 +330,11 @@ def derive_jaxpr(fun, in_avals, jaxpr):
     return trace_shared(fun, in_avals, jaxpr.debug_info)
 
 
-def trace_shared(fun, in_avals, debug_info):
+def trace_shared(fun, in_avals, debug_info, trace_type=DynamicJaxprTrace):
     """As `trace_to_jaxpr`, for all callers of a function: its equations have no source location of their own."""
     outer, source.here.record = source.here.record, source.SHARED
     try:
-        return trace_to_jaxpr(fun, in_avals, debug_info)
+        return trace_to_jaxpr(fun, in_avals, debug_info, trace_type=trace_type)
     finally:
         source.here.record = outer
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from onax._core.axes import AxisData, named_axis
 from onax._core.explicit_axes import axes_of, seen, split_by
+from onax._core.hitypes import MappingSpec
 from onax._core.paths import keystr, prefix_errors, tree_leaves_with_path
 from onax._core.refs import Ref, check_distinct
 from onax._core.sharding import names_in
@@ -79,7 +80,7 @@ def vmap(
         dims = flatten_axes("vmap in_axes", tree, (axes, 0), kws=True)
         leaves = [x if d is None else _as_argument(x) for x, d in zip(leaves, dims)]
         size = _mapped_size(fun, args, kwargs, leaves, dims, axis_size)
-        specs = [d if d is None or is_container(x) else d % typeof(x).ndim for x, d in zip(leaves, dims)]
+        specs = [d if _is_free(x, d) else d % typeof(x).ndim for x, d in zip(leaves, dims)]
         dims = [None if is_container(x) else d for x, d in zip(leaves, specs)]
         axis_data = _axis_data(axis_name, size, spmd_axis_name, leaves, dims)
         flat_fun = MappedFunction(fun, tree, specs, size, lambda tree: flatten_axes("vmap out_axes", tree, out_axes))
@@ -92,6 +93,7 @@ def vmap(
         out_tree = flat_fun.out_tree
         flat_out_axes = flatten_axes("vmap out_axes", out_tree, out_axes)
         _check_unmapped(out_tree, outs, out_dims, flat_out_axes, axis_name)
+        _check_specs(out_tree, outs, out_dims, flat_out_axes)
         flat_results = [_move_to_out_axis(x, d, w, axis_data) for x, d, w in zip(outs, out_dims, flat_out_axes)]
         return tree_unflatten(out_tree, flat_results)
 
@@ -99,6 +101,11 @@ def vmap(
     if getattr(fun, "__doc__", None):
         mapped.__doc__ += f"\n\nOriginal documentation:\n\n{fun.__doc__}"
     return mapped
+
+
+def _is_free(x, dim):
+    """Whether an entry of `in_axes` is no number of an axis of an array."""
+    return dim is None or is_container(x) or isinstance(dim, MappingSpec)
 
 
 def _as_argument(x):
@@ -132,6 +139,14 @@ def _check_unmapped(out_tree, outs, dims, out_axes, axis_name):
         raise ValueError(f"at vmap out_axes{path}, got axis spec None but output was batched on axis {dim}")
 
 
+def _check_specs(out_tree, outs, dims, out_axes):
+    """Raises ValueError for a result whose mapped axis is no axis of an array, and not that which `out_axes` states."""
+    for i, (dim, out_axis) in enumerate(zip(dims, out_axes)):
+        if (isinstance(dim, MappingSpec) or isinstance(out_axis, MappingSpec)) and dim != out_axis:
+            path = keystr(tree_leaves_with_path(tree_unflatten(out_tree, range(len(outs))))[i][0])
+            raise ValueError(f"at vmap out_axes{path}, got axis spec {out_axis} but output was batched on axis {dim}")
+
+
 def _axis_data(name, size, spmd_axis_name, leaves, dims):
     """The AxisData of a call: with the explicit mesh axes that split the mapped dimensions.
 
@@ -139,7 +154,7 @@ def _axis_data(name, size, spmd_axis_name, leaves, dims):
     """
     if not seen.explicit_axes:
         return AxisData(name, size, spmd_axis_name)
-    mapped = [(x, d) for x, d in zip(leaves, dims) if d is not None]
+    mapped = [(x, d) for x, d in zip(leaves, dims) if not _is_free(x, d)]
     axes = [split_by(typeof(x), d) for x, d in mapped]
     first = axes[0] if axes else None
     for other in axes:
@@ -168,7 +183,7 @@ def _axis_data(name, size, spmd_axis_name, leaves, dims):
 
 def _move_to_out_axis(x, dim, out_axis, axis_data):
     """Moves the mapped axis of a result to its entry of `out_axes`; containers have it there."""
-    if is_container(x) or out_axis is None:
+    if is_container(x) or out_axis is None or isinstance(out_axis, MappingSpec):
         return x
     ndim = typeof(x).ndim + (dim is None)
     if not -ndim <= out_axis < ndim:
@@ -225,6 +240,13 @@ def _mapped_size(fun, args, kwargs, leaves, dims, axis_size):
     for x, d in zip(leaves, dims):
         if d is None or (axis_size is not None and is_container(x)):  # whose spec may be anything
             continue
+        if isinstance(d, MappingSpec):
+            continue
+        if not is_container(x) and typeof(x).is_high:
+            raise ValueError(
+                f"vmap was requested to map a value of non-array type {typeof(x)} along axis {d}; in the place of the "
+                "number put a MappingSpec, and state axis_size"
+            )
         shape = x.shape if is_container(x) else typeof(x).shape
         if not -len(shape) <= d < len(shape):
             rank = d + 1 if d >= 0 else -d

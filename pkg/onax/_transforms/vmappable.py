@@ -6,6 +6,7 @@ A sparse array is one: its shape has an axis more than that of an example, and e
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from onax._core.hitypes import MappingSpec
 from onax._core.trace import find_cur_trace
 from onax._ground.typing import AnyFunction
 from onax._native.tree import tree_flatten, tree_unflatten
@@ -89,7 +90,7 @@ def is_container(x):
 
 def spec_types():
     """The types that entries of `in_axes` and `out_axes` may have."""
-    return (int, *(c.spec_type for c in _containers.values()))
+    return (int, MappingSpec, *(c.spec_type for c in _containers.values()))
 
 
 class MappedFunction(FlatFunction):

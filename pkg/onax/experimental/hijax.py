@@ -1,14 +1,12 @@
-"""Primitives that programs define as classes, and classes of jax.experimental.hijax for types of values beside arrays.
+"""Primitives that programs define as classes, and types of values beside arrays.
 
-onax traces arrays alone: libraries can define other types, but values of these cannot be arguments of transformations.
+Values that change (`MutableHiType`) can be defined, and not used.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from onax._control.hi_primitives import (
-    NO_HITYPES,
     GradAccum,
     NullAccum,
     RefAccum,
@@ -19,33 +17,28 @@ from onax._control.hi_primitives import (
     vjp_from_jvp,
     vjp_from_lin,
 )
+from onax._core.hitypes import (
+    HiPrimitive,
+    HiPspec,
+    HiType,
+    MappingSpec,
+    aval_method,
+    aval_property,
+    register_hitype,
+)
 from onax._core.refs import AbstractRef
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._native.avals import AbstractValue, ShapedArray
-from onax._native.dispatch import Primitive
 from onax._prims.creation import instantiate_zeros
 from onax.numpy._ref_views import TransformedRef
 
 HiPrim = VJPHiPrimitive  # JAX's name since 0.12
 
 
-class HiType(AbstractValue):
-    """The type of values that are not arrays."""
-
-
 class MutableHiType(AbstractValue):
-    """The type of values that are not arrays and change."""
+    """The type of values that are not arrays and change: it can be defined, and there are no values of it."""
 
-
-class HiPrimitive(Primitive):
-    """A primitive on values that are not arrays: it can be defined, and not applied."""
-
-    def bind(self, *args, **params):
-        raise NotImplementedError(f"{self.name}: {NO_HITYPES}")
-
-
-class HiPspec:
-    """How a value that is not an array is split over devices."""
+    has_qdd = True
 
 
 class EArray:
@@ -88,38 +81,6 @@ class AvalMutableQDD:
     mutable_qdd: object
 
 
-@dataclass(slots=True)
-class aval_method:
-    """A function that tracers of a type have as a method.
-
-    Args:
-      fun: the function; its first argument is the tracer.
-
-    Examples:
-      >>> from onax.experimental.hijax import aval_method
-      >>> aval_method(len).fun is len
-      True
-    """
-
-    fun: object
-
-
-@dataclass(slots=True)
-class aval_property:
-    """A function that tracers of a type have as a property.
-
-    Args:
-      fget: the function of a tracer.
-
-    Examples:
-      >>> from onax.experimental.hijax import aval_property
-      >>> aval_property(len).fget is len
-      True
-    """
-
-    fget: object
-
-
 class EffectTypes:
     """A set of classes of effects."""
 
@@ -138,21 +99,6 @@ class EffectTypes:
 control_flow_allowed_effects = EffectTypes()
 
 
-def register_hitype(cls: type, typeof: Callable[[Any], Any]) -> None:
-    """Accepts a class of values that are not arrays; nothing else follows from it.
-
-    Args:
-      cls: the class.
-      typeof: a function from a value to its type.
-
-    Examples:
-      >>> from onax.experimental.hijax import register_hitype
-      >>> class Money:
-      ...     pass
-      >>> register_hitype(Money, lambda value: onax.typeof(1.0))
-    """
-
-
 def cur_qdd(x: Any) -> NoReturn:
     """Raises NotImplementedError: there are no values whose type has a state.
 
@@ -166,9 +112,9 @@ def cur_qdd(x: Any) -> NoReturn:
       >>> onax.experimental.cur_qdd(1)
       Traceback (most recent call last):
           ...
-      NotImplementedError: cur_qdd: onax has no types of values besides arrays (hijax)
+      NotImplementedError: cur_qdd: onax has no values whose type has a state (hijax)
     """
-    raise NotImplementedError(f"cur_qdd: {NO_HITYPES}")
+    raise NotImplementedError("cur_qdd: onax has no values whose type has a state (hijax)")
 
 
 __all__ = [
@@ -182,6 +128,7 @@ __all__ = [
     "HiPrimitive",
     "HiPspec",
     "HiType",
+    "MappingSpec",
     "MutableHiType",
     "NullAccum",
     "RefAccum",
