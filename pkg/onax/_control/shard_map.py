@@ -544,7 +544,8 @@ def _type_of_whole(aval, mesh, check_vma, spec):
     return ManualRegion(mesh, mesh.axis_names, check_vma).typed_result(aval, spec)
 
 
-hooks.type_of_shard, hooks.type_of_whole = _type_of_shard, _type_of_whole
+hooks.type_of_shard = _type_of_shard
+hooks.type_of_whole = _type_of_whole
 
 
 @programs.rule(shard_map_p)
