@@ -14,6 +14,16 @@ P = Pair(jnp.arange(3.0), jnp.arange(3.0) + 1)
 ROWS = PairSpec((0, 0))
 
 
+@onax.custom_jvp
+def squared(a):
+    return times(a, a)
+
+
+@squared.defjvp
+def _(primals, tangents):
+    return squared(*primals), plus(tangents[0], primals[0])
+
+
 def steps(pair):
     return part(lax.scan(lambda c, x: (scale(c, 2.0), part(x, 0)), pair, pair, length=3)[0], 1)
 
@@ -23,6 +33,7 @@ CASES = {
     "derivative": (onax.grad(lambda a: from_number(times(a, times(a, a)))), (A,), [27.0]),
     "derivative of an array": (onax.grad(lambda x: from_number(times(to_number(x), to_number(x)))), (2.0,), [4.0]),
     "tangents": (lambda a: onax.jvp(lambda x: times(x, x), (a,), (a,)), (A,), [9.0, 18.0]),
+    "a rule of the program": (lambda a: onax.jvp(squared, (a,), (a,)), (A,), [9.0, 6.0]),
     "cotangents": (lambda a: onax.vjp(onax.jit(lambda x: times(x, x)), a)[1](a), (A,), [18.0]),
     "linear map": (lambda a: onax.linearize(lambda x: times(x, x), a)[1](a), (A,), [18.0]),
     "branch": (lambda a: lax.cond(from_number(a) > 1, lambda x: times(x, x), lambda x: x, a), (A,), [9.0]),
@@ -65,6 +76,11 @@ ERRORS = {
     "no length": (lambda: lax.scan(lambda c, x: (c, ()), 0, P), ValueError, "must provide `length` to `scan`"),
     "an axis": (lambda: onax.vmap(lambda p: p, axis_size=3)(P), ValueError, "non-array type"),
     "another axis": (lambda: onax.vmap(lambda p: p, in_axes=ROWS, axis_size=3)(P), ValueError, "got axis spec 0 but"),
+    "branches of examples": (
+        lambda: onax.vmap(lambda x: part(lax.cond(x > 1, lambda: pack(x, x), lambda: pack(-x, x)), 0))(jnp.arange(3.0)),
+        NotImplementedError,
+        "index differs from example to example",
+    ),
     "a gradient of no number": (lambda: onax.grad(lambda a: a)(A), TypeError, "Output had abstract value"),
 }
 

@@ -447,6 +447,12 @@ def _batch(axis_data, operands, dims, *, branches):
         )
         outs = cond_p.bind(index, *operands, branches=derived)
         return outs, [0 if batched else None for batched in batched_out]
+    for aval in (*map(typeof, operands), *branches[0].out_avals):
+        if aval.is_high:
+            raise NotImplementedError(
+                f"vmap of cond or switch whose index differs from example to example, with a value of type {aval}: "
+                "select among its arrays instead."
+            )
     # Operands that all examples share are broadcast, because the mask below applies to them too; but not if the axis is
     # named, since a collective would take the copies for values of different examples.
     size = axis_data.size

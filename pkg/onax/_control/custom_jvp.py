@@ -116,6 +116,12 @@ def _flatten_rule(call):
     return jvp
 
 
+def _are_equal_types(expected, got):
+    if expected.is_high or got.is_high:
+        return expected == got
+    return (expected.shape, expected.dtype, expected.varying) == (got.shape, got.dtype, got.varying)
+
+
 def _flatten_rule_results(call, pair):
     """(flat results, flat tangents, their tree) of a user's rule; raises TypeError if they do not match."""
     custom = call.custom
@@ -135,7 +141,7 @@ def _flatten_rule_results(call, pair):
     call.check_rule_result(custom.jvp, out_tree, outs)
     for x, t in zip(outs, tangents):
         expected, got = typeof(x).to_tangent_aval(), t.aval if isinstance(t, SymbolicZero) else typeof(t)
-        if (expected.shape, expected.dtype, expected.varying) != (got.shape, got.dtype, got.varying):
+        if not _are_equal_types(expected, got):
             raise TypeError(
                 "Custom JVP rule must produce primal and tangent outputs with corresponding shapes and dtypes. "
                 f"Expected {expected.str_short()} (tangent type of {typeof(x).str_short()}) but got "

@@ -249,6 +249,8 @@ class Tracer(Array):
 
         Tracers of values of a type that a program defined have the attributes of that type.
         """
+        if name == "aval":
+            return super().__getattribute__(name)  # raises the AttributeError that led here
         if self.aval.is_high and not name.startswith("__") and hasattr(self.aval, name):
             return self.aval.attribute_of(self, getattr(self.aval, name))
         method = None if name.startswith("_") else vars(RefTracerMethods).get(name)
