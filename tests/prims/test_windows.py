@@ -174,13 +174,6 @@ def test_symbolic_batch():
             np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-6)
 
 
-def test_symbolic_windows_are_refused():
-    (n,) = jax.export.symbolic_shape("n")
-    f = jax.jit(lambda x: lax.reduce_window(x, -INF, lax.max, (2,), (2,)))
-    with pytest.raises(jax.errors.LoweringError, match="give those axes sizes in numbers"):
-        jax.export.export(f)(jax.ShapeDtypeStruct((n,), np.float32))
-
-
 @pytest.mark.parametrize(
     "shape, window, strides, is_repeated",
     [
