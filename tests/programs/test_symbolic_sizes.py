@@ -87,6 +87,7 @@ def test_linear_algebra(name):
 OTHERS = {
     "concatenate": (jnp.concatenate, "n, 3"),
     "concatenate along the last axis": (lambda x: jnp.concatenate(x[None], axis=-1), "n, 3"),
+    "concatenate slices of which there may be none": (lambda x: jnp.concatenate(x[1:]), "n, 3"),
     "vstack": (jnp.vstack, "n, 3"),
     "hstack": (jnp.hstack, "n, 3"),
     "dstack": (jnp.dstack, "n, 3"),

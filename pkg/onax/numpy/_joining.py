@@ -31,7 +31,7 @@ from onax.numpy._shaping import atleast_1d, atleast_2d, atleast_3d, ravel
 def _concatenate_slices(x, axis, dtype):
     """The slices of an array along its first axis, joined along another one."""
     x = asarray(x, dtype=dtype)
-    if x.ndim == 0 or not dims.definitely_at_least(x.shape[0], 1):
+    if x.ndim == 0 or dims.equal(x.shape[0], 0):
         raise ValueError("Need at least one array to concatenate.")
     if axis is None:
         return lax.reshape(x, (x.size,))
