@@ -141,6 +141,9 @@ def _discrete(jax):
         "randint of everything": lambda k: random.randint(k, (4,), -(2**31), 2**31 - 1),
         "randint beyond a dtype": lambda k: random.randint(k, (4,), 0, 2**31 - 1, jnp.uint32),
         "randint of 64 bits": lambda k: _randint_64(jax, k),
+        "randint beyond int32": lambda k: [
+            random.randint(k, (4,), np.uint32(2**31 + 7), np.uint32(2**32 - 1), d) for d in (jnp.int8, jnp.uint16)
+        ],
         "randint of dtypes": lambda k: [
             random.randint(k, (6,), -200, 300, d) for d in (jnp.int8, jnp.int16, jnp.uint8, jnp.uint16, jnp.uint32)
         ],

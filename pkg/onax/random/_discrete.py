@@ -68,7 +68,8 @@ def randint(
     Args:
       key: one key, from `onax.random.key`.
       shape: the shape of the result, a tuple of ints.
-      minval: the lower bound, which broadcasts to `shape` and is limited to what the dtype holds.
+      minval: the lower bound, which broadcasts to `shape` and is limited to what the dtype holds; in 8 and 16 bits
+        it is an int32 before.
       maxval: the upper bound, likewise; where it is not above `minval` the result is `minval`.
       dtype: an integer dtype; default int32, with 64 bits enabled int64.
       out_sharding: where the result lies: a NamedSharding, or a PartitionSpec over the mesh in context; default None.
@@ -92,23 +93,16 @@ def randint(
     if not dtypes.issubdtype(canonical, np.integer):
         raise TypeError(f"randint only accepts integer dtypes, got {canonical}")
     shape = check_shape("randint", shape, np.shape(minval), np.shape(maxval))
-    info = dtypes.iinfo(canonical)
-    compute_dtype = np.dtype(np.int32) if dtypes.itemsize_bits(canonical) < 32 else canonical
-    low = _prepare_bound(minval, compute_dtype, info.min, info.max)
-    high = _prepare_bound(maxval, compute_dtype, info.min, int(info.max) + 1)
+    low, high = ensure_arraylike("randint", minval), ensure_arraylike("randint", maxval)
+    narrow = dtypes.itemsize_bits(canonical) < 32  # these are drawn as int32, for less bias
+    compute_dtype = np.dtype(np.int32) if narrow else canonical
+    if narrow:
+        low, high = convert(low, compute_dtype), convert(high, compute_dtype)
+        info = dtypes.iinfo(canonical)
+        least, most, beyond = (np.int32(bound) for bound in (info.min, info.max, int(info.max) + 1))
+        low, high = clip(low, least, most), clip(high, least, beyond)
+    low, high = (x if dtypes.is_integer(x.dtype) else x.astype(int) for x in (low, high))
     return convert(_randint(key, low, high, shape=shape, dtype=compute_dtype), canonical)
-
-
-def _prepare_bound(x, dtype, low, high):
-    """Converts a bound of randint to an integer array and clips it to [low, high] where its dtype can hold these."""
-    x = ensure_arraylike("randint", x)
-    if not dtypes.is_integer(x.dtype):
-        x = convert(x, dtype)
-    info = dtypes.iinfo(x.dtype)
-    low, high = max(int(low), int(info.min)), min(int(high), int(info.max))
-    if low == info.min and high == info.max:
-        return x
-    return clip(x, np.array(low, x.dtype)[()], np.array(high, x.dtype)[()])
 
 
 # ---- bits of a given probability
