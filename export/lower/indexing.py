@@ -267,12 +267,31 @@ def _scatter_columns(g, layout, starts, d):
     return columns, (*layout.batch, *[layout.sizes[a] for a in layout.windows])
 
 
-def _redirect_invalid(g, x, columns, valid, layout):
-    """For a plain scatter: adds a slot along the operand's first axis, and redirects updates out of bounds there."""
-    n, *rest = x.shape
-    x = ops.concat(g, (x, ops.slice_(g, x, [0] * x.ndim, [1, *rest])), 0)
+def _redirect_invalid(g, x, columns, valid, layout, n):
+    """For a plain scatter: redirects updates out of bounds to a slot behind the n elements of the operand's first axis,
+    which is added if the axis has none."""
+    if dim_rules.equal(x.shape[0], n):
+        x = ops.concat(g, (x, ops.slice_(g, x, [0] * x.ndim, [1, *x.shape[1:]])), 0)
     bad = ops.reshape(g, valid, (*valid.shape, *[1] * len(layout.windows)))
     return x, [ops.where(g, bad, index64(g, columns[0]), g.dim(n)), *columns[1:]]
+
+
+def _may_be_empty(n):
+    return not dim_rules.is_constant(n) and not dim_rules.definitely_at_least(n, 1)
+
+
+def _add_slots(g, x, columns, first):
+    """Adds a slot along indexed axes, from `first` on, that may be empty.
+
+    The runtime wants indices in bounds of dropped updates too, and clamping to an empty axis gives -1.
+    """
+    columns = list(columns)
+    for i, column in enumerate(columns[first:], first):
+        if _may_be_empty(x.shape[i]):
+            slot = ops.expand(g, ops.scalar(g, 0, x), [1 if j == i else d for j, d in enumerate(x.shape)])
+            x = ops.concat(g, (x, slot), i)
+            columns[i] = ops.maximum(g, column, ops.scalar(g, 0, column))
+    return x, columns
 
 
 # The runtime (1.31.1) runs ScatterND on several threads without guarding elements that several updates write: sums lose
@@ -334,10 +353,11 @@ def scatter(g, out, x, indices, updates, d, mode, reduction, unique=False):
     columns, shape = _scatter_columns(g, layout, starts, d)
     moved = ops.transpose(g, x, layout.operand_order)
     updates = ops.transpose(g, updates, layout.update_order)
-    valid, size = starts.valid, moved.shape[0]
+    valid, before = starts.valid, moved
     single = dim_rules.equal(dim_rules.prod(layout.batch), 1)
+    moved, columns = _add_slots(g, moved, columns, len(layout.paired))
     if valid is not None and reduction is None and not single:
-        moved, columns = _redirect_invalid(g, moved, columns, valid, layout)
+        moved, columns = _redirect_invalid(g, moved, columns, valid, layout, before.shape[0])
     vectors = _index_vectors(g, columns, shape)
     rest = moved.shape[len(layout.paired) + len(layout.axes) :]
     updates = ops.reshape(g, updates, (*shape, *rest))
@@ -349,8 +369,8 @@ def scatter(g, out, x, indices, updates, d, mode, reduction, unique=False):
             idle = g.node("GatherND", moved, vectors, out=updates.aval)
         updates = ops.where(g, is_valid, updates, idle)
     result = _scatter_nd(g, moved, vectors, updates, None if unique else reduction, reduction)
-    if moved.shape[0] is not size:
-        result = ops.slice_(g, result, [0] * moved.ndim, [size, *moved.shape[1:]])
+    if moved is not before:
+        result = ops.slice_(g, result, [0] * moved.ndim, list(before.shape))
     result = ops.transpose(g, result, np.argsort(layout.operand_order))
     return ops.reshape(g, result, out.shape)
 

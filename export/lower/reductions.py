@@ -99,6 +99,9 @@ def reduce_extreme(g, op_type, x, axes, *, keepdims=False):
     shape = tuple(1 if i in axes else d for i, d in enumerate(x.shape) if keepdims or i not in axes)
     if any(dim_rules.equal(x.shape[i], 0) for i in axes):
         return ops.full(g, shape, (prims.highest if op_type == "ReduceMin" else prims.lowest)(x.dtype), x.dtype)
+    if x.dtype == BOOL and not all(dim_rules.definitely_at_least(x.shape[i], 1) for i in axes):
+        # The runtime (1.31.1) fails to reduce zero bools.
+        return ops.cast(g, ops.reduce(g, op_type, ops.cast(g, x, U8), axes, keepdims=keepdims), BOOL)
     if x.dtype in (U32, U64):
         signed = flip_sign_bit(g, x, SIGNED[x.dtype.itemsize])
         return flip_sign_bit(g, reduce_extreme(g, op_type, signed, axes, keepdims=keepdims), x.dtype)
@@ -137,11 +140,7 @@ def _extreme_or_nan(g, op_type, x, axes):
     result = reduce_extreme(g, op_type, x, axes)
     if x.dtype in (F32, F64) and dim_rules.is_constant_shape(x.shape) and math.prod(x.shape) <= _FEW_ELEMENTS:
         return ops.minimum(g, result, ops.reduce(g, "ReduceL1", x, axes))
-    counts = [x.shape[i] for i in axes]
-    unordered = ops.is_nan(g, x)
-    if not dim_rules.is_constant_shape(counts):  # the runtime fails to reduce zero bools
-        unordered = ops.cast(g, unordered, U8)
-    any_nan = ops.cast(g, ops.reduce(g, "ReduceMax", unordered, axes), BOOL)
+    any_nan = reduce_extreme(g, "ReduceMax", ops.is_nan(g, x), axes)
     nan = g.const(np.array(np.nan).astype(x.dtype))
     return ops.where(g, any_nan, nan, result)
 

@@ -16,6 +16,28 @@ def test_all_devices_in_a_shape():
         assert hybrid.shape == (2, 4) and list(hybrid.flat) == onax.devices()
 
 
+class Device:
+    def __init__(self, number):
+        self.number, self.process_index, self.slice_index = number, number // 4, 1 - number // 4
+
+    def __repr__(self):
+        return str(self.number)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "options", "numbers"),
+    [
+        (((2, 2), (1, 2)), {"process_is_granule": True}, [[0, 1, 4, 5], [2, 3, 6, 7]]),
+        (((2, 2), (2, 1)), {"process_is_granule": True}, [[0, 1], [2, 3], [4, 5], [6, 7]]),
+        (((4,), (2,)), {}, [4, 5, 6, 7, 0, 1, 2, 3]),
+        (((4,), (2,)), {"should_sort_granules_by_key": False}, [0, 1, 2, 3, 4, 5, 6, 7]),
+    ],
+)
+def test_groups(shapes, options, numbers):
+    mesh = mesh_utils.create_hybrid_device_mesh(*shapes, [Device(i) for i in range(8)], **options)
+    assert str(mesh.tolist()) == str(numbers)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

@@ -100,6 +100,15 @@ OTHERS = {
     "convolution_matrix": (lambda x: jax.scipy.linalg.convolution_matrix(x, 2), "n"),
     "cov": (jnp.cov, "n"),
     "logmeanexp": (jax.nn.logmeanexp, "n, 3"),
+    "fiedler_companion": (jax.scipy.linalg.fiedler_companion, "n"),
+    "insert": (lambda x: jnp.insert(x, np.array([0, 1, -1]), 7.0, axis=0), "n, 3"),
+    "insert as many": (lambda x: jnp.insert(x, 1, x[:, 0]), "n, 3"),
+    "insert at as many": (lambda x: jnp.insert(x, jnp.argsort(x), x), "n"),
+    "insert at the end": (lambda x: jnp.insert(x, -1, x[:, :2].T, axis=1), "n, 3"),
+    "elements of the lower triangle": (lambda x: x[jnp.tril_indices_from(x)], "n, n"),
+    "elements far below the diagonal": (lambda x: x[jnp.tril_indices_from(x, -5)], "n, n"),
+    "elements above a diagonal": (lambda x: x[jnp.triu_indices_from(x, 2)], "n, 5"),
+    "elements on and below a diagonal": (lambda x: x[jnp.triu_indices_from(x, -2)], "n, 5"),
     "packbits": (lambda x: jnp.packbits(x > 0, axis=0).astype(jnp.float32), "n, 3"),
 }
 
@@ -108,6 +117,29 @@ OTHERS = {
 def test_others(name):
     function, spec = OTHERS[name]
     check(function, spec, [tuple(n if axis == "n" else int(axis) for axis in spec.split(", ")) for n in (2, 3, 8, 17)])
+
+
+PLACES = jnp.array([0, 2, -1])
+#   name -> function of a vector without its first element, which may have none
+EMPTY = {
+    "add": lambda x: x.at[PLACES].add(1.0),
+    "set": lambda x: x.at[PLACES].set(1.0),
+    "multiply": lambda x: x.at[PLACES].mul(2.0),
+    "max": lambda x: x.at[PLACES].max(2.0),
+    "set in a matrix": lambda x: jnp.outer(x, x).at[PLACES, PLACES].set(1.0),
+    "add to rows": lambda x: x[:, None].at[PLACES].add(1.0),
+    "add to columns": lambda x: jnp.outer(jnp.ones(3), x).at[:, PLACES].add(1.0),
+    "segment_sum": lambda x: jax.ops.segment_sum(jnp.ones(3), PLACES, num_segments=x.shape[0]),
+    "bincount": lambda x: jnp.bincount(jnp.array([1, 2, 2]), length=x.shape[0]).astype(jnp.float32),
+    "nonzero": lambda x: jnp.nonzero(x, size=x.shape[0])[0].astype(jnp.float32),
+    "any": lambda x: (x > 0).any().astype(jnp.float32),
+    "all": lambda x: (x > 0).all().astype(jnp.float32),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_what_may_be_empty(name):
+    check(lambda x: EMPTY[name](x[1:]), "n", [(1,), (2,), (3,), (9,)])
 
 
 def test_a_form_that_depends_on_sizes():

@@ -65,21 +65,23 @@ def create_hybrid_device_mesh(
     should_sort_granules_by_key: bool = True,
     allow_split_physical_axes: bool = False,
 ) -> np.ndarray:
-    """Returns an array of devices whose shape is the product of two shapes, axis by axis.
+    """Returns an array of devices in groups: its shape is the product of two shapes, axis by axis.
 
     Args:
       mesh_shape: the shape within a group of devices.
-      dcn_mesh_shape: the shape of groups: processes, of which there is one, so all ones.
+      dcn_mesh_shape: the shape of the groups, with as many axes.
       devices: Devices; default None, all.
-      process_is_granule: True: groups are processes; required.
-      should_sort_granules_by_key: accepted, without effect.
+      process_is_granule: True: a group are the devices of a process.  Default False: those of one `slice_index`, an
+        attribute that devices here do not have.
+      should_sort_granules_by_key: whether groups are in the order of their indices; False: as they come in `devices`.
+        Default True.
       allow_split_physical_axes: accepted, without effect.
 
     Returns:
-      ndarray of Devices.
+      ndarray of Devices, of shape (mesh_shape[0] * dcn_mesh_shape[0], ...).
 
     Raises:
-      ValueError: more than one group, or `process_is_granule` is false.
+      ValueError: the number of groups or of a group's devices does not fit, or devices lack the attribute.
 
     Examples:
       >>> from onax.experimental import mesh_utils
@@ -87,15 +89,26 @@ def create_hybrid_device_mesh(
       (1,)
     """
     device_list = list(_devices.devices() if devices is None else devices)
-    if not process_is_granule:
+    attribute = "process_index" if process_is_granule else "slice_index"
+    if not hasattr(device_list[0], attribute):
         raise ValueError(
-            f"Device {device_list[0]} does not have attribute slice_index. See `process_is_granule` option."
+            f"Device {device_list[0]} does not have attribute {attribute}. See `process_is_granule` option."
         )
-    if math.prod(dcn_mesh_shape) != 1:
-        raise ValueError(f"Number of slices 1 must equal the product of dcn_mesh_shape {tuple(dcn_mesh_shape)}")
+    groups: dict[int, list[Device]] = {}
+    for device in device_list:
+        groups.setdefault(getattr(device, attribute), []).append(device)
+    if math.prod(dcn_mesh_shape) != len(groups):
+        raise ValueError(
+            f"Number of slices {len(groups)} must equal the product of dcn_mesh_shape {tuple(dcn_mesh_shape)}"
+        )
     if len(mesh_shape) != len(dcn_mesh_shape):
         raise ValueError(f"mesh_shape {tuple(mesh_shape)} and dcn_mesh_shape {tuple(dcn_mesh_shape)} differ in length")
-    return create_device_mesh(mesh_shape, device_list)
+    order = sorted(groups) if should_sort_granules_by_key else list(groups)
+    parts = np.stack([create_device_mesh(mesh_shape, groups[i]) for i in order])
+    parts = parts.reshape(tuple(dcn_mesh_shape) + tuple(mesh_shape))
+    ndim = len(mesh_shape)
+    between_and_within = [axis for pair in zip(range(ndim), range(ndim, 2 * ndim)) for axis in pair]
+    return parts.transpose(between_and_within).reshape([n * m for n, m in zip(dcn_mesh_shape, mesh_shape)])
 
 
 _wrap_api_functions(globals(), __name__)

@@ -216,7 +216,7 @@ def _static_indices(obj, n, axis):
     """The indices that `obj` (a slice, integers or a mask) selects, as an ndarray."""
     if isinstance(obj, slice):
         return np.arange(n)[obj]
-    indices = np.asarray(concrete_or_error(None, obj, "the 'obj' argument of jnp.delete/jnp.insert"))
+    indices = np.asarray(concrete_or_error(None, obj, "the 'obj' argument of jnp.delete"))
     if indices.dtype == bool:
         if indices.shape != (n,):
             raise ValueError(
@@ -302,7 +302,7 @@ def insert(arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int 
       Array of the dtype of `arr`, longer along the axis.
 
     Raises:
-      ValueError: `obj` has more than one axis.
+      ValueError: `obj` has more than one axis or is not of integers; `values` do not broadcast.
 
     Examples:
       >>> jnp.insert(jnp.array([1, 2, 3]), 1, 9)
@@ -315,53 +315,70 @@ def insert(arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int 
         arr, axis = ravel(arr), 0
     axis = canonical_axis(axis, arr.ndim)
     n = arr.shape[axis]
-    values = lax.convert_element_type(values, arr.dtype)
-    values = lax.broadcast_to_rank(values, arr.ndim)
-    if isinstance(obj, Tracer) and not obj.shape and dtypes.is_integer(obj.dtype):
-        return _insert_at_unknown(arr, obj, values, axis)
-    if not dims.is_constant(n) and isinstance(obj, (int, np.integer)):
-        return _insert_at_unknown(arr, asarray(obj), values, axis)
-    indices = _static_indices(obj, n, axis)
+    indices = np.arange(n)[obj] if isinstance(obj, slice) else ensure_arraylike("insert", obj)
     if indices.ndim > 1:
-        raise ValueError(f"jnp.insert(): obj must be a slice, a one-dimensional array, or a scalar; got {indices}")
-    if indices.ndim == 0 and values.ndim:
-        axes = [*range(1, axis + 1), 0, *range(axis + 1, arr.ndim)]
-        is_one = not isinstance(obj, slice) and np.ndim(obj) == 0
-        values = lax.transpose(values, axes) if values.ndim == arr.ndim and is_one else values
-    indices = np.atleast_1d(np.where(indices < 0, indices + n, indices)).ravel()
-    if indices.size == 1:
-        indices = np.repeat(indices, values.shape[axis])
-    count = indices.size
-    wide = tuple(count if i == axis else d for i, d in enumerate(arr.shape))
-    values = broadcast_to(values, wide)
+        raise ValueError(f"jnp.insert(): obj must be a slice, a one-dimensional array, or a scalar; got {obj}")
+    if not dtypes.is_integer(indices.dtype):
+        if indices.size:
+            raise ValueError(f"jnp.insert(): index array must be integer typed; got {obj}")
+        indices = indices.astype(int)
+    values = lax.broadcast_to_rank(lax.convert_element_type(values, arr.dtype), arr.ndim)
+    one = indices.size == 1
+    if not indices.ndim and values.ndim:
+        values = lax.transpose(values, [*range(1, axis + 1), 0, *range(axis + 1, values.ndim)])
+    length = values.shape[axis] if values.ndim else 1
+    count = length if one else lax.broadcast_shapes(indices.shape, (length,))[0]
+    values = broadcast_to(values, tuple(count if i == axis else d for i, d in enumerate(arr.shape)))
+    values = to_dtype(values, arr.dtype, arr.weak_type)
+    if isinstance(indices, Tracer) or not all(map(dims.is_constant, (n, count))):
+        indices = lax.convert_element_type(indices, np.int32)
+        indices = slicing.wrap_negative_indices(indices, n)
+        indices = lax.clamp(np.int32(0), indices, slicing.dim_value(n, np.int32))
+        source = _source_of_one(reshape(indices, ()), n, count) if one else _source_of_many(indices, n)
+    else:
+        source = _known_source(np.asarray(indices), n, count)
+    return take_in_bounds(lax.concatenate([arr, values], axis), source, axis)
+
+
+def _known_source(indices, n, count):
+    """For each place of the result of `insert` where it comes from, among n elements and the `count` inserted ones."""
+    indices = np.clip(np.where(indices < 0, indices + n, indices), 0, n)
+    indices = np.broadcast_to(indices, (count,))
     order = np.argsort(indices, kind="stable")
     targets = np.empty(count, np.int64)
-    targets[order] = np.clip(indices[order], 0, n) + np.arange(count)
+    targets[order] = indices[order] + np.arange(count)
     source = np.empty(n + count, np.int32)
     is_new = np.zeros(n + count, bool)
     is_new[targets] = True
     source[~is_new] = np.arange(n)
     source[targets] = n + np.arange(count)
-    values = to_dtype(values, arr.dtype, arr.weak_type)
-    return take_in_bounds(lax.concatenate([arr, values], axis), source, axis)
+    return source
 
 
-def _insert_at_unknown(arr, index, values, axis):
-    """Inserts before one index whose value is not known: every element comes from the array or from the values."""
-    n = arr.shape[axis]
-    if values.ndim:
-        values = lax.transpose(values, [*range(1, axis + 1), 0, *range(axis + 1, arr.ndim)])
-    count = values.shape[axis] if values.ndim else 1
-    values = broadcast_to(values, tuple(count if i == axis else d for i, d in enumerate(arr.shape)))
-    index = lax.convert_element_type(index, np.int32)
-    length = to_dtype(n, np.int32)
-    index = lax.clamp(np.int32(0), slicing.wrap_negative_indices(index, n), length)
+def _source_of_one(index, n, count):
+    """The same, before one index whose value or whose sizes are not known."""
     place = lax.iota(np.int32, n + count)
     behind = lax.sub(place, index)
-    source = where(lax.lt(behind, np.int32(count)), lax.add(behind, length), lax.sub(place, np.int32(count)))
-    source = where(lax.lt(behind, np.int32(0)), place, source)
-    values = to_dtype(values, arr.dtype, arr.weak_type)
-    return take_in_bounds(lax.concatenate([arr, values], axis), source, axis)
+    count, length = slicing.dim_value(count, np.int32), slicing.dim_value(n, np.int32)
+    source = where(lax.lt(behind, count), lax.add(behind, length), lax.sub(place, count))
+    return where(lax.lt(behind, np.int32(0)), place, source)
+
+
+def _source_of_many(indices, n):
+    """The same, before several such indices: a place is an inserted one's if it is the i-th sorted index plus i."""
+    (count,) = indices.shape
+    numbers = lax.iota(np.int32, count)
+    targets, order = lax.sort_key_val(indices, numbers)
+    targets = lax.add(targets, numbers)
+    shape = n + count, count
+    targets, order = (lax.broadcast_in_dim(x, shape, (1,)) for x in (targets, order))
+    place = lax.iota(np.int32, n + count)
+    places = lax.broadcast_in_dim(place, shape, (0,))
+    before = lax.reduce_sum(lax.convert_element_type(lax.lt(targets, places), np.int32), (1,))
+    is_this = lax.eq(targets, places)
+    inserted = lax.reduce_sum(lax.select(is_this, order, lax.full_like(order, 0)), (1,))
+    inserted = lax.add(inserted, slicing.dim_value(n, np.int32))
+    return where(lax.reduce_or(is_this, (1,)), inserted, lax.sub(place, before))
 
 
 def _canonical_trim_axes(axis, ndim):

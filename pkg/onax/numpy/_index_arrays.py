@@ -10,11 +10,12 @@ import numpy as np
 
 from onax import lax
 from onax._core.trace import concrete_or_error
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax._ground.typing import ArrayLike, DimSize, DTypeLike
 from onax._native.array import Array
 from onax.numpy._arithmetic import clip, divmod, mod
 from onax.numpy._promotion import check_arraylike, ensure_arraylike
+from onax.numpy._ranges import tri
 from onax.numpy._searching import nonzero
 from onax.numpy._ufuncs import add
 from onax.numpy._where import where as _choose
@@ -72,13 +73,28 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
 
 
 def _triangle_indices(rows, k, columns, lower):
-    """The row and column indices of a triangle, computed by NumPy from known sizes."""
-    for n in (rows, columns):
-        if n is not None and n < 0:
-            raise TypeError(f"triangle shape must have every element be nonnegative, got ({rows}, {columns}).")
-    mask = np.tri(rows, rows if columns is None else columns, k if lower else k - 1, dtype=bool)
+    """The row and column indices of a triangle; where sizes are known NumPy computes them."""
+    columns = rows if columns is None else columns
+    k = operator.index(k)
+    if not (dims.is_constant(rows) and dims.is_constant(columns)):
+        mask = tri(rows, columns, k if lower else k - 1, dtype=bool)
+        count = _count_above(columns, rows, -k) if lower else _count_above(rows, columns, k)
+        return nonzero(mask if lower else lax.bitwise_not(mask), size=count)
+    rows, columns = operator.index(rows), operator.index(columns)
+    if min(rows, columns) < 0:
+        raise TypeError(f"triangle shape must have every element be nonnegative, got ({rows}, {columns}).")
+    mask = np.tri(rows, columns, k if lower else k - 1, dtype=bool)
     indices = np.nonzero(mask if lower else ~mask)
     return tuple(ensure_arraylike("tril_indices", i.astype(dtypes.scalar_dtype(int))) for i in indices)
+
+
+def _count_above(rows, columns, k):
+    """The number of elements on and above diagonal k: a triangle and the rectangle on its right."""
+    if k < 0:
+        return rows * columns - _count_above(columns, rows, 1 - k)
+    width = dims.max_dim(columns - k, 0)
+    height = dims.min_dim(rows, width)
+    return height * (height + 1) // 2 + height * (width - height)
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
@@ -96,7 +112,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
       >>> jnp.tril_indices(2)
       (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
-    return _triangle_indices(operator.index(n), operator.index(k), m, True)
+    return _triangle_indices(n, k, m, True)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
@@ -114,7 +130,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
       >>> jnp.triu_indices(2)
       (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
-    return _triangle_indices(operator.index(n), operator.index(k), m, False)
+    return _triangle_indices(n, k, m, False)
 
 
 def _matrix_shape(name, arr):

@@ -226,24 +226,23 @@ def fiedler_companion(a: ArrayLike) -> Array:
     (a,) = promote_dtypes_inexact(*ensure_arraylikes("fiedler_companion", a))
     a = jnp.atleast_1d(a)
     if not a.shape[-1]:
-        raise ValueError(f"fiedler_companion: the last axis of a has length 0 in shape {a.shape}")
+        raise ValueError(
+            "fiedler_companion requires the last axis of 'a' to have nonzero length, but got an array of shape "
+            f"{a.shape}."
+        )
     return _vectorize("fiedler_companion", _fiedler_companion, a)
 
 
 def _fiedler_companion(a):
-    if a.size <= 2:
-        return -(a[1:] / a[0])[:, None] if a.size == 2 else lax.full_like(a, 0, shape=(0, 0))
     a = a / a[0]
-    n = a.size - 1
-    c = np.zeros((n, n), a.dtype)
-    c[np.arange(3, n, 2), np.arange(1, n - 2, 2)] = 1
-    c[np.arange(2, n, 2), np.arange(1, n - 1, 2)] = 0
-    c[np.arange(0, n - 2, 2), np.arange(2, n, 2)] = 1
-    c[1, 0] = 1
-    out = jnp.asarray(c)
-    out = out.at[np.arange(0, n - 1, 2), np.arange(1, n, 2)].set(-a[2::2])
-    out = out.at[np.arange(2, n, 2), np.arange(1, n - 1, 2)].set(-a[3::2])
-    return out.at[0, 0].set(-a[1])
+    n = a.shape[0] - 1
+    row, column = (lax.broadcasted_iota(np.int32, (n, n), axis) for axis in (0, 1))
+    is_even = row % 2 == 0
+    is_one = jnp.where(is_even, column == row + 2, column == row - 2) | ((row == 1) & (column == 0))
+    above = is_even & (column == row + 1) | (row == 0) & (column == 0)
+    below = is_even & (column == row - 1)
+    out = jnp.where(below, -jnp.pad(a, (0, 1))[2:], is_one.astype(a.dtype))
+    return jnp.where(above, -a[1:], out)
 
 
 @static_argnames("n", "mode")
