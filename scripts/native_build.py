@@ -62,7 +62,8 @@ def build(configuration, folder):
     environment = dict(os.environ)
     if configuration == "clang":
         compiler = find_clang() or unavailable("there is no clang on PATH")
-        environment |= {"CC": compiler, "LDSHARED": f"{compiler} -shared", "CFLAGS": "-Wall -Wextra"}
+        cached = f"ccache {compiler}" if os.environ.get("CC", "").startswith("ccache ") else compiler
+        environment |= {"CC": cached, "LDSHARED": f"{compiler} -shared", "CFLAGS": "-Wall -Wextra"}
         run_with = {}
     else:
         flags, names = SANITIZERS[configuration]
