@@ -100,3 +100,18 @@ def test_static_arguments_of_plain_and_staged_functions_are_declared():
     names = {f"{r.__name__}.{n}" for r, n in STATIC}
     assert {"onax.numpy.sum", "onax.numpy.polyfit", "onax.numpy.linalg.svd", "onax.nn.glu"} <= names
     assert "onax.numpy.add" not in names
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, axis: x.cumsum(axis=axis),
+        lambda x, axis: x.sort(axis=axis),
+        lambda x, axis: jnp.subtract.reduce(x, axis=axis),
+        lambda x, axis: jnp.maximum.accumulate(x, axis=axis),
+        lambda x, axis: jnp.linspace(0, 1, 5, endpoint=axis),
+    ],
+)
+def test_a_traced_static_argument_of_a_method(call):
+    with pytest.raises(ValueError, match="(?s)Non-hashable static arguments are not supported.*DynamicJaxprTracer"):
+        jax.jit(call)(jnp.ones((2, 3)), 1)

@@ -6,7 +6,7 @@
 import functools
 from collections.abc import Callable
 
-from onax._core.api_functions import compiled_code
+from onax._core.api_functions import check_hashable, compiled_code
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.jaxpr import Literal
 from onax._core.lists import merge_lists, partition_list, reject, select
@@ -347,7 +347,12 @@ class _StagedFunction:
         return leaves, key, (tree, avals, static_values, fixed)
 
     def _bind(self, leaves, key, pattern):
-        staged_call = self.cache.get(key)
+        try:
+            staged_call = self.cache.get(key)
+        except TypeError as error:
+            *_, static_values, fixed = pattern
+            check_hashable([*(x for v in static_values if v is not None for x in v), *fixed.values()])
+            raise error
         if staged_call is None:
             staged_call = _stage_call(self.fun, *pattern)
             if len(self.cache) >= _STAGED_CACHE_SIZE:

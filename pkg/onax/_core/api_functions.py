@@ -81,6 +81,15 @@ def unhashable_error(value, error):
     )
 
 
+def check_hashable(values):
+    """Raises the error for the first of these static arguments that has no hash."""
+    for value in values:
+        try:
+            hash(value)
+        except TypeError as error:
+            raise unhashable_error(value, error) from None
+
+
 def name_error(error, label, args=()):
     """Adds a note with the function's name and the types of its operands to an error that a call raised.
 
