@@ -113,5 +113,5 @@ def test_static_arguments_of_plain_and_staged_functions_are_declared():
     ],
 )
 def test_a_traced_static_argument_of_a_method(call):
-    with pytest.raises(ValueError, match="(?s)Non-hashable static arguments are not supported.*DynamicJaxprTracer"):
-        jax.jit(call)(jnp.ones((2, 3)), 1)
+    with pytest.raises(ValueError, match=r"(?s)Non-hashable static arguments are not supported.*DynamicJaxprTracer"):
+        onax.jit(call)(jnp.ones((2, 3)), 1)
