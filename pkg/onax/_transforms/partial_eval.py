@@ -390,7 +390,7 @@ def partial_eval_jaxpr_custom(
 def _partial_eval_equation(saveable, unknown, instantiated, eqn):
     """The rule of primitives without programs.
 
-    Callbacks for debugging run in both parts, except where the policy saves them and the staged program lacks an operand.
+    Callbacks for debugging run in both parts, unless the policy saves them and the staged program lacks an operand.
     """
     is_unknown = any(unknown)
     n_out = len(eqn.outvars)
