@@ -28,7 +28,7 @@ def test_refusals():
     ref = jax.new_ref(0)
     jitted = jax.jit(lambda r, x: r[...] + x)
     for lowered in (jitted.lower(ref, 1), jax.jit(lambda x: jitted(ref, x)).lower(1)):
-        with pytest.raises(ValueError, match="can't serialize .*mutable array ref"):
+        with pytest.raises(ValueError, match=r"can't serialize .*mutable array ref"):
             serialize(lowered.compile())
     with pytest.raises(jax.errors.ArtifactError):
         deserialize_and_load(b"other", None, None)
