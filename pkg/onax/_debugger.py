@@ -5,6 +5,7 @@ a callback.  When it runs, the debugger shows the frames with values instead of 
 """
 
 import cmd
+import inspect
 import pprint
 import sys
 import traceback
@@ -13,7 +14,6 @@ from typing import Any
 
 from onax._control.callbacks import debug_callback
 from onax._core.trace import valid_jaxtype
-from onax._ground.lazy import linecache
 from onax._ground.source import is_internal
 from onax._native.tree import tree_flatten, tree_unflatten
 
@@ -27,28 +27,29 @@ class DebuggedFrame:
     function: str
     local_variables: dict
     global_variables: dict
+    source: list  # lines of the function, or of the file outside of functions
+    offset: int  # of the current line in `source`
 
-    def source(self, around=None):
-        """The source lines of the function, or those around the current line, which is marked."""
-        lines = linecache.getlines(self.filename)
-        first, last = self._extent(lines) if around is None else (self.line - around, self.line + around)
-        shown = range(max(first, 1), min(last, len(lines)) + 1)
-        return [f"{'->' if n == self.line else '  '}  {lines[n - 1].rstrip()}" for n in shown]
-
-    def _extent(self, lines):
-        """The range of lines around the current line up to lines that are indented less."""
-        inside = self.line
-        depth = _indentation(lines[inside - 1]) if inside <= len(lines) else 0
-        first = last = inside
-        while first > 1 and depth and _indentation(lines[first - 1]) >= depth:
-            first -= 1
-        while last < len(lines) and (not lines[last].strip() or _indentation(lines[last]) >= depth > 0):
-            last += 1
-        return first, last
+    def context(self, around):
+        """Lines of the source about the current line, which is marked: one more before it than after it."""
+        shown = range(max(self.offset - 1 - around, 0), min(self.offset + around + 1, len(self.source)))
+        return [f"{'->' if n == self.offset else '  '}  {self.source[n]}" for n in shown]
 
 
-def _indentation(line):
-    return len(line) - len(line.lstrip()) if line.strip() else sys.maxsize
+def _debugged(frame):
+    """The DebuggedFrame of a frame."""
+    code = frame.f_code
+    try:
+        lines, first = inspect.getsourcelines(frame)
+        source = "".join(lines).split("\n")
+    except OSError:
+        source, first = [], 1
+    offset = frame.f_lineno - max(first, 1)
+    if offset >= len(source):
+        source = []
+    return DebuggedFrame(
+        code.co_filename, frame.f_lineno, code.co_name, dict(frame.f_locals), frame.f_globals, source, offset
+    )
 
 
 class Debugger(cmd.Cmd):
@@ -63,7 +64,7 @@ class Debugger(cmd.Cmd):
         self.at = 0
 
     def run(self):
-        """Reads commands until one continues the program or the input ends."""
+        """Reads commands until one continues the program."""
         self.stdout.write("Entering jdb:\n")
         self.cmdloop()
 
@@ -82,8 +83,8 @@ class Debugger(cmd.Cmd):
                 raise
             return False, None
 
-    def _show_location(self):
-        self._say(f"> {self.frame.filename}({self.frame.line})", *self.frame.source(), "")
+    def _show_location(self, around=2):
+        self._say(f"> {self.frame.filename}({self.frame.line})", *self.frame.context(around))
 
     def do_p(self, arg):
         """p expression: its value"""
@@ -115,17 +116,17 @@ class Debugger(cmd.Cmd):
 
     def do_l(self, _):
         """l(ist): the lines around the current line"""
-        self._show_location()
+        self._show_location(around=5)
 
     def do_ll(self, _):
-        """ll: the same"""
-        self._show_location()
+        """ll: all lines of the function"""
+        self._show_location(around=len(self.frame.source))
 
     def do_bt(self, _):
         """bt, w(here): all frames, innermost last"""
         self._say("Traceback:")
         for frame in reversed(self.frames):
-            text = linecache.getline(frame.filename, frame.line).strip()
+            text = frame.source[frame.offset].strip() if frame.source else "<no source>"
             self._say(f'  File "{frame.filename}", line {frame.line}', f"    {text}")
 
     def do_c(self, _):
@@ -133,21 +134,18 @@ class Debugger(cmd.Cmd):
         return True
 
     def do_q(self, _):
-        """q(uit): end Python, by SystemExit"""
+        """q(uit), exit, or the end of the input: end Python, by SystemExit"""
         sys.exit(0)
 
     def default(self, line):
         """Evaluates input that is not a command as an expression."""
-        if line == "EOF":
-            return True
         self.do_p(line)
-        return None
 
     def emptyline(self):
         """Nothing."""
 
     do_up, do_down, do_list, do_w, do_where = do_u, do_d, do_l, do_bt, do_bt
-    do_cont, do_continue, do_quit, do_EOF = do_c, do_c, do_q, do_c
+    do_cont, do_continue, do_quit, do_exit, do_EOF = do_c, do_c, do_q, do_q, do_q
 
 
 def _frames(filter_frames, num_frames):
@@ -155,10 +153,7 @@ def _frames(filter_frames, num_frames):
     frames, frame = [], sys._getframe(2)
     while frame is not None and (num_frames is None or len(frames) < num_frames):
         if not (filter_frames and is_internal(frame.f_code.co_filename)):
-            code = frame.f_code
-            frames.append(
-                DebuggedFrame(code.co_filename, frame.f_lineno, code.co_name, dict(frame.f_locals), frame.f_globals)
-            )
+            frames.append(_debugged(frame))
         frame = frame.f_back
     return frames
 

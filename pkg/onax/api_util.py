@@ -211,7 +211,8 @@ def rebase_donate_argnums(donate_argnums: Collection[int], static_argnums: Colle
       >>> onax.api_util.rebase_donate_argnums((2,), (0,))
       (1,)
     """
-    if set(donate_argnums) & set(static_argnums):
+    donate_argnums, static_argnums = set(donate_argnums), set(static_argnums)
+    if donate_argnums & static_argnums:
         raise ValueError(
             f"`static_argnums` {sorted(static_argnums)} and `donate_argnums` {sorted(donate_argnums)} cannot intersect."
         )

@@ -33,7 +33,8 @@ DIFFERENCES = {
     "dtype": (lambda f: f(jnp.ones(3, int)), "  different input types:\n  * at x, now i32[3] and before f32[3]"),
     "weak type": (
         lambda f: (onax.clear_caches(), f(np.float32(2)), f(2.0)),
-        "  * at x, now f32[]{weak_type=True} and before f32[]{weak_type=False}",
+        "  * at x, now f32[]{weak_type=True} and before f32[]{weak_type=False} "
+        "https://docs.jax.dev/en/latest/type_promotion.html#weak-types",
     ),
     "tree": (
         lambda f: f({"a": ONES}),

@@ -1,5 +1,7 @@
 """jax_debug_nans and jax_debug_infs: the operation, its operands and its line, however deep it lies."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -129,3 +131,17 @@ def test_static_arguments_are_what_they_were():
     with jax.debug_nans(True), pytest.raises(FloatingPointError, match="in log"):
         jax.jit(f, static_argnums=1)(-1.0, 2)
     assert seen == [(int, True), (int, True)]
+
+
+@pytest.mark.parametrize("option, value, text", [(jax.debug_nans, 0.0, "(nan)"), (jax.debug_infs, 1.0, "(inf)")])
+def test_programs_that_were_compiled_before(option, value, text):
+    compiled = jax.jit(lambda x: x / 0.0).lower(1.0).compile()
+    compiled(value)
+    with option(True):
+        for _ in range(2):
+            with pytest.raises(
+                FloatingPointError, match=re.escape(f"invalid value {text} encountered in jit(<lambda>)")
+            ):
+                compiled(value)
+        assert jax.jit(lambda x: x + 1).lower(1.0).compile()(value) == value + 1
+    assert not np.isfinite(compiled(value))

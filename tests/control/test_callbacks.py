@@ -153,6 +153,10 @@ def test_derivatives():
         with pytest.raises(ValueError, match="IO callbacks do not support JVP"):
             transform(lambda x: io_callback(np.sin, ONE, x))(1.0)
         assert float(transform(lambda x: x * f(lax.stop_gradient(x)))(1.0)) == np.sin(np.float32(1))
+    with pytest.raises(ValueError, match="Pure callbacks do not support transpose"):
+        jax.linear_transpose(f, 1.0)(1.0)
+    with pytest.raises(ValueError, match="IO callbacks do not support transpose"):
+        jax.linear_transpose(lambda x: io_callback(np.sin, ONE, x), 1.0)(1.0)
 
 
 def test_with_a_derivative_of_its_own():
@@ -251,8 +255,11 @@ def test_io_is_not_done_for_examples_that_skip_it(way):
     with pytest.raises(NotImplementedError, match="IO effect not supported in vmap-of-cond"):
         way(jax.vmap(in_branch))(X)
     in_loop = lambda a: lax.while_loop(lambda c: c < 2, lambda c: (io_callback(Log(), None, c), c + 1)[1], a)
-    with pytest.raises(NotImplementedError, match="IO effects not supported in while_loop with batched predicate"):
+    with pytest.raises(NotImplementedError, match="Unordered IO effects not supported in while_loop with batched"):
         way(jax.vmap(in_loop))(X)
+    ordered = lambda a: lax.while_loop(lambda c: c < 2, lambda c: io_callback(Log(), ONE, c, ordered=True), a)
+    with pytest.raises(NotImplementedError, match="Ordered IO effects not supported in vmap"):
+        way(jax.vmap(ordered))(X)
 
 
 @WAYS

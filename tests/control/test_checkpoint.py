@@ -296,3 +296,30 @@ def test_the_programs_are_freed_with_the_function():
 def test_static_arguments_that_a_call_lacks(static):
     with pytest.raises(ValueError, match=r"but got \(.*\), while `len\(args\)` = 1"):
         jax.checkpoint(lambda x, *rest: x, static_argnums=static)(1.0)
+
+
+def with_callback(x):
+    y = checkpoint_name(jnp.sin(x), "y")
+    jax.debug.print("y")
+    z = checkpoint_name(jnp.cos(y), "z")
+    jax.debug.print("{}", z)
+    return jnp.exp(z)
+
+
+# policy -> how often a callback with the operand z runs; one without operands always runs in both passes
+PRINTED = {
+    "nothing": (policies.nothing_saveable, 2),
+    "everything": (policies.everything_saveable, 1),
+    "any but z": (policies.save_any_names_but_these("z"), 2),
+    "all except y": (policies.save_anything_except_these_names("y"), 1),
+    "all except y and z": (policies.save_anything_except_these_names("y", "z"), 2),
+}
+
+
+@pytest.mark.parametrize("place", [lambda f: f, jax.jit, lambda f: lambda x: lax.cond(x > 0, f, jnp.sin, x)])
+@pytest.mark.parametrize("name", PRINTED)
+def test_how_often_callbacks_run(name, place, capfd):
+    policy, times = PRINTED[name]
+    jax.grad(jax.checkpoint(place(with_callback), policy=policy))(1.0)
+    lines = capfd.readouterr().out.splitlines()
+    assert lines.count("y") == 2 and len(lines) == 2 + times

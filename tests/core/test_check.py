@@ -1,56 +1,140 @@
-"""Programs that are not well formed are found."""
+"""Programs that are not well formed are found; the error shows the equation in its program."""
 
+import numpy as np
 import pytest
 
 import onax as jax
 import onax.numpy as jnp
+from onax import lax
 from onax._core import jaxpr as core
 from onax._core.check import check_jaxpr
 from onax._core.effects import DebugEffect
 from onax.errors import JaxprTypeError
 
-
-def test_check_finds_unbound_and_rebound_variables():
-    closed = jax.make_jaxpr(lambda x: jnp.sin(jnp.cos(x)))(1.0)
-    check_jaxpr(closed)
-    first, second = closed.eqns
-    with pytest.raises(JaxprTypeError, match="before it is bound"):
-        check_jaxpr(core.Jaxpr((), closed.invars, closed.outvars, [second, first]))
-    with pytest.raises(JaxprTypeError, match="bound twice"):
-        check_jaxpr(core.Jaxpr((), closed.invars, closed.outvars, [first, first, second]))
-    wrong = second.replace(outvars=[core.Var(jnp.ones(2).aval)])
-    with pytest.raises(JaxprTypeError, match="its equation binds"):
-        check_jaxpr(core.Jaxpr((), closed.invars, wrong.outvars, [first, wrong]))
+FLOAT, INT, ROW = jnp.float32(1).aval, jnp.int32(1).aval, jnp.ones(3).aval
+ONE = core.Literal(np.int32(1), INT)
 
 
-def changed(closed, eqn, **fields):
+def program(f, x=np.float32(1)):
+    return jax.make_jaxpr(f)(x)
+
+
+def other(closed, position, **fields):
     """The program with one other equation."""
-    eqns = [e.replace(**fields) if e is eqn else e for e in closed.eqns]
+    eqns = list(closed.eqns)
+    eqns[position] = eqns[position].replace(**fields)
     return core.Jaxpr((), closed.invars, closed.outvars, eqns)
 
 
-def test_effects_and_numbers_of_results_must_be_those_of_the_rules():
-    closed = jax.make_jaxpr(lambda x: jnp.sin(x) + 1)(1.0)
-    sin = closed.eqns[0]
-    with pytest.raises(JaxprTypeError, match=r"sin has effects frozenset\(\), its equation says"):
-        check_jaxpr(changed(closed, sin, effects=frozenset({DebugEffect()})))
-    with pytest.raises(JaxprTypeError, match="sin has 1 results, its equation binds 2"):
-        check_jaxpr(changed(closed, sin, outvars=[*sin.outvars, core.Var(sin.outvars[0].aval)]))
+def with_param(closed, position, name, value):
+    return other(closed, position, params={**closed.eqns[position].params, name: value})
 
 
-def test_programs_in_equations_are_checked():
-    closed = jax.make_jaxpr(lambda x: jax.lax.scan(lambda c, y: (jnp.sin(c) * y, None), x[0], x)[0])(jnp.ones(3))
+SUM = program(lambda x: jnp.sin(x) + jnp.cos(x))
+SIN, COS, ADD = SUM.eqns
+COND = program(lambda x: lax.cond(x > 0, jnp.sin, jnp.cos, x))
+BRANCH = COND.eqns[-1].params["branches"][0]
+SCAN = program(lambda x: lax.scan(lambda c, y: (c * y, None), x[0], x)[0], np.ones(3, np.float32))
+BODY = SCAN.eqns[-1].params["jaxpr"]
+JIT = program(jax.jit(lambda x: jnp.sin(x) + 1))
+WHILE = program(lambda x: lax.while_loop(lambda c: c < 3, lambda c: c * 2, x))
+UNSORTED = core.ClosedJaxpr(core.Jaxpr((), SUM.invars, SUM.outvars, SUM.eqns[::-1]), ())
+SCANNED = SCAN.eqns[-1].invars
+
+WRONG = {
+    "another order": (UNSORTED, "Variable 'c' not defined"),
+    "bound twice": (other(SUM, 1, outvars=SIN.outvars), "Variable 'b' already bound"),
+    "a result that is not made": (SUM.jaxpr.replace(outvars=[core.Var(FLOAT)]), "Variable 'd' not defined"),
+    "another type": (
+        other(SUM, 0, outvars=[core.Var(INT)]),
+        "Value for variable '_' inconsistently typed as f32[] for let-binder of type i32[]",
+    ),
+    "effects": (
+        other(SUM, 0, effects=frozenset({DebugEffect()})),
+        "Inferred effects do not match equation effects. Equation effects: ",
+    ),
+    "number of results": (other(SUM, 2, outvars=[]), "add has 1 results, its equation binds 0"),
+    "operands of a call": (
+        other(JIT, 0, invars=JIT.invars * 2),
+        "Call primitive jit with 2 operands cannot call jaxpr with 1 inputs",
+    ),
+    "types of a call": (
+        other(JIT, 0, invars=[ONE]),
+        "Call primitive jit passes operand 1:i32[] of type int32[] to jaxpr expecting type float32[]",
+    ),
+    "operands of branches": (
+        other(COND, -1, invars=COND.eqns[-1].invars[:1]),
+        "cond called with 0 non-predicate operands, but branches take 1 inputs",
+    ),
+    "types of branches": (
+        with_param(COND, -1, "branches", (program(lambda x: x, np.int32(1)),) * 2),
+        "cond branches take input types int32[], called with operands of type float32[]",
+    ),
+    "arguments of a branch": (
+        with_param(COND, -1, "branches", (BRANCH, SCAN)),
+        "cond branches 0 and 1 have mismatching input types: float32[] vs float32[3]",
+    ),
+    "results of a branch": (
+        with_param(COND, -1, "branches", (BRANCH, program(lambda x: (x, x)))),
+        "cond branch 0 outputs 1 values, branch 1 outputs 2",
+    ),
+    "types of results of a branch": (
+        with_param(COND, -1, "branches", (BRANCH, program(lambda x: x.astype(int)))),
+        "cond branches 0 and 1 have mismatching output types: float32[] vs int32[]",
+    ),
+    "carry of a loop": (
+        with_param(SCAN, -1, "jaxpr", core.ClosedJaxpr(core.Jaxpr((), BODY.invars, [ONE], BODY.eqns), ())),
+        "scan input carry input and output types mismatch: \nfloat32[]\nvs\nint32[]",
+    ),
+    "initial carry": (
+        other(SCAN, -1, invars=[ONE, SCANNED[1]]),
+        "scan jaxpr takes input carry types\nfloat32[],\ncalled with initial carry of type\nint32[]",
+    ),
+    "sequence": (
+        other(SCAN, -1, invars=[SCANNED[0], SCANNED[0]]),
+        "scan jaxpr takes input sequence types\nfloat32[],\ncalled with sequences of type\nfloat32[]",
+    ),
+    "operands of a loop": (
+        other(SCAN, -1, invars=SCANNED[:1]),
+        "scan jaxpr takes 2 inputs, called with 1 operands",
+    ),
+    "carry of a condition": (
+        other(WHILE, 0, invars=[ONE]),
+        "while jaxpr takes input carry types\nfloat32[],\ncalled with initial carry of type\nint32[]",
+    ),
+    "in a call": (with_param(JIT, 0, "jaxpr", UNSORTED), "Variable 'c' not defined"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong(name):
+    jaxpr, text = WRONG[name]
+    with pytest.raises(JaxprTypeError) as caught:
+        check_jaxpr(jaxpr)
+    assert str(caught.value).startswith(f"{text}\n" if not text.endswith(" ") else text), str(caught.value)
+
+
+@pytest.mark.parametrize("closed", [SUM, COND, SCAN, JIT, WHILE])
+def test_programs_that_are_well_formed(closed):
     check_jaxpr(closed)
-    scan = next(e for e in closed.eqns if e.primitive.name == "scan")
-    body = scan.params["jaxpr"]
-    broken = core.ClosedJaxpr(core.Jaxpr((), body.invars, body.outvars, body.eqns[::-1]), ())
-    with pytest.raises(JaxprTypeError, match="before it is bound"):
-        check_jaxpr(changed(closed, scan, params={**scan.params, "jaxpr": broken}))
 
 
-def test_results_must_be_bound_and_programs_be_programs():
-    closed = jax.make_jaxpr(jnp.sin)(1.0)
-    with pytest.raises(JaxprTypeError, match="is used as a result before it is bound"):
-        check_jaxpr(core.Jaxpr((), closed.invars, closed.outvars, []))
+def test_the_equation_in_its_program():
+    def long(x):
+        for _ in range(30):
+            x = x + x
+        return x
+
+    closed = program(long)
+    with pytest.raises(JaxprTypeError) as caught:
+        check_jaxpr(other(closed, 15, invars=[closed.eqns[14].outvars[0], core.Var(FLOAT)]))
+    fault, _, equation, place, _, text = caught.value.message.split("\n\n")
+    assert fault == "Variable 'r' not defined" and equation == "q:f32[] = add p r"
+    assert place.startswith(f"from source: {__file__}:") and place.endswith("long)")
+    lines = text.splitlines()
+    assert lines[0] == "{ lambda ; a:f32[]. let" and lines[1] == lines[-2] == "    ..." and len(lines) == 24
+
+
+def test_programs_be_programs():
     with pytest.raises(TypeError, match="expected a jaxpr"):
-        check_jaxpr(closed.eqns[0])
+        check_jaxpr(SIN)

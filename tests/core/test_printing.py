@@ -39,6 +39,12 @@ def test_names_of_shared_programs_are_not_given_to_variables():
     assert [names.of(object()) for _ in range(3)] == ["a", "c", "d"]
 
 
+def test_results_that_are_not_used_have_no_name():
+    jaxpr = jax.make_jaxpr(lambda x: (jnp.sin(x), jnp.cos(x)))(1.0).jaxpr
+    text = "{ lambda ; a:f32[]. let _:f32[] = sin a; b:f32[] = cos a in (b,) }"
+    assert str(jaxpr.replace(outvars=jaxpr.outvars[1:])) == text
+
+
 def test_a_program_that_is_used_twice_is_printed_once():
     f = jax.jit(lambda x: jnp.sin(x) * 2)
     text = str(jax.make_jaxpr(lambda x: (f(x), f(x + 1)))(1.0))

@@ -25,5 +25,10 @@ def test_refusals():
     compiled = jax.jit(lambda x: jax.pure_callback(np.sin, x, x)).lower(1.0).compile()
     with pytest.raises(LoweringError, match="pure_callback"):
         serialize(compiled)
+    ref = jax.new_ref(0)
+    jitted = jax.jit(lambda r, x: r[...] + x)
+    for lowered in (jitted.lower(ref, 1), jax.jit(lambda x: jitted(ref, x)).lower(1)):
+        with pytest.raises(ValueError, match=r"can't serialize .*mutable array ref"):
+            serialize(lowered.compile())
     with pytest.raises(jax.errors.ArtifactError):
         deserialize_and_load(b"other", None, None)

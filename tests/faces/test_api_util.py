@@ -79,6 +79,7 @@ def test_donated_leaves():
     assert api_util.donation_vector((1,), ("scale",), tree) == (False, False, False, True, True)
     assert api_util.donation_vector((1,), (), tree_structure(ARGS), kws=False) == (False, False, False, True)
     assert api_util.rebase_donate_argnums((1, 4), (0, 2)) == (0, 2)
+    assert api_util.rebase_donate_argnums((4, 4, 3), (0, 0)) == (2, 3)
     with pytest.raises(ValueError, match="cannot intersect"):
         api_util.rebase_donate_argnums((1,), (1, 2))
 

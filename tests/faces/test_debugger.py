@@ -36,15 +36,77 @@ def test_values_at_the_prompt(transform):
 
 
 def test_commands():
-    _, text = at_the_prompt("bt\nd\n\nhelp p\nx\n", num_frames=1)
+    _, text = at_the_prompt("bt\nd\n\nhelp p\nx\nc\n", num_frames=1)
     assert text.count('  File "') == 1 and "At bottommost frame." in text and "p expression" in text
-    assert "Array(1., dtype=float32" in text  # at the end of its input the debugger goes on
-    with pytest.raises(SystemExit):
-        at_the_prompt("q\n")
+    assert "Array(1., dtype=float32" in text
+    for commands in ("q\n", "exit\n", ""):
+        with pytest.raises(SystemExit):
+            at_the_prompt(commands)
     with pytest.raises(ValueError, match="backend"):
         debug.breakpoint(backend="web")
     with pytest.raises(NotImplementedError, match="ordered=True"):
         debug.breakpoint(token=1)
+
+
+@onax.jit
+@onax.named_call
+def listed(commands, out):
+    # one
+    # two
+    # three
+    debug.breakpoint(stdin=commands, stdout=out, num_frames=1)
+    # four
+    # five
+    # six
+
+
+STOP = "    ->      debug.breakpoint(stdin=commands, stdout=out, num_frames=1)"
+LISTED = {
+    "l": [
+        "@onax.jit",
+        "@onax.named_call",
+        "def listed(commands, out):",
+        "one",
+        "two",
+        "three",
+        "->",
+        "four",
+        "five",
+        "six",
+    ],
+    "u": ["one", "two", "three", "->", "four", "five"],
+    "ll": [
+        "@onax.jit",
+        "@onax.named_call",
+        "def listed(commands, out):",
+        "one",
+        "two",
+        "three",
+        "->",
+        "four",
+        "five",
+        "six",
+    ],
+}
+
+
+@pytest.mark.parametrize("command", LISTED)
+def test_lines_about_the_current_one(command):
+    out = io.StringIO()
+    listed.__wrapped__.__wrapped__(io.StringIO(f"{command}\nc\n"), out)
+    lines = out.getvalue().splitlines()
+    shown = [
+        line for line in lines[lines.index(next(x for x in lines if f"> {__file__}(" in x)) + 1 : -1] if line.strip()
+    ]
+    assert len(shown) == len(LISTED[command])
+    assert all(wanted in line for wanted, line in zip(LISTED[command], shown))
+
+
+def test_a_place_without_source():
+    out = io.StringIO()
+    code = compile("debug.breakpoint(stdin=commands, stdout=out, num_frames=1)", "<made up>", "exec")
+    exec(code, {"debug": debug, "out": out, "commands": io.StringIO("l\nbt\nc\n")})
+    assert "> <made up>(1)\n(jdb) Traceback:" in out.getvalue() and "<no source>" in out.getvalue()
 
 
 def test_a_breakpoint_in_a_loop():

@@ -72,7 +72,16 @@ def test_unknown_option(name):
     [
         ("jax_numpy_rank_promotion", "bad", r"new enum value must be in \['allow', 'warn', 'raise'\], got bad"),
         ("jax_default_matmul_precision", "x", "new enum value must be None or in"),
-        ("jax_tracer_error_num_traceback_frames", "many", "takes a value of type int"),
+        (
+            "jax_tracer_error_num_traceback_frames",
+            "many",
+            "^new int config value must be None or of type int, got many",
+        ),
+        (
+            "jax_compilation_cache_dir",
+            3,
+            "^new string config value must be None or of type str, got 3 of type <class 'int'>",
+        ),
         ("jax_default_device", 3, "must be passed either a Device object"),
     ],
 )

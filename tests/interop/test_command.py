@@ -22,6 +22,12 @@ def test_a_script(tmp_path):
     assert out == ["__main__", [str(script), "a", "--b", "-c"], str(tmp_path), 1.0]
 
 
+def test_the_file_of_a_script_is_a_whole_path(tmp_path):
+    (tmp_path / "script.py").write_text("import sys\nprint(__file__, sys._getframe().f_code.co_filename, sys.argv[0])")
+    out = jax_programs.run("script.py", cwd=tmp_path)
+    assert out.split() == [str(tmp_path / "script.py")] * 2 + ["script.py"]
+
+
 def test_a_module(tmp_path):
     (tmp_path / "program.py").write_text(SHOW)
     out = json.loads(jax_programs.run("-m", "program", "a", cwd=tmp_path))

@@ -374,3 +374,22 @@ def test_a_slice_of_a_size_is_an_operand():
 def test_errors_of_slices_of_a_size(call, error, words):
     with pytest.raises(error, match=re.escape(words)):
         call()
+
+
+@pytest.mark.parametrize(
+    "index, wanted", [(9, [8, 9, 10, 11]), (-9, [0, 1, 2, 3]), ((1, 9), 7), ((slice(1, 9), -7), [4, 8])]
+)
+def test_clipped_positions_that_are_known_are_read_by_a_slice(index, wanted):
+    x = jnp.arange(12).reshape(3, 4)
+    read = lambda x: x.at[index].get(mode="clip")
+    assert read(x).tolist() == wanted
+    assert [e.primitive.name for e in onax.make_jaxpr(read)(x).eqns] == ["slice", "squeeze"]
+
+
+@pytest.mark.parametrize("index", [(), ..., None, (None, ..., None), slice(None), (slice(0, 3), slice(None))])
+@pytest.mark.parametrize("mode", ["fill", "clip", "wrap", None])
+def test_what_reads_everything_gathers_nothing(index, mode):
+    x = jnp.arange(12).reshape(3, 4)
+    read = lambda x: x.at[index].get(mode=mode)
+    np.testing.assert_array_equal(read(x), np.arange(12).reshape(3, 4)[index])
+    assert [e.primitive.name for e in onax.make_jaxpr(read)(x).eqns if e.primitive.name != "broadcast_in_dim"] == []

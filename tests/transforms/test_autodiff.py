@@ -229,6 +229,16 @@ def test_derivatives_by_and_of_integers(name):
 
 
 CALLS = {
+    "jacfwd beyond the last": (
+        lambda: jax.jacfwd(lambda x: x, argnums=1)(1.0),
+        ValueError,
+        "but got value 1 for len(args) == 1.",
+    ),
+    "linearized at another type": (
+        lambda: jax.linearize(lambda x: x, 1.0)[1](jnp.ones(2)),
+        ValueError,
+        "Got tangent aval float32[2] for primal aval ~float32[] but expected ~float32[].",
+    ),
     "beyond the last": (lambda: jax.grad(lambda x: x, argnums=2)(1.0), TypeError, "requires at least 3 positional"),
     "before the first": (
         lambda: jax.grad(lambda x, y: x, argnums=-3)(1.0, 2.0),

@@ -59,7 +59,8 @@ NAMES = [  # function, its name, what messages say of it
     (functools.partial(functools.partial(pair, 1), 2), "pair", f"pair at {HERE}"),
     (functools.wraps(pair)(lambda *a: 0), "pair", f"pair at {HERE}"),
     (Callable().method, "method", f"method at {__file__}:{Callable.method.__code__.co_firstlineno}"),
-    (Callable(), "Callable", "Callable"),
+    (Callable(), "Callable", "<unknown>"),
+    (functools.partial(max, 1), "max", "max"),
     (max, "max", "max"),
 ]
 
@@ -90,6 +91,10 @@ def test_names_of_arguments():
     assert argument_names(signature, (0, tree), {"k": 0}, static_argnums=(1,), static_argnames=("k",)) == ("x",)
     assert argument_names(signature, (0, 0), {}, static_argnums=(-1,)) == ("x",)
     assert argument_names(None, (0, 0), {}) == ("args[0]", "args[1]")
+    one = inspect.signature(lambda x, *, k=0: x)
+    for args, kwargs in (((0, 0), {"k": 0}), ((0,), {"other": 0}), ((), {"k": 0})):  # that do not fit the signature
+        names = (*[f"args[{i}]" for i in range(len(args))], *[f"kwargs['{k}']" for k in kwargs])
+        assert argument_names(one, args, kwargs) == names
 
 
 def test_debug_info_keeps_no_values_alive():

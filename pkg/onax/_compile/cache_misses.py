@@ -87,10 +87,14 @@ def _statics(now, before, static_name):
 def _types(now, before, names):
     changed = [
         f"  * at {names[i] if i < len(names) else f'argument {i}'}, now {_shown(a, b)} and before {_shown(b, a)}"
+        + (_PAGE_ON_WEAK_TYPES if a.weak_type != b.weak_type else "")
         for i, (a, b) in enumerate(zip(now, before))
         if a != b
     ]
     return ["  different input types:", *changed] if changed else []
+
+
+_PAGE_ON_WEAK_TYPES = " https://docs.jax.dev/en/latest/type_promotion.html#weak-types"
 
 
 def _shown(aval, other):

@@ -20,3 +20,10 @@ def check_special(call, result):
     leaves = [as_array(leaf) for leaf in call.leaves]
     call.run_eagerly(leaves)
     raise floating_point_error(f"jit({call.name})", special, leaves, VANISHED)
+
+
+def refuse_special(name, leaves, result):
+    """Raises FloatingPointError if a result of a `Compiled` has a value that the options forbid."""
+    special = first_special_value(tree_leaves(result))
+    if special is not None:
+        raise floating_point_error(f"jit({name})", special, [as_array(leaf) for leaf in leaves])

@@ -74,7 +74,9 @@ def optimize(jaxpr, name, keep_unused=False):
 def _run_passes(passes, jaxpr, dump):
     for rewrite in passes:
         if jaxpr.consts and any(type(c) in valueless for c in jaxpr.consts):
-            raise TypeError("A ShapeDtypeStruct does not have a value and cannot be used as a constant in a function.")
+            raise TypeError(
+                "A ShapeDtypeStruct does not have a value and cannot be used as a constant in a JAX function."
+            )
         jaxpr = rewrite(jaxpr)
         if dump is not None:
             dump.write(rewrite.__name__, jaxpr)

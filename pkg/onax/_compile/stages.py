@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from onax._compile import memory, pipeline, placement
 from onax._compile.call import call_on_arrays, flatten_values, run_on_refs, takes_refs
 from onax._compile.cost import analyze, size_in_bytes
+from onax._compile.debug_nans import refuse_special
 from onax._compile.donation import (
     delete_moved,
     moved_donations,
@@ -18,10 +19,12 @@ from onax._compile.lazy_import import measurement, multi_device
 from onax._core.hitypes import holds_hitypes, seen
 from onax._core.layout import Format, Layout
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
+from onax._core.result_checks import SPECIAL
 from onax._core.sharding import Sharding, SingleDeviceSharding
 from onax._core.trace import Tracer, typeof
 from onax._ground import source
 from onax._ground.devices import current_default
+from onax._native import context
 from onax._native.array import ArrayImpl
 from onax._native.jit_function import CacheEntry, JitCache, JitFunction
 from onax._native.tree import tree_flatten, tree_map, tree_unflatten
@@ -415,6 +418,13 @@ class _CheckedFunction(JitFunction):
         self._donated = signature.donations()
 
     def _miss(self, args, kwargs, leaves, in_tree, statics):
+        result, entry = self._run_checked(leaves, in_tree)
+        if context.option_word() & SPECIAL:
+            refuse_special(self._signature.fun_name, leaves, result)
+            return result, None
+        return result, entry
+
+    def _run_checked(self, leaves, in_tree):
         s = self._signature
         if seen.hitypes:
             leaves, in_tree = flatten_values(leaves, in_tree)

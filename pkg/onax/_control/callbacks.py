@@ -209,6 +209,12 @@ def _pure_jvp(primals, tangents, **_):
     )
 
 
+def _pure_transpose(cts, *arrays, **_):
+    raise ValueError(
+        "Pure callbacks do not support transpose. Please use `jax.custom_vjp` to use callbacks while taking gradients."
+    )
+
+
 def batch_by_method(primitive, axis_data, operands, dims, params):
     """Batches a call of foreign code as its parameter `vmap_method` says; its results are `result_avals`."""
     size, vmap_method = axis_data.size, params["vmap_method"]
@@ -242,6 +248,7 @@ pure_callback_p = Primitive(
     impl=_pure_impl,
     abstract_eval=_pure_abstract,
     jvp=_pure_jvp,
+    transpose=_pure_transpose,
     batch=_pure_batch,
     pretty=_pretty,
     weak=NEVER,
@@ -309,6 +316,10 @@ def _io_jvp(primals, tangents, **_):
     raise ValueError("IO callbacks do not support JVP.")
 
 
+def _io_transpose(cts, *arrays, **_):
+    raise ValueError("IO callbacks do not support transpose.")
+
+
 def _io_batch(axis_data, operands, dims, *, ordered, **params):
     if ordered and not axis_data.of_devices:
         raise ValueError("Cannot `vmap` ordered IO callback.")
@@ -320,6 +331,7 @@ io_callback_p = Primitive(
     multiple_results=True,
     impl=_io_impl,
     jvp=_io_jvp,
+    transpose=_io_transpose,
     batch=_io_batch,
     pretty=_pretty,
     weak=NEVER,

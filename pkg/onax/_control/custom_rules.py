@@ -229,7 +229,8 @@ def refuse_returned_refs(what, fun, outs, tree, allowed=()):
 
 def refuse_same_reference(custom, args, given):
     """Raises ValueError if two differentiated arguments of a call are the same mutable array reference."""
-    names = argument_names(fun_signature(custom.fun), [a for a, fixed in zip(args, given) if fixed is None], {})
+    fixed = {i for i, x in enumerate(given) if x is not None}
+    names = argument_names(fun_signature(custom.fun), args, {}, fixed)
     first = {}
     for name, x in zip(names, tree_flatten([a for a, fixed in zip(args, given) if fixed is None])[0]):
         if type(x) is Ref and first.setdefault(id(x), name) is not name:

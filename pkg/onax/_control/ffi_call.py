@@ -417,7 +417,7 @@ def _run(target, arrays, shapes, results, result_avals, attributes):
         ffi_frame.contexts.pop(context)
 
 
-def _jvp(primals, tangents, *, target_name, **_):
+def _refuse_derivative(*_, target_name, **__):
     raise ValueError(
         f"The FFI call to `{target_name}` cannot be differentiated. You can use `jax.custom_jvp` or `jax.custom_jvp` "
         "to add support."
@@ -440,7 +440,14 @@ def _batch(axis_data, operands, dims, **params):
 
 
 ffi_call_p = Primitive(
-    "ffi_call", multiple_results=True, impl=_impl, jvp=_jvp, batch=_batch, weak=NEVER, facts={CALLS_PYTHON}
+    "ffi_call",
+    multiple_results=True,
+    impl=_impl,
+    jvp=_refuse_derivative,
+    transpose=_refuse_derivative,
+    batch=_batch,
+    weak=NEVER,
+    facts={CALLS_PYTHON},
 )
 
 

@@ -25,7 +25,7 @@ from onax._control.eager_loops import LONG, committed_device, may_be_compiled, r
 from onax._control.loops import fixed_point
 from onax._control.scan import scan_adapted
 from onax._core import jaxpr as core
-from onax._core.effects import has_io
+from onax._core.effects import has_io, has_ordered_io
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.hitypes import holds_hitypes
 from onax._core.lists import merge_lists, reject, select, split_list
@@ -436,6 +436,8 @@ def _batch(axis_data, operands, dims, *, cond_jaxpr, cond_nconsts, body_jaxpr, b
     The axes of a condition that was batched before stay the leading axes of the carry: if this `vmap` does not map the
     condition, the new axis comes after them.
     """
+    if not axis_data.of_devices and has_ordered_io(cond_jaxpr.effects | body_jaxpr.effects):
+        raise NotImplementedError("Ordered IO effects not supported in vmap.")
     size = axis_data.size
     in_front = [None if d is None else 0 for d in dims]
     cond_dims, body_dims, carry_dims = split_list(in_front, [cond_nconsts, body_nconsts])
@@ -455,7 +457,7 @@ def _batch(axis_data, operands, dims, *, cond_jaxpr, cond_nconsts, body_jaxpr, b
         params |= {"body_jaxpr": body_jaxpr, "body_nconsts": body_nconsts}
         return batch_by_loop(while_p, axis_data, operands, dims, params)
     if cond_out is not None and has_io(cond_jaxpr.effects | body_jaxpr.effects):
-        raise NotImplementedError("IO effects not supported in while_loop with batched predicate")
+        raise NotImplementedError("Unordered IO effects not supported in while_loop with batched predicate")
     n = cond_nconsts + body_nconsts
     consts = [x if d is None else move_mapped_axis(x, d, 0, size) for x, d in zip(operands[:n], dims)]
     carry = [move_mapped_axis(x, d, at, size) if m else x for x, d, m in zip(operands[n:], dims[n:], mapped)]

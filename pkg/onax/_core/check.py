@@ -1,9 +1,17 @@
-"""Checks that a jaxpr is well formed: each variable is bound once and before its use, and types agree with the
-rules."""
+"""Checks that a jaxpr is well formed: variables are bound once and before their use, and types agree with the rules."""
 
-from onax._core.jaxpr import DropVar, Jaxpr, Literal, effects_of, jaxprs_in_params
+from onax._core.jaxpr import DropVar, Jaxpr, Literal, effects_of
+from onax._core.printing import names_in, print_eqn, print_part
+from onax._core.programs import BRANCH, CALL, CONDITION, CUSTOM_RULE, LOOP, held_programs
+from onax._ground import source
 from onax._ground.errors import JaxprTypeError
 from onax._native.avals import ShapedArray
+
+_SHOWN = 10  # equations before and after the wrong one
+
+
+class _Wrong(Exception):
+    """What is wrong: a text, or a function from the names of variables to it."""
 
 
 def check_jaxpr(jaxpr: Jaxpr) -> None:
@@ -23,47 +31,159 @@ def check_jaxpr(jaxpr: Jaxpr) -> None:
     """
     if not isinstance(jaxpr, Jaxpr):
         raise TypeError(f"expected a jaxpr, got {type(jaxpr)}")
-    bound = set()
-    for var in (*jaxpr.constvars, *jaxpr.invars):
-        _bind(var, bound, "argument")
-    for eqn in jaxpr.eqns:
-        for atom in eqn.invars:
-            _read(atom, bound, eqn)
-        _check_eqn(eqn)
-        for var in eqn.outvars:
-            if type(var) is not DropVar:
-                _bind(var, bound, f"result of {eqn.primitive.name}")
-    for atom in jaxpr.outvars:
-        _read(atom, bound, None)
+    position = None  # of the equation that is being checked
+    try:
+        bound = set()
+        for var in (*jaxpr.constvars, *jaxpr.invars):
+            _bind(var, bound)
+        for position, eqn in enumerate(jaxpr.eqns):  # noqa: B007  it is read where an error is composed
+            for atom in eqn.invars:
+                _read(atom, bound)
+            _check_eqn(eqn)
+            for var in eqn.outvars:
+                if type(var) is not DropVar:
+                    _bind(var, bound)
+        position = None
+        for atom in jaxpr.outvars:
+            _read(atom, bound)
+    except (_Wrong, JaxprTypeError) as error:
+        raise JaxprTypeError(_text(error, jaxpr, position)) from None
 
 
-def _bind(var, bound, what):
+def _text(error, jaxpr, position):
+    """The text of an error: what is wrong, the equation, and the part of the program about it."""
+    names = names_in(jaxpr)
+    if isinstance(error, JaxprTypeError):  # of a program in the equation
+        lines = [error.message]
+    else:
+        (fault,) = error.args
+        lines = [fault(names) if callable(fault) else fault]
+    first, last = 0, 2 * _SHOWN
+    if position is not None:
+        eqn = jaxpr.eqns[position]
+        where = source.summarize(eqn.source_info) if eqn.source_info else ""
+        lines += ["in equation:", print_eqn(eqn, names, 2), f"from source: {where}"]
+        first, last = position - _SHOWN, position + _SHOWN
+    return "\n\n".join([*lines, "while checking jaxpr:", print_part(jaxpr, names, first, last)])
+
+
+def _bind(var, bound):
     if var in bound:
-        raise JaxprTypeError(f"the {what} {var!r} is bound twice")
+        raise _Wrong(lambda names: f"Variable '{var.text(names)}' already bound")
     bound.add(var)
 
 
-def _read(atom, bound, eqn):
+def _read(atom, bound):
     if type(atom) is not Literal and atom not in bound:
-        where = "as a result" if eqn is None else f"in {eqn.primitive.name}"
-        raise JaxprTypeError(f"the variable {atom!r} is used {where} before it is bound")
+        raise _Wrong(lambda names: f"Variable '{atom.text(names)}' not defined")
 
 
 def _check_eqn(eqn):
-    for inner in jaxprs_in_params(eqn.params):
-        check_jaxpr(inner)
+    held = held_programs(eqn)
+    for one in held:
+        if one.kind in _CHECKS:
+            _CHECKS[one.kind](eqn, one, held[0])
+        check_jaxpr(one.program)
     out_avals, effects = abstract_results(eqn.primitive, [a.aval for a in eqn.invars], eqn.params)
     if effects != eqn.effects:
-        raise JaxprTypeError(f"{eqn.primitive.name} has effects {effects}, its equation says {eqn.effects}")
-    if len(out_avals) != len(eqn.outvars):
-        raise JaxprTypeError(
-            f"{eqn.primitive.name} has {len(out_avals)} results, its equation binds {len(eqn.outvars)}"
+        raise _Wrong(
+            f"Inferred effects do not match equation effects. Equation effects: {eqn.effects}. "
+            f"Inferred effects: {effects}"
         )
+    if len(out_avals) != len(eqn.outvars):
+        raise _Wrong(f"{eqn.primitive.name} has {len(out_avals)} results, its equation binds {len(eqn.outvars)}")
     for aval, var in zip(out_avals, eqn.outvars):
-        if _shape_and_dtype(aval) != _shape_and_dtype(var.aval):
-            raise JaxprTypeError(
-                f"{eqn.primitive.name} gives {aval.str_short()}, its equation binds {var.aval.str_short()}"
+        if not _match(aval, var.aval):
+            raise _Wrong(
+                lambda names, aval=aval, var=var: (
+                    f"Value for variable '{var.text(names)}' inconsistently typed as {_short(aval)} for let-binder of "
+                    f"type {_short(var.aval)}"
+                )
             )
+
+
+# ---- programs in equations
+
+
+def _check_call(eqn, held, _):
+    given, taken, name = [a.aval for a in eqn.invars], held.program.in_avals, eqn.primitive.name
+    if len(given) != len(taken):
+        raise _Wrong(f"Call primitive {name} with {len(given)} operands cannot call jaxpr with {len(taken)} inputs")
+    for x, aval, wanted in zip(eqn.invars, given, taken):
+        if not _match(aval, wanted):
+            raise _Wrong(
+                lambda names, x=x, aval=aval, wanted=wanted: (
+                    f"Call primitive {name} passes operand {x.text(names)} of type {aval} to jaxpr expecting type "
+                    f"{wanted}"
+                )
+            )
+
+
+def _check_branch(eqn, held, first):
+    name = f"{eqn.primitive.name} branch"
+    a, b, i = first.program, held.program, held.index
+    if len(a.invars) != len(b.invars):
+        raise _Wrong(f"{name} 0 takes {len(a.invars)} inputs, branch {i} takes {len(b.invars)}")
+    if len(a.outvars) != len(b.outvars):
+        raise _Wrong(f"{name} 0 outputs {len(a.outvars)} values, branch {i} outputs {len(b.outvars)}")
+    for what, ones, others in ("input", a.in_avals, b.in_avals), ("output", a.out_avals, b.out_avals):
+        if not _all_match(ones, others):
+            raise _Wrong(f"{name}es 0 and {i} have mismatching {what} types: {_types(ones)} vs {_types(others)}")
+    given = [x.aval for x in eqn.invars[1:]]
+    if len(given) != len(a.invars):
+        raise _Wrong(
+            f"{eqn.primitive.name} called with {len(given)} non-predicate operands, but branches take "
+            f"{len(a.invars)} inputs"
+        )
+    if not _all_match(given, a.in_avals):
+        raise _Wrong(f"{name}es take input types {_types(a.in_avals)}, called with operands of type {_types(given)}")
+
+
+def _check_step(eqn, held, _):
+    """Checks a step of a loop, or its condition."""
+    program, n, fixed = held.program, held.num_consts, held.num_consts + held.num_carry
+    name, taken = eqn.primitive.name, program.in_avals
+    if held.operands[-1] >= len(eqn.invars) or len(held.operands) != len(taken):
+        raise _Wrong(f"{name} jaxpr takes {len(taken)} inputs, called with {len(eqn.invars)} operands")
+    given = [eqn.invars[i].aval for i in held.operands]
+    carried = program.out_avals[: held.num_carry]
+    if held.kind is LOOP and not _all_match(taken[n:fixed], carried):
+        types = f"\n{_types(taken[n:fixed])}\nvs\n{_types(carried)}"
+        raise _Wrong(f"{name} input carry input and output types mismatch: {types}")
+    for part, what, called in (
+        (slice(n), "const", "consts of type"),
+        (slice(n, fixed), "carry", "initial carry of type"),
+    ):
+        if not _all_match(taken[part], given[part]):
+            raise _not_taken(name, what, taken[part], called, given[part])
+    if not all(a.shape and (a.shape[1:], a.dtype) == (b.shape, b.dtype) for a, b in zip(given[fixed:], taken[fixed:])):
+        raise _not_taken(name, "sequence", taken[fixed:], "sequences of type", given[fixed:])
+
+
+def _not_taken(name, what, taken, called, given):
+    types = f"{what} types\n{_types(taken)},\ncalled with {called}\n{_types(given)}"
+    return _Wrong(f"{name} jaxpr takes input {types}")
+
+
+_CHECKS = {
+    CALL: _check_call, CUSTOM_RULE: _check_call, BRANCH: _check_branch, LOOP: _check_step, CONDITION: _check_step
+}  # fmt: skip
+
+
+def _short(aval):
+    return aval.str_short(short_dtypes=True)
+
+
+def _types(avals):
+    return " ".join(a.str_short() for a in avals)
+
+
+def _all_match(ones, others):
+    return len(ones) == len(others) and all(map(_match, ones, others))
+
+
+def _match(one, other):
+    return _shape_and_dtype(one) == _shape_and_dtype(other)
 
 
 def _shape_and_dtype(aval):

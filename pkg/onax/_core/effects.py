@@ -66,6 +66,11 @@ def has_io(effects):
     return any(isinstance(e, (IOEffect, OrderedIOEffect)) for e in effects)
 
 
+def has_ordered_io(effects):
+    """Whether these calls keep their order."""
+    return any(isinstance(e, OrderedIOEffect) for e in effects)
+
+
 def join_effects(*sets):
     """The union of sets of effects, without making a new set when there is nothing to join."""
     joined = no_effects

@@ -60,10 +60,6 @@ class DropVar(Var):
 
     __slots__ = ()
 
-    def text(self, names):
-        """`_`, or a name."""
-        return "_" if self in names.blanks else names.of(self)
-
     def __repr__(self):
         return "_"
 

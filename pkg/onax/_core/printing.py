@@ -139,16 +139,18 @@ class Names:
 
     __slots__ = ("_by_var", "_count", "blanks", "options", "reserved", "shared")
 
-    def __init__(self, options):
+    def __init__(self, options, jaxpr=None):
         self._by_var = {}
         self._count = 0
         self.options = options
         self.shared = {}
         self.reserved = frozenset()  # names of shared programs
-        self.blanks = frozenset()  # unused results that print as _; as in JAX only those of the outermost program
+        self.blanks = frozenset() if jaxpr is None else _unused(jaxpr)  # as in JAX only those of the outermost program
 
     def of(self, var):
-        """The name of a variable."""
+        """The name of a variable: `_` for unused results of the program."""
+        if var in self.blanks:
+            return "_"
         name = self._by_var.get(var)
         while name is None:
             name = _letters(self._count)
@@ -170,6 +172,12 @@ class Names:
                 if name == "_" or name not in taken:
                     self._by_var[a] = name
             taken.add(self._by_var.get(a))
+
+
+def _unused(jaxpr):
+    """The results of equations that nothing in a program reads."""
+    read = {id(a) for atoms in (jaxpr.outvars, *(eqn.invars for eqn in jaxpr.eqns)) for a in atoms}
+    return {v for eqn in jaxpr.eqns for v in eqn.outvars if id(v) not in read}
 
 
 def _letters(number):
@@ -252,12 +260,15 @@ def _equation(eqn, names):
     return [results, " = ", *line] if eqn.outvars else line
 
 
-def _program(jaxpr, names, own=False):
+def _program(jaxpr, names, own=False, shown=slice(None)):
+    """The document of a program; of the equations that are `shown` if that leaves out some."""
     shared_name = names.shared.get(id(jaxpr))
     if shared_name is not None and not own:
         return shared_name
     head = Nest(2, ["{ ", "lambda ", _vars(jaxpr.constvars, names), "; ", _vars(jaxpr.invars, names), ". "])
-    eqns = join(Break("; "), [_equation(e, names) for e in jaxpr.eqns])
+    begin, end, _ = shown.indices(len(jaxpr.eqns))
+    eqns = [_equation(e, names) for e in jaxpr.eqns[shown]]
+    eqns = join(Break("; "), ["..."] * (begin > 0) + eqns + ["..."] * (end < len(jaxpr.eqns)))
     results = ", ".join(v.text(names) for v in jaxpr.outvars)
     if len(jaxpr.outvars) == 1:
         results += ","
@@ -317,8 +328,7 @@ def print_jaxpr(
         "name_stack": name_stack,
         "print_effects": print_effects,
     }
-    names = Names(options)
-    names.blanks = frozenset(v for eqn in jaxpr.eqns for v in eqn.outvars)
+    names = Names(options, jaxpr)
     docs = []
     shared = _shared_programs(jaxpr)
     names.shared = {id(program): name for name, program in shared}
@@ -329,8 +339,23 @@ def print_jaxpr(
     return text
 
 
-def print_eqn(eqn):
-    """The text of one equation, with names of its own."""
-    options = dict.fromkeys(("source_info", "name_stack", "print_effects"), False)
-    options |= {"print_shapes": True, "custom_pp_eqn_rules": True}
-    return layout(_equation(eqn, Names(options)))
+_PLAIN = {
+    "source_info": False, "name_stack": False, "print_effects": False, "print_shapes": True, "custom_pp_eqn_rules": True
+}  # fmt: skip
+
+
+def print_eqn(eqn, names=None, indentation=0):
+    """The text of one equation, with names of its own or those of its program; `indentation` is that of later lines."""
+    return layout(Nest(indentation, _equation(eqn, names or Names(_PLAIN))))
+
+
+def names_in(jaxpr):
+    """The Names of a program's variables when it is printed."""
+    names = Names(_PLAIN, jaxpr)
+    _program(jaxpr, names)
+    return names
+
+
+def print_part(jaxpr, names, first, last):
+    """The text of a program of whose equations some are shown."""
+    return layout(_program(jaxpr, names, shown=slice(max(first, 0), last)))

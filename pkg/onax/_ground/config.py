@@ -81,7 +81,11 @@ class Row:
         if kind is float and type(value) is int:
             return float(value)
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise ValueError(f"{self.name} takes a value of type {kind.__name__}; got {value!r}.")
+            what = "string" if kind is str else kind.__name__
+            raise ValueError(
+                f"new {what} config value must be None or of type {kind.__name__}, got {value} of type {type(value)}.\n"
+                f"The option is {self.name}."
+            )
         return value
 
     def number(self, value):

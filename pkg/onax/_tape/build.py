@@ -49,4 +49,6 @@ def _build(jaxpr):
     builder = Builder()
     results = builder.program(jaxpr, builder.inputs(jaxpr.in_avals))
     builder.outputs(results, jaxpr.out_avals)
-    return make_tape(builder), builder.hoisted
+    built = make_tape(builder), builder.hoisted
+    builder.release()
+    return built

@@ -124,6 +124,14 @@ class Builder:
         self._is_read = ()  # for each result of the current equation, whether anything reads it
         self._dying = ()  # buffers that no variable needs after the current equation
 
+    def release(self):
+        """Forgets what was emitted, whose pieces refer to each other, so that their memory is free at once."""
+        for part in self.parts:
+            part.instructions.clear()
+            part.outer.clear()
+        for b in self.buffers:
+            b.part = b.place = b.origin = b.writer = b.product = b.whole = None
+
     # ---- buffers
 
     def _new(self, kind, shape, dtype, part=None, argument=0, value=None):

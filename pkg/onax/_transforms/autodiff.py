@@ -226,8 +226,7 @@ def _check_linearized_tangent(primal, tangent):
     if differs:
         raise ValueError(
             "linearized function called on tangent values inconsistent with the original primal values:\n"
-            f"Got tangent aval {tangent.str_short()} for primal aval {primal.str_short()} but expected "
-            f"{expected.str_short()}."
+            f"Got tangent aval {tangent} for primal aval {primal} but expected {expected}."
         )
 
 
@@ -557,19 +556,20 @@ def index_or_tuple(argnums):
     return operator.index(argnums)
 
 
-def check_argnums(argnums, count, doing):
+def check_argnums(argnums, count, doing=None):
+    """Raises an error if a call lacks an argument; `doing` describes what is done with it."""
     nums = (argnums,) if isinstance(argnums, int) else argnums
-    beyond = [n for n in nums if n < -count]
+    needed = max((n + 1 for n in nums), default=0)
+    if doing is not None and needed > count:
+        raise TypeError(
+            f"{doing} with respect to argnums={argnums} requires at least {needed} positional arguments to be passed "
+            f"by the caller, but got only {count} positional arguments."
+        )
+    beyond = [n for n in nums if not -count <= n < count]
     if beyond:
         raise ValueError(
             "Positional argument indices, e.g. for `static_argnums`, must have value greater than or equal to "
             f"-len(args) and less than len(args), but got value {beyond[0]} for len(args) == {count}."
-        )
-    needed = max((n + 1 for n in nums), default=0)
-    if needed > count:
-        raise TypeError(
-            f"{doing} with respect to argnums={argnums} requires at least {needed} positional arguments to be passed "
-            f"by the caller, but got only {count} positional arguments."
         )
 
 

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import operator
+import types
 import weakref
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -70,20 +71,22 @@ def fun_name(fun):
 
 
 def fun_source_info(fun):
-    """`name at file:line`, or the name alone where the source is not Python."""
-    code = _code_of(fun)
-    name = fun_name(fun)
-    return name if code is None else f"{name} at {code.co_filename}:{code.co_firstlineno}"
+    """`name at file:line`, or the name of a built-in function, else "<unknown>"."""
+    inner = _innermost(fun)
+    code = getattr(inner, "__code__", None)
+    if code is not None:
+        return f"{fun_name(fun)} at {code.co_filename}:{code.co_firstlineno}"
+    return inner.__name__ if isinstance(inner, types.BuiltinFunctionType) else "<unknown>"
 
 
 def is_library_function(fun):
     """Whether a function belongs to onax (`jnp.sort`), so that all its callers share what is staged of it."""
-    code = _code_of(fun)
+    code = getattr(_innermost(fun), "__code__", None)
     return code is not None and source.is_internal(code.co_filename)
 
 
-def _code_of(fun):
-    """The code object of a function inside wrappers, or None where it is not Python."""
+def _innermost(fun):
+    """The function inside wrappers."""
     inner = fun
     while True:
         if isinstance(inner, functools.partial):
@@ -93,8 +96,7 @@ def _code_of(fun):
         elif hasattr(inner, "__func__"):
             inner = inner.__func__
         else:
-            break
-    return getattr(inner, "__code__", None)
+            return inner
 
 
 _signatures = weakref.WeakKeyDictionary()
@@ -118,8 +120,13 @@ def fun_signature(fun):
 
 
 def argument_names(signature, args, kwargs, static_argnums=(), static_argnames=()):
-    """A readable path for every dynamic leaf: `x`, `params['w'][0]`, `rest[1]`.  `signature` may be None."""
+    """A readable path for every dynamic leaf: `x`, `params['w'][0]`, `rest[1]`.
+
+    `args[1]` and `kwargs['k']` stand for parameters where the call does not fit the signature, or that is None.
+    """
     names = []
+    if not _fits(signature, args, kwargs):
+        signature = inspect.signature(_any_arguments)
     positional = _positional_names(signature, len(args))
     for i, arg in enumerate(args):
         if i not in static_argnums and i - len(args) not in static_argnums:
@@ -130,22 +137,35 @@ def argument_names(signature, args, kwargs, static_argnums=(), static_argnames=(
     return tuple(names)
 
 
+def _any_arguments(*args, **kwargs):
+    """Has the names of arguments that no parameter takes."""
+
+
+def _fits(signature, args, kwargs):
+    if signature is None:
+        return False
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
 def _keyword_name(signature, key):
     """The parameter of that name, or the item of the parameter that collects keyword arguments."""
-    if signature is None or key in signature.parameters:
+    if key in signature.parameters:
         return key
-    collects = [p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD]
-    return f"{collects[0]}[{key!r}]" if collects else key
+    (collects,) = [p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD]
+    return f"{collects}[{key!r}]"
 
 
 def _positional_names(signature, count):
     names = []
-    for parameter in signature.parameters.values() if signature else ():
+    for parameter in signature.parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
             names.extend(f"{parameter.name}[{i}]" for i in range(count - len(names)))
         elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             names.append(parameter.name)
-    names.extend(f"args[{i}]" for i in range(len(names), count))
     return names
 
 

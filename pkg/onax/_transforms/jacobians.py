@@ -45,7 +45,7 @@ def _jacobian_function(fun, argnums, check_input, compute):
     @functools.wraps(fun, updated=())
     @source.api_boundary
     def jacobian(*args, **kwargs):
-        check_argnums(argnums, len(args), "differentiating")
+        check_argnums(argnums, len(args))
         partial, dynamic = argnums_partial(fun, args, kwargs, argnums)
         for x in tree_flatten(dynamic)[0]:
             check_input(x)

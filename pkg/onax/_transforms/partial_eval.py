@@ -388,10 +388,14 @@ def partial_eval_jaxpr_custom(
 
 
 def _partial_eval_equation(saveable, unknown, instantiated, eqn):
-    """The rule of primitives without programs.  Equations with effects are also recomputed."""
+    """The rule of primitives without programs.
+
+    Callbacks for debugging run in both parts, unless the policy saves them and the staged program lacks an operand.
+    """
     is_unknown = any(unknown)
     n_out = len(eqn.outvars)
-    if not is_unknown and not eqn.effects and saveable(eqn):
+    runs_again = bool(eqn.effects) and not n_out and all(instantiated)
+    if not is_unknown and not runs_again and saveable(eqn):
         return eqn, None, [False] * n_out, [False] * n_out, []
     stored = operands_to_store(eqn, instantiated)
     return None if is_unknown else eqn, eqn, [is_unknown] * n_out, [True] * n_out, stored

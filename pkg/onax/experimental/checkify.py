@@ -343,7 +343,7 @@ def check_error(error: Any) -> None:
     if error._slots and all(not isinstance(f, Tracer) for f, _, _ in error._slots.values()):
         exception = error.get_exception()
         if isinstance(exception, BatchedError):
-            exception = next(iter(exception.error_mapping.values()))
+            exception = [*exception.error_mapping.values()][-1]
         if exception is not None and trace_state_clean():
             raise _thrown(exception)
     for failed, code, payload in error._slots.values():

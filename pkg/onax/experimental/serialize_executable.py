@@ -9,6 +9,7 @@ from onax._compile.jit import jit
 from onax._compile.stages import Compiled
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.evaluate import jaxpr_as_fun
+from onax._core.refs import AbstractRef
 from onax._ground import devices as _devices
 from onax._ground.devices import Backend, Device
 from onax._native.tree import PyTreeDef, tree_leaves, tree_unflatten
@@ -31,6 +32,7 @@ def serialize(compiled: Compiled) -> tuple[bytes, PyTreeDef, PyTreeDef]:
 
     Raises:
       LoweringError: the program has no ONNX form, as with callbacks.
+      ValueError: it takes mutable array references, or closes over some.
 
     Examples:
       >>> from onax.experimental import serialize_executable
@@ -39,6 +41,10 @@ def serialize(compiled: Compiled) -> tuple[bytes, PyTreeDef, PyTreeDef]:
       Array([2., 2.], dtype=float32)
     """
     s = compiled._signature
+    if s.hoisted:
+        raise ValueError("can't serialize with a closed-over mutable array ref")
+    if any(type(a) is AbstractRef for a in s.in_avals_flat):
+        raise ValueError("can't serialize a function of mutable array references")
     function = jaxpr_as_fun(compiled._computation.jaxpr)
     exported = export(function)(*_structs(s.in_avals_flat))
     return bytes(exported.serialize()), s.in_tree, s.out_tree

@@ -71,8 +71,9 @@ def _run_script(path, arguments):
     except OSError as error:
         sys.exit(f"python -m onax: can't open file {path!r}: {error.strerror}")
     _start_directory(os.path.dirname(os.path.abspath(path)))
-    loader = SourceFileLoader("__main__", path)
-    _execute(compile(source, path, "exec"), [path, *arguments], __file__=path, __cached__=None, __loader__=loader)
+    name = os.path.join(os.getcwd(), path)  # as under `python`: valid after the program has changed the folder
+    loader = SourceFileLoader("__main__", name)
+    _execute(compile(source, name, "exec"), [path, *arguments], __file__=name, __cached__=None, __loader__=loader)
 
 
 def _run_module(name, arguments):

@@ -27,6 +27,7 @@ from onax.numpy._index_expressions import (
 
 _IN_BOUNDS = lax.GatherScatterMode.PROMISE_IN_BOUNDS
 _FILL = lax.GatherScatterMode.FILL_OR_DROP
+_CLIP = lax.GatherScatterMode.CLIP
 _INT32 = np.dtype(np.int32)
 
 
@@ -53,12 +54,14 @@ def getitem(x, index):
 
 def read(x, index, *, mode=None, fill_value=None, indices_are_sorted=False, unique_indices=False, wrap=True):
     """The elements of x at the index; for mode, fill_value and the promises see `lax.gather`, `x.at[].get`."""
-    mode = _IN_BOUNDS if mode is None else lax.GatherScatterMode.from_any(mode)
     parsed = parse(x.shape, index)
+    if all(e.kind in ("new", "gap") or (_is_whole(e, x.shape) and e.value[2] == 1) for e in parsed.entries):
+        return _arrange(x, parsed, (), ())
+    mode = _IN_BOUNDS if mode is None else lax.GatherScatterMode.from_any(mode)
     if mode is _IN_BOUNDS and context.option_word() & CHECK_STATIC_INDICES:
         _check_static_indices(parsed, wrap)
     if mode is not _FILL and not _takes_part_of_split(x, parsed):
-        out = _read_by_slice(x, parsed, wrap)
+        out = _read_by_slice(x, parsed, wrap, mode is _CLIP)
         if out is None:
             out = _read_by_dynamic_slice(x, parsed, wrap)
         if out is not None:
@@ -190,8 +193,8 @@ def _provably_inside(i, size, wrap):
     return dims.definitely_at_least(i, 0) and dims.definitely_at_least(size, i + 1)
 
 
-def _read_by_slice(x, parsed, wrap):
-    """Reads by slice, rev, squeeze and new axes; None if a part is dynamic or out of bounds."""
+def _read_by_slice(x, parsed, wrap, clip=False):
+    """Reads by slice, rev, squeeze and new axes; None if a part is dynamic, or out of bounds without `clip`."""
     starts, limits, strides, dropped, flipped = [], [], [], [], []
     for entry in parsed.entries:
         if entry.kind in ("array", "sized"):
@@ -200,9 +203,11 @@ def _read_by_slice(x, parsed, wrap):
             size = x.shape[entry.axis]
             if dims.is_constant(size) and size == 0:
                 raise _empty_axis(entry.axis)
-            if not _provably_inside(entry.value, size, wrap):
-                return None
             i = _wrap_int(entry.value, size, wrap)
+            if not _provably_inside(entry.value, size, wrap):
+                if not (clip and dims.is_constant(i)):
+                    return None
+                i = min(max(i, 0), size - 1)
             bounds = i, i + 1, 1
             dropped.append(entry.axis)
         elif entry.kind == "slice":
