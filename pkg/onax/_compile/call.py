@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from onax._compile import cache_misses
 from onax._control.jit_call import bind_jit, call_params
-from onax._core.axes import named_axes
+from onax._core.axes import axes_key
 from onax._core.hitypes import type_of_value
 from onax._core.lists import insert_bounded
 from onax._core.refs import AbstractRef, check_distinct
@@ -161,7 +161,7 @@ def stage_call(call, programs):
     """The Staged form of a call; cached in `programs` (a dictionary of the function) unless it closes over tracers."""
     if call.statics is not None:
         check_hashable(call.statics[2])
-    key = (call.in_tree, tuple(call.avals), call.statics, context.option_word(), named_axes())
+    key = (call.in_tree, tuple(call.avals), call.statics, context.option_word(), axes_key())
     known = find_program(programs, key, 2)
     if known is not None:
         return known

@@ -49,9 +49,15 @@ def mesh_for(mesh, leaves):
     if isinstance(concrete, Mesh) and not concrete.empty and mesh in (concrete.abstract_mesh, get_abstract_mesh()):
         return concrete
     shardings = [x.sharding for x in leaves if isinstance(x, ArrayImpl)]
-    for sharding in shardings:
-        if isinstance(sharding, NamedSharding) and sharding.mesh.abstract_mesh == mesh:
-            return sharding.mesh
+    meshes = [sharding.mesh for sharding in shardings if isinstance(sharding, NamedSharding)]
+    for other in meshes:
+        if other.shape_tuple != mesh.shape_tuple:
+            raise ValueError(
+                f"Mesh shape of the input {other.shape_tuple} does not match the mesh shape passed to shard_map  "
+                f"{mesh.shape_tuple}"
+            )
+    if meshes:
+        return meshes[0]
     if find_cur_trace().staging and mesh.size <= len(devices()):  # the devices of the arguments are not known yet
         return Mesh(np.array(devices()[: mesh.size]).reshape(mesh.axis_sizes), mesh.axis_names, mesh.axis_types)
     raise ValueError(
@@ -64,6 +70,13 @@ def axes_of_specs(specs):
     """The mesh axes that a tree of specs names."""
     is_spec = lambda x: isinstance(x, PartitionSpec)
     return {a for spec in tree_leaves(specs, is_leaf=is_spec) if is_spec(spec) for part in spec for a in names_in(part)}
+
+
+def check_spread(spread, in_specs, out_specs):
+    """Raises ValueError for specs that name axes over which the axis that `vmap` maps is sharded."""
+    for name, specs in (("in_specs", in_specs), ("out_specs", out_specs)):
+        if not axes_of_specs(specs).isdisjoint(names_in(spread)):
+            raise ValueError(f"vmap spmd_axis_name cannot appear in shard_map {name}")
 
 
 def specs_of_arrays(spec):
@@ -105,7 +118,7 @@ def specs_of_arguments(f, in_specs, mesh, manual, args):
     """(specs, leaves of the arguments): with None for a leaf that the function gets as it is, of any type."""
     leaves = tree_leaves(args)
     if in_specs is Infer:
-        return [_stated_spec(x, mesh) for x in map(_checked, leaves)], list(map(as_array, leaves))
+        return [_stated_spec(x, mesh, manual) for x in map(_checked, leaves)], list(map(as_array, leaves))
     specs = _broadcast_specs("in_specs", in_specs, args)
     leaves = [x if spec is None else as_array(_checked(x)) for x, spec in zip(leaves, specs)]
     for spec in specs:
@@ -124,14 +137,21 @@ def _checked(x):
     return x
 
 
-def _stated_spec(x, mesh):
-    """The spec over the mesh that an array has, or the type of a traced value states."""
+def _stated_spec(x, mesh, manual):
+    """The spec over manual axes of the mesh that an array has, or the type of a traced value states."""
     sharding = typeof(x).stated_sharding if isinstance(x, Tracer) else x.sharding
     if not isinstance(sharding, NamedSharding):
         return REPLICATED
     own, other = (m if isinstance(m, AbstractMesh) else m.abstract_mesh for m in (sharding.mesh, mesh))
     same = sharding.mesh == mesh or (isinstance(sharding.mesh, AbstractMesh) and own == other)
-    return sharding.spec if same else REPLICATED
+    return _restricted(sharding.spec, manual) if same else REPLICATED
+
+
+def _restricted(spec, manual):
+    """A spec without the axes that are not manual."""
+    if axes_of_specs(spec) <= manual:
+        return spec
+    return spec.update(partitions=[tuple(a for a in names_in(entry) if a in manual) or None for entry in spec])
 
 
 def _check_argument(f, name, x, spec, mesh):

@@ -89,6 +89,7 @@ def manual_axis_type(varying, unreduced, reduced):
 class _Scope(threading.local):
     def __init__(self):
         self.axes = ()
+        self.spread = frozenset()
 
 
 _scope = _Scope()
@@ -123,9 +124,27 @@ def named_axes_in_scope(names, sizes, checked=None):
         context.set_typed_axes(bool(checked_axes()))
 
 
-def named_axis(name, size):
-    """Makes one axis name known while a mapped function runs."""
-    return named_axes_in_scope((name,), (size,))
+@contextlib.contextmanager
+def spread_axes_in_scope(names):
+    """Makes known that a mapped axis is sharded over these axes of a mesh while the mapped function runs."""
+    previous = _scope.spread
+    _scope.spread = previous.union(names)
+    try:
+        yield
+    finally:
+        _scope.spread = previous
+
+
+def spread_axes():
+    """The axes of the mesh over which axes mapped by enclosing `vmap`s are sharded."""
+    return _scope.spread
+
+
+@contextlib.contextmanager
+def named_axis(name, size, spread=()):
+    """Makes one axis name known while a mapped function runs, and over which axes of a mesh it is sharded."""
+    with named_axes_in_scope((name,), (size,)), spread_axes_in_scope(spread):
+        yield
 
 
 def names_of(axis_name):
@@ -179,5 +198,10 @@ def manual_axes():
 
 
 def named_axes():
-    """The (name, size, checked) of all axes in scope, outermost first; part of every staging cache's key."""
+    """The (name, size, checked) of all axes in scope, outermost first."""
     return _scope.axes
+
+
+def axes_key():
+    """The part of every staging cache's key that says which mapped axes are in scope."""
+    return _scope.axes, _scope.spread

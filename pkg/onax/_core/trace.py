@@ -493,21 +493,7 @@ def escaped_tracer_error(tracer):
 
 
 def typeof(x: Any) -> Any:
-    """Returns the type of a value: its shape, dtype and weak type.
-
-    Args:
-      x: an Array, a traced value, a NumPy array or scalar, or a Python scalar.
-
-    Returns:
-      An abstract value such as a ShapedArray.
-
-    Raises:
-      TypeError: any other value.
-
-    Examples:
-      >>> onax.typeof(jnp.zeros((2, 3)))
-      ShapedArray(float32[2,3])
-    """
+    """Returns the type of a value that operations take; raises TypeError for any other one."""
     if isinstance(x, Array):
         return x.aval
     kind = type(x)

@@ -10,6 +10,7 @@ from onax._control.cond import cond_p
 from onax._control.jit_call import jit_p
 from onax._control.reducers import reduce_p
 from onax._control.scan_rules import scan_p
+from onax._control.shard_alike import common_sharding, shard_alike_p
 from onax._control.shard_map import shard_map_p
 from onax._control.while_loop import while_p
 from onax._core.explicit_axes import seen
@@ -277,6 +278,11 @@ def _put_sharding(stated, own, aval):
     if isinstance(stated, NamedSharding) and stated.mesh.explicit_axes:
         return with_whole_spec(stated, aval.ndim)
     return own or _replicated(stated)
+
+
+@shardings.rule(shard_alike_p)
+def _shard_alike(given, avals, params):
+    return [common_sharding(given)] * 2
 
 
 @shardings.rule(jit_p)
