@@ -92,3 +92,20 @@ def test_meshes_that_are_refused():
         assert jax.pmap(lambda v: v)(X).shape == (8,)
     with mesh(z=8):  # which is for specs alone
         assert f(mesh=mesh(x=4, y=2)).shape == (8,)
+
+
+def test_partial_sums_are_refused_over_axes_that_are_not_explicit():
+    over = mesh(x=4, y=2)
+    for options, error in (({}, ValueError), ({"axis_names": {"x"}}, NotImplementedError)):
+        for kind in ("unreduced", "reduced"):
+            spec = P(**{kind: {"x"}})
+            for name, specs in (("in_specs", (spec, P("x"))), ("out_specs", (P(), spec))):
+                f = jax.shard_map(lambda v: v, mesh=over, in_specs=specs[0], out_specs=specs[1], **options)
+                with pytest.raises(error, match=name):
+                    f(X)
+
+
+def test_an_axis_that_is_not_mapped_over_is_no_name():
+    f = lambda **options: jax.shard_map(lambda v: jax.lax.pcast(v, "y", to="varying"), in_specs=P("x"), **options)(X)
+    with pytest.raises(NameError, match="Found an unbound axis name: y"):
+        f(mesh=mesh(x=4, y=2), out_specs=P("x"), axis_names={"x"})

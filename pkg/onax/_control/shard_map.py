@@ -686,7 +686,7 @@ def shard_map(
             leaves,
             specs,
             {"mesh": resolved, "newly_manual_axes": manual, "check_vma": bool(check_vma)},
-            lambda tree, avals: specs_of_results(f, out_specs, manual, tree, avals),
+            lambda tree, avals: specs_of_results(f, out_specs, resolved, manual, tree, avals),
             debug_info("shard_map", f, args),
         )
 

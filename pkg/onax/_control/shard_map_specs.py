@@ -84,7 +84,24 @@ def specs_of_arrays(spec):
     return list(spec.to_lo()) if isinstance(spec, HiPspec) else [spec]
 
 
-def _check_spec(name, spec, manual):
+def _check_partial_sums(name, spec, mesh, manual):
+    """Raises an error for a spec with unreduced or reduced axes where some axes are not manual, or not explicit."""
+    if not (spec.unreduced or spec.reduced):
+        return
+    if manual != frozenset(mesh.axis_names):
+        raise NotImplementedError(
+            f"unreduced/reduced can only be passed to {name} when shard_map is in full manual mode. Got mesh axis "
+            f"names {mesh.axis_names}, manual_axes: {manual}, specs: {spec}"
+        )
+    for kind, axes in (("unreduced", spec.unreduced), ("reduced", spec.reduced)):
+        if not axes.issubset(mesh.explicit_axes):
+            raise ValueError(
+                f"{kind} in {name} {spec} can only be used when the mesh passed to shard_map contains axis names all "
+                f"of type `Explicit`. Got mesh {mesh}"
+            )
+
+
+def _check_spec(name, spec, mesh, manual):
     if isinstance(spec, HiPspec):
         return
     if not isinstance(spec, PartitionSpec):
@@ -92,6 +109,7 @@ def _check_spec(name, spec, manual):
             f"shard_map {name} argument must be a pytree of `jax.sharding.PartitionSpec` instances, but:\n\n"
             f"  a leaf of {name} is {spec!r} of type {type(spec).__name__}"
         )
+    _check_partial_sums(name, spec, mesh, manual)
     for entry in spec:
         for axis in names_in(entry):
             if axis not in manual:
@@ -123,7 +141,7 @@ def specs_of_arguments(f, in_specs, mesh, manual, args):
     leaves = [x if spec is None else as_array(_checked(x)) for x, spec in zip(leaves, specs)]
     for spec in specs:
         if spec is not None:
-            _check_spec("in_specs", spec, manual)
+            _check_spec("in_specs", spec, mesh, manual)
     names = argument_names(fun_signature(f), args, {})
     for i, (x, spec) in enumerate(zip(leaves, specs)):
         if spec is not None:
@@ -178,12 +196,12 @@ def _check_argument(f, name, x, spec, mesh):
             )
 
 
-def specs_of_results(f, out_specs, manual, tree, avals):
+def specs_of_results(f, out_specs, mesh, manual, tree, avals):
     """The specs of a function's results, whose shards have these types."""
     specs = _broadcast_specs("out_specs", out_specs, tree_unflatten(tree, [0] * tree.num_leaves))
     specs = [REPLICATED if spec is None else spec for spec in specs]
     for spec, aval in zip(specs, avals):
-        _check_spec("out_specs", spec, manual)
+        _check_spec("out_specs", spec, mesh, manual)
         if not isinstance(spec, HiPspec) and len(spec) > aval.ndim:
             raise ValueError(
                 f"shard_map applied to the function '{fun_name(f)}' was given an out_specs entry which is too long to "

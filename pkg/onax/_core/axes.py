@@ -65,6 +65,10 @@ class ManualAxisType:
     empty = property(lambda self: not self.vur)
     vur = property(lambda self: self.varying | self.unreduced | self.reduced)
 
+    def invarying(self, mesh):
+        """The manual axes of a mesh over which the value is the same on all devices."""
+        return frozenset(mesh.manual_axes) - self.vur
+
     def update(self, **changes):
         """A copy in which the given fields differ."""
         return replace(self, **changes)
