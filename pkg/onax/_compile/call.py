@@ -5,8 +5,9 @@ import time
 from dataclasses import dataclass
 
 from onax._compile import cache_misses
+from onax._compile.placement import mesh_of_other_devices
 from onax._control.jit_call import bind_jit, call_params
-from onax._core.axes import axes_key
+from onax._core.axes import axes_key, mesh_of_arguments
 from onax._core.hitypes import type_of_value
 from onax._core.lists import insert_bounded
 from onax._core.refs import AbstractRef, check_distinct
@@ -158,6 +159,15 @@ def call_on_arrays(call, staged):
 
 
 def stage_call(call, programs):
+    """The Staged form of a call; `_stage_call` over the mesh over which arguments lie."""
+    mesh = mesh_of_other_devices(call.leaves)
+    if mesh is None:
+        return _stage_call(call, programs)
+    with mesh_of_arguments(mesh):
+        return _stage_call(call, programs)
+
+
+def _stage_call(call, programs):
     """The Staged form of a call; cached in `programs`, a dictionary of the function.
 
     That of a function which closes over tracers is kept by the current trace.

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from onax._core.axes import manual_axes
+from onax._core.axes import manual_axes, staged_for_mesh
 from onax._core.hitypes import HiPspec
 from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec, entered_mesh, get_abstract_mesh, mesh_of_specs
 from onax._core.paths import broadcast_prefix, prefix_errors
@@ -58,6 +58,9 @@ def mesh_for(mesh, leaves):
             )
     if meshes:
         return meshes[0]
+    known = staged_for_mesh()
+    if known is not None and known.abstract_mesh == mesh:
+        return known
     if find_cur_trace().staging and mesh.size <= len(devices()):  # the devices of the arguments are not known yet
         return Mesh(np.array(devices()[: mesh.size]).reshape(mesh.axis_sizes), mesh.axis_names, mesh.axis_types)
     raise ValueError(

@@ -94,6 +94,7 @@ class _Scope(threading.local):
     def __init__(self):
         self.axes = ()
         self.spread = frozenset()
+        self.mesh = None
 
 
 _scope = _Scope()
@@ -126,6 +127,23 @@ def named_axes_in_scope(names, sizes, checked=None):
     finally:
         _scope.axes = previous
         context.set_typed_axes(bool(checked_axes()))
+
+
+@contextlib.contextmanager
+def mesh_of_arguments(mesh):
+    """Makes the mesh known over which arguments lie while a function of them is staged."""
+    previous = _scope.mesh
+    _scope.mesh = mesh
+    try:
+        yield
+    finally:
+        _scope.mesh = previous
+
+
+def staged_for_mesh():
+    """The mesh over which arguments of the function that is being staged lie, if it has others than the first devices;
+    else None."""
+    return _scope.mesh
 
 
 @contextlib.contextmanager
@@ -207,5 +225,5 @@ def named_axes():
 
 
 def axes_key():
-    """The part of every staging cache's key that says which mapped axes are in scope."""
-    return _scope.axes, _scope.spread
+    """The part of every staging cache's key that says which mapped axes are in scope, and over which devices."""
+    return _scope.axes, _scope.spread, _scope.mesh

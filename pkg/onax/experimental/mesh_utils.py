@@ -67,19 +67,23 @@ def create_hybrid_device_mesh(
 ) -> np.ndarray:
     """Returns an array of devices whose shape is the product of two shapes, axis by axis.
 
+    Along each axis devices of one group are neighbours.
+
     Args:
       mesh_shape: the shape within a group of devices.
-      dcn_mesh_shape: the shape of groups: processes, of which there is one, so all ones.
+      dcn_mesh_shape: the shape of groups.
       devices: Devices; default None, all.
-      process_is_granule: True: groups are processes; required.
-      should_sort_granules_by_key: accepted, without effect.
+      process_is_granule: True: the devices of a process are a group; False (the default): those of a slice, which
+        they name by `slice_index`.
+      should_sort_granules_by_key: True (the default): groups are in the order of their numbers; False: in that of
+        their first devices.
       allow_split_physical_axes: accepted, without effect.
 
     Returns:
       ndarray of Devices.
 
     Raises:
-      ValueError: more than one group, or `process_is_granule` is false.
+      ValueError: devices that name no group, or shapes that do not fit the number of groups, of devices or each other.
 
     Examples:
       >>> from onax.experimental import mesh_utils
@@ -87,15 +91,24 @@ def create_hybrid_device_mesh(
       (1,)
     """
     device_list = list(_devices.devices() if devices is None else devices)
-    if not process_is_granule:
+    name = "process_index" if process_is_granule else "slice_index"
+    groups = {}
+    for device in device_list:
+        if not hasattr(device, name):
+            raise ValueError(f"Device {device} does not have attribute {name}. See `process_is_granule` option.")
+        groups.setdefault(getattr(device, name), []).append(device)
+    if math.prod(dcn_mesh_shape) != len(groups):
         raise ValueError(
-            f"Device {device_list[0]} does not have attribute slice_index. See `process_is_granule` option."
+            f"Number of slices {len(groups)} must equal the product of dcn_mesh_shape {tuple(dcn_mesh_shape)}"
         )
-    if math.prod(dcn_mesh_shape) != 1:
-        raise ValueError(f"Number of slices 1 must equal the product of dcn_mesh_shape {tuple(dcn_mesh_shape)}")
     if len(mesh_shape) != len(dcn_mesh_shape):
         raise ValueError(f"mesh_shape {tuple(mesh_shape)} and dcn_mesh_shape {tuple(dcn_mesh_shape)} differ in length")
-    return create_device_mesh(mesh_shape, device_list)
+    keys = sorted(groups) if should_sort_granules_by_key else list(groups)
+    parts = [create_device_mesh(mesh_shape, groups[key]) for key in keys]
+    n = len(mesh_shape)
+    whole = np.stack(parts).reshape(*dcn_mesh_shape, *mesh_shape)
+    whole = whole.transpose([axis for i in range(n) for axis in (i, n + i)])
+    return whole.reshape(tuple(np.multiply(dcn_mesh_shape, mesh_shape)))
 
 
 _wrap_api_functions(globals(), __name__)
