@@ -16,7 +16,7 @@ from onax._control.policies import checkpoint_policies
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.meshes import PartitionSpec, make_mesh
 from onax._core.sharding import NamedSharding
-from onax._core.trace import ensure_compile_time_eval, typeof
+from onax._core.trace import ensure_compile_time_eval
 from onax._core.transfer_guards import transfer_guard
 from onax._ground.config import (
     allow_f16_reductions,
@@ -61,6 +61,7 @@ from onax._native.array import Array
 from onax._native.hooks import hooks as _hooks
 from onax._transforms.abstract import ShapeDtypeStruct, eval_shape, make_jaxpr
 from onax._transforms.autodiff import grad, jvp, linear_transpose, linearize, value_and_grad, vjp
+from onax._transforms.described_types import typeof
 from onax._transforms.jacobians import hessian, jacfwd, jacobian, jacrev
 from onax._transforms.transfer import block_until_ready, copy_to_host_async, device_get, device_put, live_arrays
 from onax._transforms.vmap import vmap

@@ -67,7 +67,6 @@ from onax._core.refs import Ref as Ref
 from onax._core.sharding import NamedSharding as NamedSharding
 from onax._core.shards import Shard as Shard
 from onax._core.trace import ensure_compile_time_eval as ensure_compile_time_eval
-from onax._core.trace import typeof as typeof
 from onax._core.transfer_guards import transfer_guard as transfer_guard
 from onax._environment import print_environment_info as print_environment_info
 from onax._ground.config import allow_f16_reductions as allow_f16_reductions
@@ -126,6 +125,7 @@ from onax._transforms.autodiff import linear_transpose as linear_transpose
 from onax._transforms.autodiff import linearize as linearize
 from onax._transforms.autodiff import value_and_grad as value_and_grad
 from onax._transforms.autodiff import vjp as vjp
+from onax._transforms.described_types import typeof as typeof
 from onax._transforms.jacobians import hessian as hessian
 from onax._transforms.jacobians import jacfwd as jacfwd
 from onax._transforms.jacobians import jacobian as jacobian

@@ -5,6 +5,8 @@ import functools
 import numpy as np
 import pytest
 
+import onax as jax
+import onax.numpy as jnp
 from onax._compile.jit import jit
 from onax._ground.config import config
 from onax._prims import elementwise as ops
@@ -58,3 +60,29 @@ class _set:
 
     def __exit__(self, *_):
         config.update(self.name, self.before)
+
+
+TRANSFORMS = {
+    "jit": jax.jit,
+    "grad": jax.grad,
+    "grad in jit": lambda f: jax.jit(jax.grad(f)),
+    "jit in grad": lambda f: jax.grad(jax.jit(f)),
+    "make_jaxpr": jax.make_jaxpr,
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_a_function_that_closes_over_tracers_is_staged_once_for_each_trace(name):
+    count = []
+
+    def outer(x):
+        @jax.jit
+        def inner(y):
+            count.append(y)
+            return x * y
+
+        return (inner(x) + inner(2.0) + inner(3.0)).sum()
+
+    result = TRANSFORMS[name](outer)(jnp.arange(3.0))
+    assert len(count) == 2  # for an array and for a number
+    assert name != "make_jaxpr" or ("let inner = " in str(result) and str(result).count("mul") == 2)

@@ -401,3 +401,74 @@ def test_gradients_of_reduced_arguments_are_unreduced():
             assert np.allclose(
                 jax.reshard(g, P()), jax.grad(lambda w: jnp.tanh(x @ w).sum())(jnp.asarray(np.asarray(w)))
             )
+
+
+def test_a_spread_axis_is_not_summed_by_gradients():
+    """Cotangents are sums over devices, not over the examples that `vmap` spreads over an axis of the mesh."""
+    f = jax.shard_map(
+        lambda x: jnp.sin(jnp.sum(x)), mesh=mesh(x=2, y=2), in_specs=P("y"), out_specs=P(), check_vma=False
+    )
+    x = jnp.arange(16.0).reshape(4, 4) / 10
+    plain = jax.vmap(jax.grad(f))(x)
+    for g in (jax.grad(f), jax.jit(jax.grad(f)), jax.grad(jax.jit(f))):
+        np.testing.assert_allclose(jax.vmap(g, spmd_axis_name="x")(x), plain, rtol=1e-6)
+        np.testing.assert_allclose(jax.jit(jax.vmap(g, spmd_axis_name="x"))(x), plain, rtol=1e-6)
+
+
+def explicit_mesh():
+    return jax.make_mesh((2, 2), ("x", "y"), (jax.sharding.AxisType.Explicit,) * 2)
+
+
+def identity(spec, over=None, **options):
+    return jax.shard_map(lambda x: x, mesh=over or mesh(x=2, y=2), in_specs=spec, out_specs=spec, **options)
+
+
+def abstract(**sizes):
+    return mesh(**sizes).abstract_mesh
+
+
+SPREAD_ERRORS = {
+    "in_specs": (lambda x: jax.vmap(identity(P("x")), spmd_axis_name="x")(x), "cannot appear in shard_map in_specs"),
+    "constraint": (
+        lambda x: jax.vmap(
+            lambda r: lax.with_sharding_constraint(r, NamedSharding(mesh(x=2, y=2), P("x"))), spmd_axis_name="x"
+        )(x),
+        r"spmd_axis_name \('x',\) cannot appear in with_sharding_constraint spec, but got spec P\('x',\)",
+    ),
+    "axis_names": (
+        lambda x: jax.vmap(identity(P("y"), explicit_mesh(), axis_names={"x", "y"}))(
+            jax.device_put(x, NamedSharding(explicit_mesh(), P("x", "y")))
+        ),
+        r"jax.shard_map requires axis_names=.*to be a subset of mesh.axis_names=frozenset\(\{'y'\}\)",
+    ),
+    "an AbstractMesh and values on none": (lambda x: identity(P("x"), abstract(x=2))(x), "Please pass `jax.Array`s"),
+    "an AbstractMesh and values on another": (
+        lambda x: identity(P("z"), abstract(z=2))(jax.device_put(x, NamedSharding(mesh(x=2), P()))),
+        "Mesh shape of the input .* does not match the mesh shape passed to shard_map",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SPREAD_ERRORS)
+def test_errors_of_meshes_and_spread_axes(name):
+    call, message = SPREAD_ERRORS[name]
+    with pytest.raises(ValueError, match=message):
+        call(jnp.arange(16.0).reshape(4, 4))
+
+
+def test_inferred_specs_name_manual_axes_only():
+    over = explicit_mesh()
+    with set_mesh(over):
+        x = jax.device_put(np.arange(16.0).reshape(4, 4), NamedSharding(over, P("x", "y")))
+        f = jax.jit(jax.shard_map(lambda x: (x * x).T, out_specs=P(None, "x"), axis_names={"x"}))
+        np.testing.assert_array_equal(f(x), (np.asarray(x) ** 2).T)
+        assert f(x).sharding.spec == P("y", "x")
+
+
+def test_arrays_like_described_shards_vary_as_they_do():
+    def f(x):
+        described = jax.eval_shape(lambda x: x * 2, x)
+        return lax.full_like(described, 1.0) + jnp.zeros_like(described)
+
+    out = jax.shard_map(f, mesh=mesh(x=2), in_specs=P("x"), out_specs=P("x"))(jnp.arange(4.0))
+    np.testing.assert_array_equal(out, np.ones(4))

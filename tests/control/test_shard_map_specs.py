@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import onax as jax
+import onax.numpy as jnp
 from onax.sharding import PartitionSpec as P
 from virtual_devices import MODES, eight_devices, mesh
 
@@ -92,3 +93,41 @@ def test_meshes_that_are_refused():
         assert jax.pmap(lambda v: v)(X).shape == (8,)
     with mesh(z=8):  # which is for specs alone
         assert f(mesh=mesh(x=4, y=2)).shape == (8,)
+
+
+def test_partial_sums_are_refused_over_axes_that_are_not_explicit():
+    over = mesh(x=4, y=2)
+    for options, error in (({}, ValueError), ({"axis_names": {"x"}}, NotImplementedError)):
+        for kind in ("unreduced", "reduced"):
+            spec = P(**{kind: {"x"}})
+            for name, specs in (("in_specs", (spec, P("x"))), ("out_specs", (P(), spec))):
+                f = jax.shard_map(lambda v: v, mesh=over, in_specs=specs[0], out_specs=specs[1], **options)
+                with pytest.raises(error, match=name):
+                    f(X)
+
+
+def test_an_axis_that_is_not_mapped_over_is_no_name():
+    f = lambda **options: jax.shard_map(lambda v: jax.lax.pcast(v, "y", to="varying"), in_specs=P("x"), **options)(X)
+    with pytest.raises(NameError, match="Found an unbound axis name: y"):
+        f(mesh=mesh(x=4, y=2), out_specs=P("x"), axis_names={"x"})
+
+
+FUNCTIONS = {
+    "jit": lambda f: jax.jit(f),
+    "jit within": lambda f: jax.jit(lambda v: jax.jit(f)(v) + 0),
+    "scan": lambda f: jax.jit(lambda v: jax.lax.scan(lambda c, _: (f(c), None), v / 2, None, length=1)[0] * 2),
+    "grad": lambda f: jax.jit(jax.grad(lambda v: jnp.sum(f(v * v)) / 2)),
+    "ahead of time": lambda f: lambda v: jax.jit(f).lower(v).compile()(v),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_an_abstract_mesh_has_the_devices_of_the_arguments(name):
+    devices = jax.devices()
+    meshes = [jax.sharding.Mesh(np.array(part), ("x",)) for part in (devices[:2], devices[2:4], devices[:2][::-1])]
+    double = jax.shard_map(lambda v: 2 * v, mesh=meshes[0].abstract_mesh, in_specs=P("x"), out_specs=P("x"))
+    f = FUNCTIONS[name](double)
+    for over in (*meshes, *meshes):
+        out = f(jax.device_put(X, jax.NamedSharding(over, P("x"))))
+        assert out.sharding == jax.NamedSharding(over, P("x"))
+        np.testing.assert_array_equal(out, 2 * X)

@@ -1,5 +1,8 @@
 """Arrays of devices for meshes: all devices in order, in a shape."""
 
+from dataclasses import dataclass
+
+import numpy as np
 import pytest
 
 import onax
@@ -51,3 +54,31 @@ def test_groups(shapes, options, numbers):
 def test_refusals(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@dataclass(frozen=True)
+class InSlice:
+    id: int
+    slice_index: int
+    process_index: int = 0
+
+
+def ids(array):
+    return np.vectorize(lambda device: device.id)(array).tolist()
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "wanted"),
+    [
+        ((4,), (2,), [4, 5, 6, 7, 0, 1, 2, 3]),
+        ((2, 2), (2, 1), [[4, 5], [6, 7], [0, 1], [2, 3]]),
+        ((2, 2), (1, 2), [[4, 5, 0, 1], [6, 7, 2, 3]]),
+    ],
+)
+def test_devices_of_a_slice_are_neighbours(inner, outer, wanted):
+    devices = [InSlice(i, 1 - i // 4, i // 4) for i in range(8)]
+    assert ids(mesh_utils.create_hybrid_device_mesh(inner, outer, devices)) == wanted
+    in_order = mesh_utils.create_hybrid_device_mesh(inner, outer, devices, should_sort_granules_by_key=False)
+    assert ids(in_order) == ids(mesh_utils.create_hybrid_device_mesh(inner, outer, devices, process_is_granule=True))
+    with pytest.raises(ValueError, match="Number of slices 2 must equal the product of dcn_mesh_shape"):
+        mesh_utils.create_hybrid_device_mesh(inner, [1] * len(inner), devices)

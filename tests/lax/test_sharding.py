@@ -106,3 +106,15 @@ def test_reshard_is_shown_by_its_name():
     with eight_devices(), jax.set_mesh(jax.make_mesh((2,), ("x",))):
         program = jax.make_jaxpr(lambda x: jax.reshard(x, P("x")))(np.ones(4, np.float32))
     assert str(program) == "{ lambda ; a:f32[4]. let b:f32[4@x] = reshard a in (b,) }"
+
+
+def test_constraints_are_over_the_devices_of_an_array(mesh):
+    mesh = mesh.update(axis_types=(sharding.AxisType.Auto,) * 2)
+    turned = sharding.Mesh(mesh.devices[::-1], ("x", "y"), axis_types=mesh.axis_types)
+    x = jax.device_put(X, jax.NamedSharding(mesh, P()))
+    assert lax.with_sharding_constraint(x, jax.NamedSharding(mesh, P("x"))).sharding.spec == P("x")
+    for array in (x, jax.device_put(X, jax.devices()[1])):
+        with pytest.raises(ValueError, match=r"Received incompatible devices .*\. Got argument x"):
+            lax.with_sharding_constraint(array, jax.NamedSharding(turned, P("x")))
+    assert lax.with_sharding_constraint(jnp.asarray(X), jax.NamedSharding(turned, P("x"))).sharding.mesh == turned
+    assert x.sharding._device_assignment == tuple(mesh.devices.flat)

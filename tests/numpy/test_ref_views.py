@@ -95,3 +95,49 @@ def test_views_are_differentiated_and_batched():
     check_grads(lambda x: f(x, 1), (jnp.asarray(VALUES),), order=1)
     alone = [f(jnp.asarray(VALUES), i) for i in (0, 1)]
     np.testing.assert_allclose(onax.vmap(f, in_axes=(None, 0))(jnp.asarray(VALUES), jnp.arange(2)), alone, rtol=1e-6)
+
+
+CALLS = {
+    "jit": onax.jit,
+    "cond": lambda f: lambda view: onax.lax.cond(True, f, f, view),
+    "checkpoint": onax.checkpoint,
+    "shard_map": lambda f: onax.shard_map(f, mesh=onax.make_mesh((1,), ("x",)), in_specs=onax.P(), out_specs=onax.P()),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("view", [lambda ref, i: ref.at[i, 1:], lambda ref, i: ref.T.at[2:].at[..., i]])
+def test_views_are_arguments_of_traced_functions(name, view):
+    def double(view):
+        view[...] = view[...] * 2
+        return view[...]
+
+    @onax.jit
+    def f(x, i):
+        ref = onax.new_ref(x)
+        return CALLS[name](double)(view(ref, i)), ref[...]
+
+    @onax.jit
+    def plain(x, i):
+        ref = onax.new_ref(x)
+        return double(view(ref, i)), ref[...]
+
+    for got, want in zip(f(VALUES, 1), plain(VALUES, 1), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+REFUSED = {
+    "vmap": (lambda ref: onax.vmap(lambda v: v[...])(ref.at[0]), TypeError, "TransformedRefs are not allowed"),
+    "result": (lambda ref: onax.jit(lambda v: v)(ref.at[0]), ValueError, "returned a mutable array reference"),
+    "two views": (lambda ref: onax.jit(lambda v, w: v[0])(ref.at[0], ref.at[1]), ValueError, "appeared at both"),
+    "twice": (lambda ref: onax.jit(lambda v, w: v[0])(ref, ref), ValueError, "appeared at both v and w"),
+    "cond": (lambda ref: onax.lax.cond(True, lambda v, w: 0, lambda v, w: 1, ref, ref), ValueError, "at both v and w"),
+    "closed over": (lambda ref: onax.jit(lambda v: v[0] + ref[0])(ref), ValueError, "both closed over and passed"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_references_in_programs_are_distinct(name):
+    call, error, message = REFUSED[name]
+    with pytest.raises(error, match=message):
+        onax.jit(lambda x: call(onax.new_ref(x)))(VALUES)

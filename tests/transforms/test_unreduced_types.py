@@ -136,3 +136,11 @@ def test_printed_gradient():
     assert shown[:2] == ["reshard", "dot_general"]
     assert shown[-6:] == ["reshard", "broadcast_in_dim", "mul", "dot_general", "transpose", "reshard"]
     assert "f32[4,4]{U:x} = dot_general" in " ".join(lines) and "f32[4,4]{R:x} = reshard" in " ".join(lines)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize(("name", "text"), [("r", "float32[4]{U:x}"), ("u", "float32[4]{R:x}")])
+@pytest.mark.parametrize("constant", [lambda x: 0.0, lambda x: jnp.sum(lax.stop_gradient(jax.reshard(x, P())))])
+def test_gradients_that_are_zero_have_the_types_of_cotangents(wrap, name, text, constant):
+    (x,) = values(name)
+    assert str(jax.typeof(wrap(jax.grad(constant))(x))) == text

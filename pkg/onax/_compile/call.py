@@ -5,12 +5,13 @@ import time
 from dataclasses import dataclass
 
 from onax._compile import cache_misses
+from onax._compile.placement import mesh_of_other_devices
 from onax._control.jit_call import bind_jit, call_params
-from onax._core.axes import named_axes
+from onax._core.axes import axes_key, mesh_of_arguments
 from onax._core.hitypes import type_of_value
 from onax._core.lists import insert_bounded
 from onax._core.refs import AbstractRef, check_distinct
-from onax._core.trace import Tracer, typeof
+from onax._core.trace import Tracer, eval_trace, find_cur_trace, typeof
 from onax._ground import lazy, monitoring
 from onax._ground.config import config
 from onax._native import context
@@ -158,13 +159,28 @@ def call_on_arrays(call, staged):
 
 
 def stage_call(call, programs):
-    """The Staged form of a call; cached in `programs` (a dictionary of the function) unless it closes over tracers."""
+    """The Staged form of a call; `_stage_call` over the mesh over which arguments lie."""
+    mesh = mesh_of_other_devices(call.leaves)
+    if mesh is None:
+        return _stage_call(call, programs)
+    with mesh_of_arguments(mesh):
+        return _stage_call(call, programs)
+
+
+def _stage_call(call, programs):
+    """The Staged form of a call; cached in `programs`, a dictionary of the function.
+
+    That of a function which closes over tracers is kept by the current trace.
+    """
     if call.statics is not None:
         check_hashable(call.statics[2])
-    key = (call.in_tree, tuple(call.avals), call.statics, context.option_word(), named_axes())
+    key = (call.in_tree, tuple(call.avals), call.statics, context.option_word(), axes_key())
     known = find_program(programs, key, 2)
     if known is not None:
         return known
+    trace = find_cur_trace()
+    if (id(programs), key) in trace.calls:
+        return trace.calls[id(programs), key][1]
     if config.jax_no_tracing:
         raise RuntimeError(f"re-tracing function {call.fun} for `jit`, but 'no_tracing' is set")
     if config.jax_explain_cache_misses:
@@ -177,7 +193,11 @@ def stage_call(call, programs):
     log_time("tracing %s for jit", call.name, started)
     jaxpr, hoisted = hoist_tracers(closed)
     staged = Staged(closed, jaxpr, out_tree, hoisted)
-    if any(isinstance(x, Tracer) for x in hoisted) or config.jax_check_tracer_leaks:
+    if config.jax_check_tracer_leaks:
+        return staged
+    if any(isinstance(x, Tracer) for x in hoisted):
+        if trace is not eval_trace:
+            trace.calls[id(programs), key] = programs, staged
         return staged
     return insert_bounded(programs, key, staged)
 

@@ -48,6 +48,9 @@ def run_first_call(call, programs):
     if options.in_shardings is not None:
         given, call.leaves = call.leaves, multi_device().call_shardings.put_arguments(call)
         moved = moved_donations(call.donated_flags(), given, call.leaves)
+    unite = options.device is not None and (guard_state.used or any(map(placement.has_shards, call.leaves)))
+    if unite:
+        call.leaves = multi_device().call_shardings.moved_to_device(call.leaves, options.device)
     staged = stage_call(call, programs)
     if config.jax_no_execution:
         raise RuntimeError(f"JAX tried to execute function jit({call.name}), but the no_execution config option is set")
@@ -87,7 +90,8 @@ def run_first_call(call, programs):
         result = multi_device().sharding_propagation.place_tree(result, shardings)
     elif (mesh := mesh_of_results()) is not None:
         return tree_map(lambda x: on_mesh(x, mesh), result), None
-    if watched or shardings is not None or options.in_shardings is not None or options.out_shardings is not None:
+    stated = options.in_shardings is not None or options.out_shardings is not None
+    if watched or shardings is not None or stated or unite:
         return result, None  # every call needs Python code to check or move arguments or results
     return result, entry
 

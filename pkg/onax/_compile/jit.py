@@ -11,13 +11,14 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from onax._compile import placement
 from onax._compile.cache import cache_for
-from onax._compile.call import Call, stage_call
+from onax._compile.call import Call, stage_call, takes_refs
 from onax._compile.jit_options import jit_options
 from onax._compile.lazy_import import compiler, multi_device
 from onax._control.eager_loops import CHECKS
 from onax._control.jit_call import bind_jit, call_params, jit_p
 from onax._core.evaluate import interpreter_of
 from onax._core.hitypes import holds_hitypes
+from onax._core.refs import check_distinct
 from onax._core.trace import Tracer, escaped_tracer_error
 from onax._ground import source, spans
 from onax._ground.config import config
@@ -98,6 +99,8 @@ class PjitFunction(JitFunction):
             return self.fun(*args, **kwargs)
         call, options = self._call(args, kwargs), self._options
         staged = self._stage(call)
+        if takes_refs(staged.jaxpr):
+            check_distinct(staged.jaxpr.debug_info, call.leaves, staged.hoisted)
         params = call_params(staged.jaxpr, call.name, inline=options.inline, keep_unused=options.keep_unused)
         if options.donate_argnums or options.donate_argnames:
             params["donated_invars"] = (False,) * len(staged.hoisted) + tuple(call.donated_flags())

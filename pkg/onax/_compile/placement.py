@@ -7,12 +7,13 @@ from onax._compile.lazy_import import multi_device
 from onax._control.jit_call import jit_p
 from onax._control.shard_map import has_separate_devices, shard_map_p
 from onax._core.jaxpr import jaxprs_in_params
-from onax._core.meshes import AbstractMesh
+from onax._core.meshes import AbstractMesh, Mesh
 from onax._core.redistribution import is_spanning
 from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, incompatible_devices_error
 from onax._core.trace import Tracer, escaped_tracer_error
 from onax._ground import processes
 from onax._ground.config import config
+from onax._ground.devices import devices as all_devices
 from onax._ground.source import summarize
 from onax._native.array import ArrayImpl
 from onax._prims.placement import device_put_p, reshard_p, sharding_constraint_p
@@ -90,6 +91,16 @@ def _devices_of_equations(jaxpr):
 def has_shards(x):
     """Whether a value is on several devices, or has a sharding that can be propagated; or is such a sharding."""
     return isinstance(x, NamedSharding) or getattr(x, "_shards", None) is not None
+
+
+def mesh_of_other_devices(leaves):
+    """The mesh of the first array that lies over a mesh, unless it is one of the first devices in their order."""
+    for x in leaves:
+        placed = x._shards is not None if type(x) is ArrayImpl else isinstance(x, ShapeDtypeStruct)
+        if placed and isinstance(x.sharding, NamedSharding) and isinstance(x.sharding.mesh, Mesh):
+            found = tuple(x.sharding.mesh.devices.flat)
+            return x.sharding.mesh if found != tuple(all_devices()[: len(found)]) else None
+    return None
 
 
 def makes_shards(jaxpr):

@@ -4,7 +4,7 @@ import re
 import weakref
 
 from onax._core import jaxpr as core
-from onax._core.axes import named_axes
+from onax._core.axes import axes_key
 from onax._core.jaxpr import DebugInfo
 from onax._core.paths import equality_errors_pytreedef, keystr, tree_flatten_with_path
 from onax._core.trace import Tracer, as_array, typeof
@@ -35,7 +35,7 @@ def stage_body(fun, in_tree, avals, what, adapt=None, names=None):
     closes over values that are being traced.  With `adapt`, `adapt(fun)` is staged instead of the user's function, and
     messages name the arguments by `names(fun, in_tree)`.
     """
-    key = (in_tree, tuple(avals), what, adapt, context.option_word(), named_axes())
+    key = (in_tree, tuple(avals), what, adapt, context.option_word(), axes_key())
     try:
         known = _staged_bodies.setdefault(fun, {})
     except TypeError:  # a callable without weak references

@@ -14,7 +14,7 @@ from onax._control.bodies import arrays_and_avals
 from onax._control.jit_call import jit_p
 from onax._control.policies import name_p, saves
 from onax._core import jaxpr as core
-from onax._core.axes import named_axes
+from onax._core.axes import axes_key
 from onax._core.evaluate import bind_with_refs, eval_jaxpr, jaxpr_as_fun
 from onax._core.function_programs import programs_of
 from onax._core.lists import insert_bounded, merge_lists, partition_list, reject, select, split_list
@@ -132,7 +132,7 @@ def _stage(fun, args, kwargs, argnums, argnames, programs):
     positions = tuple(sorted(i % len(args) for i in argnums if -len(args) <= i < len(args)))
     given = (*(args[i] for i in positions), *fixed.values())
     statics = tuple(map(type, given)), (*positions, *fixed), given
-    key = (in_tree, tuple(avals), statics, context.option_word(), named_axes())
+    key = (in_tree, tuple(avals), statics, context.option_word(), axes_key())
     known = find_program(programs, key, 2) if _has_hash(given) else None
     if known is not None:
         jaxpr, out_tree = known

@@ -24,6 +24,7 @@ from onax._control.shard_map_specs import (
     REPLICATED,
     Infer,
     axes_of_specs,
+    check_spread,
     mesh_for,
     specs_of_arguments,
     specs_of_arrays,
@@ -31,7 +32,7 @@ from onax._control.shard_map_specs import (
 )
 from onax._control.shard_values import run_batched, split_shards, values_of
 from onax._core import jaxpr as core
-from onax._core.axes import AxisData, manual_axes, named_axes_in_scope
+from onax._core.axes import AxisData, manual_axes, named_axes_in_scope, spread_axes
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.hitypes import HiPspec, holds_hitypes
@@ -125,6 +126,10 @@ class ManualRegion:
         """The axes over which a value with this spec is not sharded."""
         named = {a for entry in spec for a in names_in(entry)}
         return tuple(a for a in self.names if a not in named)
+
+    def repeated_axes(self, spec):
+        """The axes over which a value with this spec is not sharded, and no axis that `vmap` maps."""
+        return tuple(a for a in self.unmentioned_axes(spec) if a not in spread_axes())
 
     def shard_aval(self, aval, spec):
         """The type of a shard of a value of this type."""
@@ -222,7 +227,7 @@ def global_program(jaxpr, params):
         return joined
 
     avals = [region.unshard_aval(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)]
-    with region.scope(typed=False):
+    with region.scope(typed=False), automatic_axes():
         result = jaxpr.cache[key] = derive_jaxpr(fun, avals, jaxpr)
     return result
 
@@ -312,6 +317,7 @@ def _bind(jaxpr, args, params, in_specs, out_specs):
 
 def _batch(axis_data, operands, dims, *, jaxpr, in_specs, out_specs, **params):
     region, spread = ManualRegion.of(params), axis_data.spmd_name
+    check_spread(spread, in_specs, out_specs)
     if spread is not None:  # the mapped axis is sharded over axes of the mesh
         axis_data = AxisData(axis_data.name, axis_data.size // region.size(names_in(spread)))
     if axis_data.name in region.names:  # in the body the name is that of the region's own axis
@@ -479,7 +485,7 @@ def _transpose_body(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
     The cotangent of a result is divided among the devices over which the result is not sharded.  Where types say which
     values vary, they take care of that.
     """
-    key = ("transposed", region.key, *map(tuple, (linear, nonzero_cts, ct_specs, linear_specs)))
+    key = ("transposed", region.key, spread_axes(), *map(tuple, (linear, nonzero_cts, ct_specs, linear_specs)))
     if key in jaxpr.cache:
         return jaxpr.cache[key]
     with region.scope():
@@ -488,11 +494,11 @@ def _transpose_body(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
             jaxpr.cache[key] = derived, nonzeros_out
             return derived, nonzeros_out
         n_plain = len(derived.invars) - len(ct_specs)
-        summed = [region.unmentioned_axes(s) for s in select(linear_specs, nonzeros_out)]
+        summed = [region.repeated_axes(s) for s in select(linear_specs, nonzeros_out)]
 
         def fun(*args):
             cts = args[n_plain:]
-            cts = [_divide_among(x, region.size(region.unmentioned_axes(s))) for x, s in zip(cts, ct_specs)]
+            cts = [_divide_among(x, region.size(region.repeated_axes(s))) for x, s in zip(cts, ct_specs)]
             outs = eval_jaxpr(derived, derived.consts, *args[:n_plain], *cts)
             return [_sum_over_axes(x, axes) for x, axes in zip(outs, summed)]
 
@@ -667,6 +673,11 @@ def shard_map(
                 f"jax.shard_map requires axis_names={manual} to be a subset of "
                 f"mesh.axis_names={frozenset(resolved.axis_names)}"
             )
+        if not spread_axes().isdisjoint(axis_names):
+            raise ValueError(
+                f"jax.shard_map requires axis_names={manual} to be a subset of "
+                f"mesh.axis_names={frozenset(resolved.axis_names) - spread_axes()}"
+            )
         if enclosing := manual_axes():  # an enclosing shard_map maps over these already
             manual -= enclosing - axes_of_specs((in_specs, out_specs))
         specs, leaves = specs_of_arguments(f, in_specs, resolved, manual, args)
@@ -675,7 +686,7 @@ def shard_map(
             leaves,
             specs,
             {"mesh": resolved, "newly_manual_axes": manual, "check_vma": bool(check_vma)},
-            lambda tree, avals: specs_of_results(f, out_specs, manual, tree, avals),
+            lambda tree, avals: specs_of_results(f, out_specs, resolved, manual, tree, avals),
             debug_info("shard_map", f, args),
         )
 

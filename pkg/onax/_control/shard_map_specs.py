@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from onax._core.axes import manual_axes
+from onax._core.axes import manual_axes, staged_for_mesh
 from onax._core.hitypes import HiPspec
 from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec, entered_mesh, get_abstract_mesh, mesh_of_specs
 from onax._core.paths import broadcast_prefix, prefix_errors
@@ -49,9 +49,18 @@ def mesh_for(mesh, leaves):
     if isinstance(concrete, Mesh) and not concrete.empty and mesh in (concrete.abstract_mesh, get_abstract_mesh()):
         return concrete
     shardings = [x.sharding for x in leaves if isinstance(x, ArrayImpl)]
-    for sharding in shardings:
-        if isinstance(sharding, NamedSharding) and sharding.mesh.abstract_mesh == mesh:
-            return sharding.mesh
+    meshes = [sharding.mesh for sharding in shardings if isinstance(sharding, NamedSharding)]
+    for other in meshes:
+        if other.shape_tuple != mesh.shape_tuple:
+            raise ValueError(
+                f"Mesh shape of the input {other.shape_tuple} does not match the mesh shape passed to shard_map  "
+                f"{mesh.shape_tuple}"
+            )
+    if meshes:
+        return meshes[0]
+    known = staged_for_mesh()
+    if known is not None and known.abstract_mesh == mesh:
+        return known
     if find_cur_trace().staging and mesh.size <= len(devices()):  # the devices of the arguments are not known yet
         return Mesh(np.array(devices()[: mesh.size]).reshape(mesh.axis_sizes), mesh.axis_names, mesh.axis_types)
     raise ValueError(
@@ -66,12 +75,36 @@ def axes_of_specs(specs):
     return {a for spec in tree_leaves(specs, is_leaf=is_spec) if is_spec(spec) for part in spec for a in names_in(part)}
 
 
+def check_spread(spread, in_specs, out_specs):
+    """Raises ValueError for specs that name axes over which the axis that `vmap` maps is sharded."""
+    for name, specs in (("in_specs", in_specs), ("out_specs", out_specs)):
+        if not axes_of_specs(specs).isdisjoint(names_in(spread)):
+            raise ValueError(f"vmap spmd_axis_name cannot appear in shard_map {name}")
+
+
 def specs_of_arrays(spec):
     """The specs of the arrays of which a value consists."""
     return list(spec.to_lo()) if isinstance(spec, HiPspec) else [spec]
 
 
-def _check_spec(name, spec, manual):
+def _check_partial_sums(name, spec, mesh, manual):
+    """Raises an error for a spec with unreduced or reduced axes where some axes are not manual, or not explicit."""
+    if not (spec.unreduced or spec.reduced):
+        return
+    if manual != frozenset(mesh.axis_names):
+        raise NotImplementedError(
+            f"unreduced/reduced can only be passed to {name} when shard_map is in full manual mode. Got mesh axis "
+            f"names {mesh.axis_names}, manual_axes: {manual}, specs: {spec}"
+        )
+    for kind, axes in (("unreduced", spec.unreduced), ("reduced", spec.reduced)):
+        if not axes.issubset(mesh.explicit_axes):
+            raise ValueError(
+                f"{kind} in {name} {spec} can only be used when the mesh passed to shard_map contains axis names all "
+                f"of type `Explicit`. Got mesh {mesh}"
+            )
+
+
+def _check_spec(name, spec, mesh, manual):
     if isinstance(spec, HiPspec):
         return
     if not isinstance(spec, PartitionSpec):
@@ -79,6 +112,7 @@ def _check_spec(name, spec, manual):
             f"shard_map {name} argument must be a pytree of `jax.sharding.PartitionSpec` instances, but:\n\n"
             f"  a leaf of {name} is {spec!r} of type {type(spec).__name__}"
         )
+    _check_partial_sums(name, spec, mesh, manual)
     for entry in spec:
         for axis in names_in(entry):
             if axis not in manual:
@@ -105,12 +139,12 @@ def specs_of_arguments(f, in_specs, mesh, manual, args):
     """(specs, leaves of the arguments): with None for a leaf that the function gets as it is, of any type."""
     leaves = tree_leaves(args)
     if in_specs is Infer:
-        return [_stated_spec(x, mesh) for x in map(_checked, leaves)], list(map(as_array, leaves))
+        return [_stated_spec(x, mesh, manual) for x in map(_checked, leaves)], list(map(as_array, leaves))
     specs = _broadcast_specs("in_specs", in_specs, args)
     leaves = [x if spec is None else as_array(_checked(x)) for x, spec in zip(leaves, specs)]
     for spec in specs:
         if spec is not None:
-            _check_spec("in_specs", spec, manual)
+            _check_spec("in_specs", spec, mesh, manual)
     names = argument_names(fun_signature(f), args, {})
     for i, (x, spec) in enumerate(zip(leaves, specs)):
         if spec is not None:
@@ -124,14 +158,21 @@ def _checked(x):
     return x
 
 
-def _stated_spec(x, mesh):
-    """The spec over the mesh that an array has, or the type of a traced value states."""
+def _stated_spec(x, mesh, manual):
+    """The spec over manual axes of the mesh that an array has, or the type of a traced value states."""
     sharding = typeof(x).stated_sharding if isinstance(x, Tracer) else x.sharding
     if not isinstance(sharding, NamedSharding):
         return REPLICATED
     own, other = (m if isinstance(m, AbstractMesh) else m.abstract_mesh for m in (sharding.mesh, mesh))
     same = sharding.mesh == mesh or (isinstance(sharding.mesh, AbstractMesh) and own == other)
-    return sharding.spec if same else REPLICATED
+    return _restricted(sharding.spec, manual) if same else REPLICATED
+
+
+def _restricted(spec, manual):
+    """A spec without the axes that are not manual."""
+    if axes_of_specs(spec) <= manual:
+        return spec
+    return spec.update(partitions=[tuple(a for a in names_in(entry) if a in manual) or None for entry in spec])
 
 
 def _check_argument(f, name, x, spec, mesh):
@@ -158,12 +199,12 @@ def _check_argument(f, name, x, spec, mesh):
             )
 
 
-def specs_of_results(f, out_specs, manual, tree, avals):
+def specs_of_results(f, out_specs, mesh, manual, tree, avals):
     """The specs of a function's results, whose shards have these types."""
     specs = _broadcast_specs("out_specs", out_specs, tree_unflatten(tree, [0] * tree.num_leaves))
     specs = [REPLICATED if spec is None else spec for spec in specs]
     for spec, aval in zip(specs, avals):
-        _check_spec("out_specs", spec, manual)
+        _check_spec("out_specs", spec, mesh, manual)
         if not isinstance(spec, HiPspec) and len(spec) > aval.ndim:
             raise ValueError(
                 f"shard_map applied to the function '{fun_name(f)}' was given an out_specs entry which is too long to "

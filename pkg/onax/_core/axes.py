@@ -65,6 +65,10 @@ class ManualAxisType:
     empty = property(lambda self: not self.vur)
     vur = property(lambda self: self.varying | self.unreduced | self.reduced)
 
+    def invarying(self, mesh):
+        """The manual axes of a mesh over which the value is the same on all devices."""
+        return frozenset(mesh.manual_axes) - self.vur
+
     def update(self, **changes):
         """A copy in which the given fields differ."""
         return replace(self, **changes)
@@ -89,6 +93,8 @@ def manual_axis_type(varying, unreduced, reduced):
 class _Scope(threading.local):
     def __init__(self):
         self.axes = ()
+        self.spread = frozenset()
+        self.mesh = None
 
 
 _scope = _Scope()
@@ -123,9 +129,44 @@ def named_axes_in_scope(names, sizes, checked=None):
         context.set_typed_axes(bool(checked_axes()))
 
 
-def named_axis(name, size):
-    """Makes one axis name known while a mapped function runs."""
-    return named_axes_in_scope((name,), (size,))
+@contextlib.contextmanager
+def mesh_of_arguments(mesh):
+    """Makes the mesh known over which arguments lie while a function of them is staged."""
+    previous = _scope.mesh
+    _scope.mesh = mesh
+    try:
+        yield
+    finally:
+        _scope.mesh = previous
+
+
+def staged_for_mesh():
+    """The mesh over which arguments of the function that is being staged lie, if it has others than the first devices;
+    else None."""
+    return _scope.mesh
+
+
+@contextlib.contextmanager
+def spread_axes_in_scope(names):
+    """Makes known that a mapped axis is sharded over these axes of a mesh while the mapped function runs."""
+    previous = _scope.spread
+    _scope.spread = previous.union(names)
+    try:
+        yield
+    finally:
+        _scope.spread = previous
+
+
+def spread_axes():
+    """The axes of the mesh over which axes mapped by enclosing `vmap`s are sharded."""
+    return _scope.spread
+
+
+@contextlib.contextmanager
+def named_axis(name, size, spread=()):
+    """Makes one axis name known while a mapped function runs, and over which axes of a mesh it is sharded."""
+    with named_axes_in_scope((name,), (size,)), spread_axes_in_scope(spread):
+        yield
 
 
 def names_of(axis_name):
@@ -179,5 +220,10 @@ def manual_axes():
 
 
 def named_axes():
-    """The (name, size, checked) of all axes in scope, outermost first; part of every staging cache's key."""
+    """The (name, size, checked) of all axes in scope, outermost first."""
     return _scope.axes
+
+
+def axes_key():
+    """The part of every staging cache's key that says which mapped axes are in scope, and over which devices."""
+    return _scope.axes, _scope.spread, _scope.mesh

@@ -35,6 +35,7 @@ class LibraryTrace(Trace):
 
     def __init__(self):
         self.alive = True
+        self.calls = {}
         self.function = None
 
     def __init_subclass__(cls, **kwargs):

@@ -112,6 +112,11 @@ class RefItems:
         return self.shape[0]
 
 
+def is_view(x):
+    """Whether x is a view of a reference, which some transformations do not take."""
+    return isinstance(x, RefItems) and type(x) is not Ref
+
+
 @dataclass(slots=True, weakref_slot=True, eq=False, repr=False)
 class Ref(RefItems, metaclass=_RefType):
     """A reference to an array that can be overwritten, made by `onax.new_ref`.
@@ -197,7 +202,7 @@ def check_distinct(info, leaves, closed_over=()):
     """Raises ValueError if a traced function is passed the same reference twice, or one that it closes over."""
     first = {}
     for i, x in enumerate(leaves):
-        if type(x) is not Ref:
+        if not is_ref(x):
             continue
         kind = f"mutable array reference of type {x.aval.str_short()}"
         if first.setdefault(id(x), i) != i:

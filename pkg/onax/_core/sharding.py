@@ -98,6 +98,8 @@ class Sharding:
     num_devices = property(lambda self: len(self.device_set))
     addressable_devices = property(lambda self: {device for device in self.device_set if device._addressable})
 
+    _device_assignment = property(lambda self: self._ordered_devices())  # libraries read it
+
     @property
     def _addressable_device_assignment(self):  # Orbax reads it
         return tuple(device for device in self._ordered_devices() if device._addressable)

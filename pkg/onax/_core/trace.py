@@ -28,12 +28,13 @@ from onax._native.dispatch import evaluate
 class Trace:
     """An interpreter of operations.  `staging` says whether operations end up in a program."""
 
-    __slots__ = ("__weakref__", "alive", "function", "parent_trace", "staging")
+    __slots__ = ("__weakref__", "alive", "calls", "function", "parent_trace", "staging")
     transformation = ""  # its name, for messages
     records_tangents = False  # whether it records a linear program (see linearize)
 
     def __init__(self, parent_trace):
         self.alive = True
+        self.calls = {}  # programs of jitted functions that close over tracers, while this is the current trace
         self.function = None  # the transformed function, where messages name it
         self.parent_trace = parent_trace
         self.staging = parent_trace.staging if parent_trace is not None else False
@@ -80,6 +81,7 @@ class Trace:
     def invalidate(self):
         """Called when the trace ends; its tracers must not be used afterwards."""
         self.alive = False
+        self.calls.clear()
 
     @property
     def main(self):
@@ -493,21 +495,7 @@ def escaped_tracer_error(tracer):
 
 
 def typeof(x: Any) -> Any:
-    """Returns the type of a value: its shape, dtype and weak type.
-
-    Args:
-      x: an Array, a traced value, a NumPy array or scalar, or a Python scalar.
-
-    Returns:
-      An abstract value such as a ShapedArray.
-
-    Raises:
-      TypeError: any other value.
-
-    Examples:
-      >>> onax.typeof(jnp.zeros((2, 3)))
-      ShapedArray(float32[2,3])
-    """
+    """Returns the type of a value that operations take; raises TypeError for any other one."""
     if isinstance(x, Array):
         return x.aval
     kind = type(x)

@@ -233,7 +233,7 @@ def _named_dtype(dtype):
 def _duck_aval(x):
     """The aval of a value, or of any object with a shape and a dtype."""
     if hasattr(x, "shape") and hasattr(x, "dtype") and not isinstance(x, (np.ndarray, np.generic)):
-        return ShapedArray(x.shape, x.dtype)
+        return ShapedArray(x.shape, x.dtype, manual_axis_type=getattr(x, "manual_axis_type", None))
     return typeof(x)
 
 

@@ -152,8 +152,21 @@ def _constraint_abstract(x, **_):
     return x
 
 
+def _check_spread(axis_data, sharding):
+    """Raises ValueError where the spec of a constraint names axes over which the mapped axis is sharded."""
+    spread = names_in(axis_data.spmd_name)
+    if isinstance(sharding, NamedSharding) and not set(spread).isdisjoint(
+        a for entry in sharding.spec for a in names_in(entry)
+    ):
+        raise ValueError(
+            f"vmap spmd_axis_name {tuple(spread)} cannot appear in with_sharding_constraint spec, but got spec "
+            f"{sharding.spec}"
+        )
+
+
 def _constraint_batch(axis_data, operands, dims, *, sharding, unconstrained_dims, **params):
     names, dim = axis_data.explicit_mesh_axis if axis_data.spmd_name is None else axis_data.spmd_name, dims[0]
+    _check_spread(axis_data, sharding)
     is_open = names is None and isinstance(sharding, NamedSharding) and bool(sharding.mesh.auto_axes)
     unconstrained = {i + (dim <= i) for i in unconstrained_dims} | ({dim} if is_open else set())
     sharding = insert_spec_entry(sharding, dim, UNCONSTRAINED if is_open else names)

@@ -61,8 +61,8 @@ class LinearizeTrace(JVPTrace):
         return self.tangent_trace.subject()
 
     def invalidate(self):
-        self.alive = False
-        self.tangent_trace.alive = False
+        super().invalidate()
+        self.tangent_trace.invalidate()
 
     def process_primitive(self, primitive, args, params):
         primals, tangents, active = [], [], 0

@@ -48,7 +48,7 @@ def keep_arguments(jaxpr, kept):
 
 def _cotangent(cts, var):
     ct = cts.get(var)
-    return Zero(var.aval) if ct is None else ct
+    return Zero(cotangent_type(var.aval)) if ct is None else ct
 
 
 def _run_nonlinear(jaxpr, env):

@@ -1,13 +1,14 @@
 """vmap: maps a function over array axes."""
 
+import contextlib
 import functools
 from typing import Any
 
-from onax._core.axes import AxisData, named_axis
+from onax._core.axes import AxisData, named_axis, spread_axes_in_scope
 from onax._core.explicit_axes import axes_of, seen, split_by
 from onax._core.hitypes import MappingSpec
 from onax._core.paths import keystr, prefix_errors, tree_leaves_with_path
-from onax._core.refs import Ref, check_distinct
+from onax._core.refs import check_distinct, is_ref, is_view
 from onax._core.sharding import names_in
 from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._ground import source
@@ -73,9 +74,9 @@ def vmap(
                 "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments "
                 f"passed to the function, but got len(in_axes)={len(in_axes)}, len(args)={len(args)}"
             )
-        leaves, tree = tree_flatten((args, kwargs), is_leaf=is_container)
-        if any(type(x) is Ref for x in leaves):
-            check_distinct(debug_info("vmap", fun, args, kwargs), leaves)
+        leaves, tree = tree_flatten((args, kwargs), is_leaf=_is_leaf)
+        if any(is_ref(x) or is_view(x) for x in leaves):
+            _check_refs(debug_info("vmap", fun, args, kwargs), leaves)
         axes = tuple(in_axes) if isinstance(in_axes, tuple) else in_axes
         dims = flatten_axes("vmap in_axes", tree, (axes, 0), kws=True)
         leaves = [x if d is None else _as_argument(x) for x, d in zip(leaves, dims)]
@@ -85,11 +86,8 @@ def vmap(
         axis_data = _axis_data(axis_name, size, spmd_axis_name, leaves, dims)
         flat_fun = MappedFunction(fun, tree, specs, size, lambda tree: flatten_axes("vmap out_axes", tree, out_axes))
         checked = _with_checked_results(flat_fun)
-        if axis_name is None:
+        with _scope_of(axis_data):
             outs, out_dims = source.call_within(source.VMAP, batch_flat, checked, axis_data, leaves, dims)
-        else:
-            with named_axis(axis_name, size):
-                outs, out_dims = source.call_within(source.VMAP, batch_flat, checked, axis_data, leaves, dims)
         out_tree = flat_fun.out_tree
         flat_out_axes = flatten_axes("vmap out_axes", out_tree, out_axes)
         _check_unmapped(out_tree, outs, out_dims, flat_out_axes, axis_name)
@@ -101,6 +99,29 @@ def vmap(
     if getattr(fun, "__doc__", None):
         mapped.__doc__ += f"\n\nOriginal documentation:\n\n{fun.__doc__}"
     return mapped
+
+
+def _scope_of(axis_data):
+    """Context manager that binds the name of a mapped axis and says over which axes of the mesh it is sharded."""
+    spread = names_in(axis_data.explicit_mesh_axis if axis_data.spmd_name is None else axis_data.spmd_name)
+    if axis_data.name is None:
+        return spread_axes_in_scope(spread) if spread else contextlib.nullcontext()
+    return named_axis(axis_data.name, axis_data.size, spread)
+
+
+def _is_leaf(x):
+    return is_container(x) or is_view(x)
+
+
+def _check_refs(info, leaves):
+    """Raises TypeError for a view of a reference, ValueError for a reference that is passed twice."""
+    for name, x in zip(info.arg_names, leaves):
+        if is_view(x):
+            raise TypeError(
+                f"When tracing {info.func_src_info} for vmap, TransformedRefs are not allowed, but got a "
+                f"TransformedRef with name {name}."
+            )
+    check_distinct(info, leaves)
 
 
 def _is_free(x, dim):

@@ -65,23 +65,25 @@ def create_hybrid_device_mesh(
     should_sort_granules_by_key: bool = True,
     allow_split_physical_axes: bool = False,
 ) -> np.ndarray:
-    """Returns an array of devices in groups: its shape is the product of two shapes, axis by axis.
+    """Returns an array of devices whose shape is the product of two shapes, axis by axis.
+
+    Along each axis devices of one group are neighbours.
 
     Args:
       mesh_shape: the shape within a group of devices.
-      dcn_mesh_shape: the shape of the groups, with as many axes.
+      dcn_mesh_shape: the shape of groups.
       devices: Devices; default None, all.
-      process_is_granule: True: a group are the devices of a process.  Default False: those of one `slice_index`, an
-        attribute that devices here do not have.
-      should_sort_granules_by_key: whether groups are in the order of their indices; False: as they come in `devices`.
-        Default True.
+      process_is_granule: True: the devices of a process are a group; False (the default): those of a slice, which
+        they name by `slice_index`.
+      should_sort_granules_by_key: True (the default): groups are in the order of their numbers; False: in that of
+        their first devices.
       allow_split_physical_axes: accepted, without effect.
 
     Returns:
-      ndarray of Devices, of shape (mesh_shape[0] * dcn_mesh_shape[0], ...).
+      ndarray of Devices.
 
     Raises:
-      ValueError: the number of groups or of a group's devices does not fit, or devices lack the attribute.
+      ValueError: devices that name no group, or shapes that do not fit the number of groups, of devices or each other.
 
     Examples:
       >>> from onax.experimental import mesh_utils
@@ -89,26 +91,24 @@ def create_hybrid_device_mesh(
       (1,)
     """
     device_list = list(_devices.devices() if devices is None else devices)
-    attribute = "process_index" if process_is_granule else "slice_index"
-    if not hasattr(device_list[0], attribute):
-        raise ValueError(
-            f"Device {device_list[0]} does not have attribute {attribute}. See `process_is_granule` option."
-        )
-    groups: dict[int, list[Device]] = {}
+    name = "process_index" if process_is_granule else "slice_index"
+    groups = {}
     for device in device_list:
-        groups.setdefault(getattr(device, attribute), []).append(device)
+        if not hasattr(device, name):
+            raise ValueError(f"Device {device} does not have attribute {name}. See `process_is_granule` option.")
+        groups.setdefault(getattr(device, name), []).append(device)
     if math.prod(dcn_mesh_shape) != len(groups):
         raise ValueError(
             f"Number of slices {len(groups)} must equal the product of dcn_mesh_shape {tuple(dcn_mesh_shape)}"
         )
     if len(mesh_shape) != len(dcn_mesh_shape):
         raise ValueError(f"mesh_shape {tuple(mesh_shape)} and dcn_mesh_shape {tuple(dcn_mesh_shape)} differ in length")
-    order = sorted(groups) if should_sort_granules_by_key else list(groups)
-    parts = np.stack([create_device_mesh(mesh_shape, groups[i]) for i in order])
-    parts = parts.reshape(tuple(dcn_mesh_shape) + tuple(mesh_shape))
-    ndim = len(mesh_shape)
-    between_and_within = [axis for pair in zip(range(ndim), range(ndim, 2 * ndim)) for axis in pair]
-    return parts.transpose(between_and_within).reshape([n * m for n, m in zip(dcn_mesh_shape, mesh_shape)])
+    keys = sorted(groups) if should_sort_granules_by_key else list(groups)
+    parts = [create_device_mesh(mesh_shape, groups[key]) for key in keys]
+    n = len(mesh_shape)
+    whole = np.stack(parts).reshape(*dcn_mesh_shape, *mesh_shape)
+    whole = whole.transpose([axis for i in range(n) for axis in (i, n + i)])
+    return whole.reshape(tuple(np.multiply(dcn_mesh_shape, mesh_shape)))
 
 
 _wrap_api_functions(globals(), __name__)

@@ -1,13 +1,16 @@
 """Equal shardings for two values, under the name of jax.experimental.shard_alike."""
 
+from onax._control.shard_alike import shard_alike_p
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
-from onax._core.trace import typeof
+from onax._core.trace import as_array
 from onax._ground.typing import PyTree
-from onax._native.tree import tree_flatten
+from onax._native.tree import tree_flatten, tree_unflatten
 
 
 def shard_alike(x: PyTree, y: PyTree) -> tuple[PyTree, PyTree]:
-    """Returns two trees of arrays unchanged: arrays are moved where they are used.
+    """Returns two trees of arrays unchanged; an array that is on one device, or whole on all, lies as its counterpart.
+
+    Where both are sharded, the second one's sharding counts.  In a program it holds from here on.
 
     Args:
       x: a tree of arrays.
@@ -27,13 +30,15 @@ def shard_alike(x: PyTree, y: PyTree) -> tuple[PyTree, PyTree]:
     (xs, x_tree), (ys, y_tree) = tree_flatten(x), tree_flatten(y)
     if x_tree != y_tree:
         raise ValueError(f"Trees should be equal. Got x_tree: {x_tree}, y_tree: {y_tree}")
-    for a, b in zip(map(typeof, xs), map(typeof, ys)):
+    pairs = [(as_array(a), as_array(b)) for a, b in zip(xs, ys)]
+    for a, b in pairs:
         if a.shape != b.shape:
             raise ValueError(
                 f"The leaves shapes of `x` and `y` should match. Got `x` leaf shape: {a.shape} and `y` leaf shape: "
                 f"{b.shape}."
             )
-    return x, y
+    outs = [shard_alike_p.bind(a, b) for a, b in pairs]
+    return tree_unflatten(x_tree, [a for a, _ in outs]), tree_unflatten(y_tree, [b for _, b in outs])
 
 
 __all__ = ["shard_alike"]

@@ -621,6 +621,8 @@ def pcast(x: PyTree, axis_name: Any, *, to: str) -> Any:
     if not varying_is_checked(names):
         if manual_axes().issuperset(names):
             return x
+        if manual_axes():
+            size_of_axis(axis_name, "pvary")  # raises NameError
         raise ValueError("pvary should be called under jax.shard_map.")
     cast = _to_varying if to == "varying" else functools.partial(_to_kind, to == "unreduced")
     return tree_map(lambda leaf: cast(as_array(leaf), names), x)

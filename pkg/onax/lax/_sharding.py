@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from onax._core.explicit_axes import explicit_sharding
-from onax._core.meshes import AxisType, PartitionSpec, mesh_of_specs
+from onax._core.meshes import AbstractMesh, AxisType, PartitionSpec, mesh_of_specs
 from onax._core.sharding import (
     NamedSharding,
     Sharding,
@@ -75,6 +75,7 @@ def _constrain(x, target):
     check_rank(target, x.ndim, "with_sharding_constraint arguments")
     if not isinstance(x, Tracer):
         target.shard_shape(x.shape)  # raises IndivisibleError
+        _check_devices(x, target)
     if isinstance(target, NamedSharding) and not target.mesh.empty:
         if mesh_of_specs().are_all_axes_explicit and not mesh_of_specs().empty:
             _check_sharding(x, target)
@@ -83,6 +84,19 @@ def _constrain(x, target):
         else:
             _check_auto_axes(target)
     return constrain(x, target, primitive=sharding_constraint_p)
+
+
+def _check_devices(x, target):
+    """Raises ValueError where an array is committed to other devices, or to these in another order."""
+    if isinstance(getattr(target, "mesh", None), AbstractMesh) or not x.committed:
+        return
+    own, stated = x.sharding._device_assignment, target._device_assignment
+    if own != stated:
+        texts = [f"device ids {[d.id for d in ds]} on platform {ds[0].platform.upper()}" for ds in (own, stated)]
+        raise ValueError(
+            "Received incompatible devices for jitted computation. Got argument x of with_sharding_constraint with "
+            f"shape {x.aval.str_short()} and with {texts[0]} and explicit output sharding with {texts[1]}"
+        )
 
 
 def _check_auto_axes(target):

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from onax._core.paths import GetAttrKey
 from onax._core.refs import AbstractRef, Ref, RefItems
 from onax._core.trace import eval_trace, find_cur_trace, is_concrete, typeof
+from onax._core.trees import register_pytree_with_keys
 from onax._ground import dtypes
 from onax._prims.refs import ARRAY, Bitcast, Reshape, Slice, Transpose, transform_aval
 from onax.numpy._index_expressions import SizedSlice
@@ -105,6 +107,21 @@ class RefIndexer:
     def __getitem__(self, index):
         index, operands = read_index(self.ref_or_view, index)
         return view_of(self.ref_or_view)._then(Item(index, tuple(operands)))
+
+
+def _flatten_view(view):
+    """A view as a container: of the reference, and of the arrays in indices."""
+    operands = [step.operands if isinstance(step, Item) else () for step in view.transforms]
+    steps = tuple(step.index if isinstance(step, Item) else step for step in view.transforms)
+    return ((GetAttrKey("ref"), view.ref), (GetAttrKey("transforms"), operands)), steps
+
+
+def _unflatten_view(steps, children):
+    ref, operands = children
+    return TransformedRef(ref, tuple(Item(s, own) if isinstance(s, tuple) else s for s, own in zip(steps, operands)))
+
+
+register_pytree_with_keys(TransformedRef, _flatten_view, _unflatten_view)
 
 
 def view_of(ref):

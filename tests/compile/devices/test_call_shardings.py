@@ -48,6 +48,12 @@ ERRORS = {
         ValueError,
         f"{INCOMPATIBLE}device_put inside jit with device ids [0, 1, 2, 3]",
     ),
+    "jit of what lies in another memory": (
+        lambda: jax.jit(lambda x: x, in_shardings=half(0).with_memory_kind("pinned_host"))(jax.numpy.asarray(X)),
+        ValueError,
+        "Memory kinds passed to jax.jit does not match memory kind on the respective arg. Got jit memory kind: "
+        "pinned_host, arg memory kind: device for arg type: float32[4,3]",
+    ),
     "jit of what lies elsewhere": (
         lambda: jax.jit(lambda x: x, in_shardings=NamedSharding(mesh(x=2), P()))(
             jax.device_put(X, NamedSharding(mesh(x=2), P("x")))
@@ -133,3 +139,31 @@ def test_device_put_inside_of_jit(spec):
         moved = jax.jit(put)(jax.device_put(x, place))
         assert moved.sharding == NamedSharding(place.mesh, expected)
         assert np.array_equal(moved, x)
+
+
+def test_device_put_to_host_memory_inside_of_jit():
+    host = half(0).with_memory_kind("pinned_host")
+    put = jax.jit(lambda x: (jax.device_put(x * 2, host), x * 2))
+    moved, other = jax.jit(put)(jax.device_put(X, half(0)))
+    assert (moved.sharding, other.sharding) == (host, half(0))
+    assert np.array_equal(moved, 2 * X)
+
+
+@pytest.mark.parametrize("place", [NamedSharding, None])
+def test_arguments_are_moved_to_the_one_device_of_a_function(place):
+    x = jax.device_put(X, half(0) if place else jax.devices()[2])
+    device = jax.devices()[1]
+    with pytest.warns(DeprecationWarning):
+        on_device = jax.jit(lambda x: x * 2, device=device)
+    for f in (on_device, jax.jit(lambda x: x * 2, in_shardings=jax.sharding.SingleDeviceSharding(device))):
+        for _ in range(2):
+            assert f(x).devices() == {device}
+            assert np.array_equal(f(x), 2 * X)
+
+
+def test_moves_to_the_device_of_a_function_are_guarded():
+    x = jax.device_put(X, jax.devices()[0])
+    with pytest.warns(DeprecationWarning):
+        f = jax.jit(lambda x: x * 2, device=jax.devices()[1])
+    with jax.transfer_guard("disallow"), pytest.raises(jax.errors.JaxRuntimeError, match="device-to-device"):
+        f(x)

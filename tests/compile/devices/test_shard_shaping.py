@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import onax as jax
+from onax.experimental.shard_alike import shard_alike
 from onax.sharding import NamedSharding
 from sharded_programs import GRID, P, check, collectives, jnp, lax
 from virtual_devices import eight_devices
@@ -59,6 +60,7 @@ PROGRAMS = {  # function, spec of the argument Z, spec of the result, collective
         jax.jit(lambda a: a + 1, in_shardings=over(P("x")), out_shardings=over(P(None, "x"))), P(), P(None, "x"),
         [("all_to_all", ("x",))],
     ),
+    "shard_alike": (lambda a: shard_alike(a * 2, a)[1], P("x"), P("x"), []),
     "optimization_barrier": (lambda a: lax.optimization_barrier(a), P("x"), P("x"), []),
     "shard_map": (
         mapped(lambda a: lax.psum(a, "x"), P("x"), P()), P("x"), P(), [("psum_invariant", ("x",))],

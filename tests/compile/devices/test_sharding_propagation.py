@@ -14,6 +14,12 @@ from virtual_devices import eight_devices, mesh
 with eight_devices():
     GRID = mesh(x=4, y=2)
 X = np.arange(32, dtype=np.float32).reshape(8, 4)
+
+
+def over_some(v, names, f=lambda a: a * 2):
+    return jax.shard_map(f, mesh=GRID, in_specs=P("x"), out_specs=P("x"), axis_names=names)(v)
+
+
 RULES = {  # function of an operand sharded P("x", "y"), spec of the result (None: on one device)
     "elementwise": (lambda v: jnp.sin(v) + 1, P("x", "y")),
     "transpose": (lambda v: v.T, P("y", "x")),
@@ -30,6 +36,12 @@ RULES = {  # function of an operand sharded P("x", "y"), spec of the result (Non
     "a call": (jax.jit(lambda v: v.T * 2), P("y", "x")),
     "scan's stacked results": (lambda v: lax.scan(lambda c, r: (c, r * 2), 0.0, v)[1], P(None, "y")),
     "cond": (lambda v: lax.cond(True, jnp.sin, jnp.cos, v), P("x", "y")),
+    "shard_map": (lambda v: over_some(v, {"x", "y"}), P("x")),
+    "shard_map over some axes": (lambda v: over_some(v, {"x"}), P("x", "y")),
+    "a constraint in a shard_map over some axes": (
+        lambda v: over_some(v, {"x"}, lambda a: lax.with_sharding_constraint(a * 2, P("y"))),
+        P(("x", "y")),
+    ),
     "a constant": (lambda v: jnp.ones(8), None),
 }
 

@@ -9,6 +9,7 @@ import pytest
 import onax as jax
 import onax.numpy as jnp
 from onax import lax
+from onax.experimental.shard_alike import shard_alike
 from onax.export import export
 
 C = np.array([1j, 2, 3], np.complex64)
@@ -27,6 +28,7 @@ PROGRAMS = {
     "argument of a call": lambda x: jax.jit(lambda a, b: a * b)(x, 1j),
     "constant of a call": lambda x: jax.jit(lambda a: a * 1j + C)(x),
     "stop_gradient": lambda x: lax.stop_gradient(1j) * x,
+    "shard_alike": lambda x: shard_alike(x * 1j, x + 1j),
     "optimization_barrier": lambda x: lax.optimization_barrier((x, 1j)),
     "checkpoint": lambda x: jax.checkpoint(lambda a: a * 1j)(x),
     "branches": lambda x: lax.cond(x[0] > 0, lambda: 1j, lambda: 2j),

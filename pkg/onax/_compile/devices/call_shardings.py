@@ -1,7 +1,7 @@
 """The options `in_shardings` and `out_shardings` of jit, applied to the arguments and results of a call."""
 
 from onax._core.meshes import UNCONSTRAINED, DuplicateSpecError, PartitionSpec
-from onax._core.sharding import NamedSharding, Sharding, check_rank, resolve_spec
+from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, check_rank, resolve_spec
 from onax._core.trace import typeof
 from onax._core.transfer_guards import is_guarded, report_move
 from onax._ground.config import guard_state
@@ -106,14 +106,15 @@ def put_arguments(call):
     leaves, stated = tree_leaves(dynamic), stated_of_arguments(call)
     _check_ranks(stated, map(typeof, leaves), "arguments", call.arg_names())
     for x, sharding in zip(leaves, stated):
+        if type(x) is ArrayImpl and isinstance(sharding, Sharding) and x.sharding.memory_kind != sharding.memory_kind:
+            raise ValueError(
+                "Memory kinds passed to jax.jit does not match memory kind on the respective arg. Got jit memory "
+                f"kind: {sharding.memory_kind}, arg memory kind: {x.sharding.memory_kind} for arg type: "
+                f"{x.aval.str_short()}"
+            )
         if type(x) is ArrayImpl and x._committed and isinstance(sharding, Sharding):
-            if x.sharding.memory_kind != sharding.memory_kind:
-                raise ValueError(
-                    "Memory kinds passed to jax.jit does not match memory kind on the respective arg. Got jit memory "
-                    f"kind: {sharding.memory_kind}, arg memory kind: {x.sharding.memory_kind} for arg type: "
-                    f"{x.aval.str_short()}"
-                )
-            if not x.sharding.is_equivalent_to(sharding, x.ndim):
+            moves = isinstance(sharding, SingleDeviceSharding) and call.options.out_shardings is None
+            if not moves and not x.sharding.is_equivalent_to(sharding, x.ndim):
                 raise ValueError(
                     "Sharding passed to jit does not match the sharding on the respective arg. Got jit sharding: "
                     f"{sharding},\narg sharding: {x.sharding} for arg type: {x.aval.str_short()}"
@@ -121,6 +122,14 @@ def put_arguments(call):
         elif guard_state.used and type(x) is ArrayImpl and isinstance(sharding, Sharding) and is_guarded():
             report_move(x, sharding)
     return tree_leaves(device_put(dynamic, resolved))
+
+
+def moved_to_device(leaves, device):
+    """The leaves of a call of a function that was compiled for a device: those split over several lie on this one."""
+    for x in leaves:
+        if guard_state.used and type(x) is ArrayImpl and is_guarded():
+            report_move(x, device)
+    return [device_put(x, device) if type(x) is ArrayImpl and x._shards is not None else x for x in leaves]
 
 
 def move_arguments(arguments, in_shardings):

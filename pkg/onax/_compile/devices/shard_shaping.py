@@ -6,6 +6,7 @@ from onax._compile.devices.spmd import shard
 from onax._control.jit_call import jit_p
 from onax._control.optimization_barrier import optimization_barrier_p
 from onax._control.reducers import reduce_p
+from onax._control.shard_alike import shard_alike_p
 from onax._control.shard_map import ManualRegion, shard_map_p
 from onax._core.evaluate import eval_jaxpr
 from onax._core.sharding import NamedSharding
@@ -46,6 +47,12 @@ def inserted(axes, dim):
 @shard.rule(optimization_barrier_p)
 def _each_on_its_own(p, operands, eqn):
     return p.bind(eqn, list(map(p.block_of, operands)), [x.axes for x in operands])
+
+
+@shard.rule(shard_alike_p)
+def _alike(p, operands, eqn):
+    axes = next((x.axes for x in reversed(operands) if any(x.axes)), operands[0].axes)
+    return p.bind_like(eqn, operands, [axes, axes])
 
 
 @shard.rule(copy_p)

@@ -10,6 +10,7 @@ from onax._control.cond import cond_p
 from onax._control.jit_call import jit_p
 from onax._control.reducers import reduce_p
 from onax._control.scan_rules import scan_p
+from onax._control.shard_alike import common_sharding, shard_alike_p
 from onax._control.shard_map import shard_map_p
 from onax._control.while_loop import while_p
 from onax._core.explicit_axes import seen
@@ -18,6 +19,7 @@ from onax._core.meshes import AbstractMesh, PartitionSpec, concrete_mesh
 from onax._core.programs import Call, programs
 from onax._core.sharding import (
     NamedSharding,
+    Sharding,
     divisible_sharding,
     incompatible_devices_error,
     insert_spec_entry,
@@ -230,7 +232,32 @@ def _keep_dimensions(axes, avals, shape, params):
 
 @shardings.rule(shard_map_p)
 def _shard_map(given, avals, params):
-    return [NamedSharding(params["mesh"], spec) for spec in params["out_specs"]]
+    """Results have the stated shardings, and those over the axes that are not manual which the body gives them."""
+    mesh, manual = params["mesh"], params["newly_manual_axes"]
+    stated = [NamedSharding(mesh, spec) for spec in params["out_specs"]]
+    if manual.issuperset(mesh.axis_names):
+        return stated
+    within = propagate(params["jaxpr"], [_beside(s, mesh, manual, spec) for s, spec in zip(given, params["in_specs"])])
+    return [_joined(s, _beside(own, mesh, manual)) for s, own in zip(stated, within)]
+
+
+def _beside(sharding, mesh, manual, spec=()):
+    """A sharding over the axes of the mesh that are not manual, in dimensions that `spec` leaves whole; None without
+    any."""
+    if sharding is None or sharding.mesh.axis_names != mesh.axis_names:
+        return None
+    entries = [tuple(a for a in names_in(entry) if a not in manual) for entry in sharding.spec]
+    entries = [() if i < len(spec) and names_in(spec[i]) else own for i, own in enumerate(entries)]
+    return NamedSharding(mesh, PartitionSpec(*entries)) if any(entries) else None
+
+
+def _joined(stated, own):
+    """A stated sharding, of which each dimension has the axes of another sharding too."""
+    if own is None:
+        return stated
+    n = max(len(stated.spec), len(own.spec))
+    pairs = zip(_axes(stated, n), _axes(own, n))
+    return stated.update(spec=PartitionSpec(*((*outer, *inner) for outer, inner in pairs)))
 
 
 @shardings.rule(reshard_p)
@@ -276,7 +303,13 @@ def _put_sharding(stated, own, aval):
     """
     if isinstance(stated, NamedSharding) and stated.mesh.explicit_axes:
         return with_whole_spec(stated, aval.ndim)
-    return own or _replicated(stated)
+    lies = own or _replicated(stated)
+    return lies.with_memory_kind(stated.memory_kind) if lies and isinstance(stated, Sharding) else lies
+
+
+@shardings.rule(shard_alike_p)
+def _shard_alike(given, avals, params):
+    return [common_sharding(given)] * 2
 
 
 @shardings.rule(jit_p)

@@ -16,6 +16,7 @@ from onax._compile.devices.sharded_values import ShardedValue, axes_of_spec, spe
 from onax._compile.devices.sharding_propagation import factor_groups, shardings_of_variables
 from onax._control.optimization_barrier import optimization_barrier_p
 from onax._control.scan_rules import scan_p
+from onax._control.shard_alike import shard_alike_p
 from onax._control.while_loop import while_p
 from onax._core.facts import ELEMENTWISE
 from onax._core.jaxpr import Literal, jaxprs_in_params
@@ -151,7 +152,7 @@ def _same(axes, eqn):
     return axes
 
 
-@operand_axes.rule(optimization_barrier_p)
+@operand_axes.rule(optimization_barrier_p, shard_alike_p)
 def _each(axes, eqn):
     return axes
 
