@@ -40,7 +40,9 @@ def test_own_public_functions_are_wrapped():
     assert namespace["other"].__doc__ == "Alias of `public`. Doc."
 
 
-@pytest.mark.parametrize("name", ["abs", "acos", "amax", "around", "bitwise_left_shift", "bitwise_not", "conj", "divide", "mod", "pow"])
+@pytest.mark.parametrize(
+    "name", ["abs", "acos", "amax", "around", "bitwise_left_shift", "bitwise_not", "conj", "divide", "mod", "pow"]
+)
 def test_documentation_says_what_is_an_alias(name):
     assert getattr(jnp, name).__doc__.startswith("Alias of `")
 

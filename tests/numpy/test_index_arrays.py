@@ -50,7 +50,11 @@ REFUSED = [
     (lambda: jnp.ix_(np.array([True])), NotImplementedError, "Boolean"),
     (lambda: jnp.ravel_multi_index((2, 0), (2, 3)), ValueError, "invalid entry"),
     (lambda: jnp.ravel_multi_index((1, 0), (2, 3), mode="other"), ValueError, "'clip', or 'ignore'"),
-    (lambda: jnp.ravel_multi_index((np.int8([1]), np.int8([0])), (20, 30), mode="clip"), ValueError, "not large enough"),
+    (
+        lambda: jnp.ravel_multi_index((np.int8([1]), np.int8([0])), (20, 30), mode="clip"),
+        ValueError,
+        "not large enough",
+    ),
     (lambda: jnp.ravel_multi_index((1.0, 0), (2, 3), mode="clip"), ValueError, "not an integer type"),
     (lambda: jnp.ravel_multi_index((1.0, 0), (2, 3), mode="clip", dtype=int), TypeError, "only int indices"),
 ]

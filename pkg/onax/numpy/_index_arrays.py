@@ -274,8 +274,8 @@ def ravel_multi_index(
     Args:
       multi_index: sequence of len(dims) integer arrays that broadcast.
       dims: sequence of ints, the shape of the array.
-      mode: for indices out of bounds: "raise" (default; they must be concrete), "wrap", "clip", or "ignore", which computes
-        with them as they are.
+      mode: for indices out of bounds: "raise" (default; they must be concrete), "wrap", "clip" or "ignore", which
+        computes with them as they are.
       order: "C" for row-major, "F" for column-major.
       dtype: integer dtype of the result; default: that of the indices.
 

@@ -14,7 +14,7 @@ from onax._compile.jit import jit
 from onax._ground.typing import AnyFunction, ArrayLike
 from onax._native.array import Array
 from onax._transforms.vmap import vmap
-from onax.numpy._creation import asarray, broadcast_to
+from onax.numpy._creation import asarray
 from onax.numpy._cumulative import cumsum
 from onax.numpy._promotion import (
     canonical_axis,
