@@ -37,6 +37,14 @@ def test_own_public_functions_are_wrapped():
     wrapped = namespace["public"]
     assert (wrapped.__name__, wrapped.__module__, wrapped.__doc__) == ("public", "onax.public_module", "Doc.")
     assert unwrap(wrapped) is original and namespace["_private"] is original
+    assert namespace["other"].__doc__ == "Alias of `public`. Doc."
+
+
+@pytest.mark.parametrize(
+    "name", ["abs", "acos", "amax", "around", "bitwise_left_shift", "bitwise_not", "conj", "divide", "mod", "pow"]
+)
+def test_documentation_says_what_is_an_alias(name):
+    assert getattr(jnp, name).__doc__.startswith("Alias of `")
 
 
 @pytest.mark.parametrize("args, kwargs", [((1, [2]), {}), ((1,), {"n": [2]}), ((1,), {"k": {}})])

@@ -71,3 +71,42 @@ def test_a_generator_of_a_user(way):
     assert jax.random.key_data(way(jax.random.fold_in)(key, 9)).tolist() == [3 * 1664525 + 9]
     mapped = way(jax.vmap(lambda k: jax.random.bits(k, (), "uint8")))(keys)
     assert mapped.tolist() == [(3 * 1664525 + n) % 256 for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    "way", [lambda f: f, jax.jit, lambda f: lambda *args: jax.vmap(f)(*(a[None] for a in args))[0]]
+)
+@pytest.mark.parametrize("name", ["threefry", "rbg", "unsafe_rbg"])
+def test_functions_of_a_generator(name, way):
+    impl = getattr(random, f"{name}_prng_impl")
+    key = random.seed_with_impl(impl, 7)
+    words, data = jax.random.key_data(key), jnp.uint32(5)
+    assert way(impl.seed)(jnp.uint32(7)).tolist() == words.tolist()
+    assert (
+        way(lambda w: impl.split(w, (2, 3)))(words).tolist()
+        == jax.random.key_data(jax.random.split(key, (2, 3))).tolist()
+    )
+    assert way(impl.fold_in)(words, data).tolist() == jax.random.key_data(jax.random.fold_in(key, data)).tolist()
+    assert way(lambda w: impl.random_bits(w, 8, (4,)))(words).tolist() == jax.random.bits(key, (4,), "uint8").tolist()
+
+
+def test_a_generator_made_from_another_one():
+    threefry = random.threefry_prng_impl
+    doubled = random.define_prng_impl(
+        key_shape=(2, 2),
+        seed=lambda seed: jnp.stack([threefry.seed(seed), threefry.seed(seed ^ 3)]),
+        split=lambda words, shape: jax.vmap(threefry.split, (0, None), len(shape))(words, shape),
+        random_bits=lambda words, width, shape: threefry.random_bits(words[0], width, shape),
+        fold_in=lambda words, data: jax.vmap(threefry.fold_in, (0, None))(words, data),
+    )
+    key, plain = jax.random.key(7, impl=doubled), jax.random.key(7)
+    assert (
+        jax.random.key_data(jax.random.split(key, 3))[:, 0].tolist()
+        == jax.random.key_data(jax.random.split(plain, 3)).tolist()
+    )
+    assert jax.random.uniform(key, (3,)).tolist() == jax.random.uniform(plain, (3,)).tolist()
+    folded = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(3))
+    assert (
+        folded.shape == (3,)
+        and jax.random.key_data(folded)[1, 0].tolist() == jax.random.key_data(jax.random.fold_in(plain, 1)).tolist()
+    )

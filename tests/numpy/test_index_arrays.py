@@ -34,6 +34,14 @@ def test_indices_traced():
     assert int(ravelled) == 5
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32])
+@pytest.mark.parametrize("out", [None, np.int32])
+def test_ignored_bounds(dtype, out):
+    index = np.array([0, 1, 2], dtype)
+    ravelled = jnp.ravel_multi_index((index, index), (2, 3), mode="ignore", dtype=out)
+    assert ravelled.dtype == (out or dtype) and ravelled.tolist() == [0, 4, 8] and not ravelled.weak_type
+
+
 REFUSED = [
     (lambda: jnp.diag_indices_from(M), ValueError, "must be equal"),
     (lambda: jnp.diag_indices_from(M[0]), ValueError, "2-d"),
@@ -41,7 +49,14 @@ REFUSED = [
     (lambda: jnp.ix_(M), ValueError, "1-d|1 dimension|1-dimensional"),
     (lambda: jnp.ix_(np.array([True])), NotImplementedError, "Boolean"),
     (lambda: jnp.ravel_multi_index((2, 0), (2, 3)), ValueError, "invalid entry"),
-    (lambda: jnp.ravel_multi_index((1, 0), (2, 3), mode="other"), ValueError, "mode"),
+    (lambda: jnp.ravel_multi_index((1, 0), (2, 3), mode="other"), ValueError, "'clip', or 'ignore'"),
+    (
+        lambda: jnp.ravel_multi_index((np.int8([1]), np.int8([0])), (20, 30), mode="clip"),
+        ValueError,
+        "not large enough",
+    ),
+    (lambda: jnp.ravel_multi_index((1.0, 0), (2, 3), mode="clip"), ValueError, "not an integer type"),
+    (lambda: jnp.ravel_multi_index((1.0, 0), (2, 3), mode="clip", dtype=int), TypeError, "only int indices"),
 ]
 
 

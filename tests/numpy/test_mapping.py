@@ -18,7 +18,7 @@ PIECES = {
         [0.0, 0.0, 3.0, 4.0],
     ),
     "further arguments": (
-        lambda: jnp.piecewise(X, [X < 2], [lambda x, a, sign: x * a if sign == "+" else -x], 3.0, sign="+"),
+        lambda: jnp.piecewise(X, [X < 2], [lambda x, a, shift: x * a + shift], 3.0, shift=0),
         [3.0, 0.0, 0.0, 0.0],
     ),
     "conditions are broadcast": (lambda: jnp.piecewise(X, [True, False], [1, 2]), [1.0, 1.0, 1.0, 1.0]),
@@ -94,3 +94,23 @@ def test_under_transformations(name, way):
     function, plain = MAPPED[name]
     x = M[None] if way == "vmap" else M
     np.testing.assert_allclose(WAYS[way](function)(x), WAYS[way](plain)(x), rtol=1e-6)
+
+
+def test_pieces_are_traced_once():
+    traced = []
+
+    def piece(x):
+        traced.append(x)
+        return x + 1
+
+    results = [jnp.piecewise(X, [X > i], [piece, 0]).tolist() for i in range(3)]
+    assert len(traced) == 1 and results[2] == [0.0, 0.0, 4.0, 5.0]
+    staged = jax.make_jaxpr(lambda x: jnp.piecewise(x, [x > 1], [piece, 0]))(X)
+    assert [e.params["name"] for e in staged.eqns if e.primitive.name == "jit"] == ["_piecewise"]
+
+
+def test_pieces_that_close_over_tracers():
+    def total(y):
+        return jnp.piecewise(X, [X > 2], [lambda x: x * y, lambda x: x]).sum()
+
+    assert float(jax.jit(total)(3.0)) == 24.0 and float(jax.grad(total)(3.0)) == 7.0

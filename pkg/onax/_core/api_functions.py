@@ -57,7 +57,10 @@ def wrap_api_functions(namespace, module, unnamed=()):
         own = type(function) in _FUNCTIONS and function.__module__.startswith("onax.")
         if own and not name.startswith("_"):
             label = None if name in unnamed else f"{module}.{name}"
-            namespace[name] = _wrap(function, name, module, label)
+            namespace[name] = call = _wrap(function, name, module, label)
+            original = function.__name__
+            if original != name and getattr(namespace.get(original), "__doc__", None) == function.__doc__:
+                call.__doc__ = f"Alias of `{original}`. {function.__doc__}"
 
 
 _FUNCTIONS = frozenset({type(wrap_api_functions), type(tree_flatten), LibraryFunction})

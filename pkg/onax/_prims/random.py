@@ -9,6 +9,7 @@ import numpy as np
 
 from onax._core.facts import DATA_MOVEMENT, ELEMENTWISE
 from onax._core.rules import defjvp_zero
+from onax._core.trace import as_array
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
 from onax._ground.config import config
@@ -20,7 +21,7 @@ from onax._prims._batch_rules import defvectorized
 from onax._prims.creation import full_like
 from onax._prims.elementwise import div, eq, exp, mul, select_n
 from onax._prims.elementwise_rows import broadcasting_shape
-from onax._prims.random_generators import U32, UNSIGNED, key_dtype, threefry_impl
+from onax._prims.random_generators import U32, UNSIGNED, key_dtype, on_key_data, threefry_impl
 from onax._prims.shaping import bdim_at_front, moveaxis
 from onax._prims.special import random_gamma_grad
 
@@ -75,7 +76,7 @@ def _seed_abstract(seeds, *, impl):
 
 
 random_seed_p = defvectorized(
-    _primitive("random_seed", lambda seeds, *, impl: _data_to_keys(impl.seed(seeds), impl), _seed_abstract)
+    _primitive("random_seed", lambda seeds, *, impl: _data_to_keys(impl.seed_kernel(seeds), impl), _seed_abstract)
 )
 
 
@@ -129,7 +130,7 @@ def _draw_params(keys):
 
 
 def _split_kernel(keys, *, shape, partitionable=True, impl=threefry_impl):
-    return _data_to_keys(impl.split(_keys_to_data(keys, impl), shape, partitionable), impl)
+    return _data_to_keys(impl.split_kernel(_keys_to_data(keys, impl), shape, partitionable), impl)
 
 
 def _check_constant(name, shape):
@@ -153,7 +154,7 @@ def split_keys(keys, shape):
 
 
 def _fold_in_kernel(keys, data, *, impl=threefry_impl):
-    return _data_to_keys(impl.fold_in(_keys_to_data(keys, impl), data), impl)
+    return _data_to_keys(impl.fold_in_kernel(_keys_to_data(keys, impl), data), impl)
 
 
 def _fold_in_abstract(keys, data, *, impl=threefry_impl):
@@ -174,7 +175,7 @@ def fold_in_keys(keys, data):
 
 
 def _bits_kernel(keys, *, bit_width, shape, partitionable=True, impl=threefry_impl):
-    return impl.random_bits(_keys_to_data(keys, impl), bit_width, shape, partitionable)
+    return impl.bits_kernel(_keys_to_data(keys, impl), bit_width, shape, partitionable)
 
 
 def _bits_abstract(keys, *, bit_width, shape, partitionable=True, **_):
@@ -193,6 +194,27 @@ def draw_bits(keys, bit_width, shape):
     """Draws unsigned integers of this width and shape from each key."""
     return random_bits_p.bind(keys, bit_width=bit_width, shape=shape, **_draw_params(keys))
 
+
+# ---- functions of key data, for programs that build a generator from another one
+
+
+def _seed_data(impl, seed):
+    return unwrap_keys(random_seed_p.bind(as_array(seed), impl=impl))
+
+
+def _split_data(impl, key_data, shape):
+    return unwrap_keys(split_keys(random_wrap_p.bind(as_array(key_data), impl=impl), tuple(shape)))
+
+
+def _draw_from_data(impl, key_data, bit_width, shape):
+    return draw_bits(random_wrap_p.bind(as_array(key_data), impl=impl), bit_width, tuple(shape))
+
+
+def _fold_in_data(impl, key_data, data):
+    return unwrap_keys(fold_in_keys(random_wrap_p.bind(as_array(key_data), impl=impl), as_array(data)))
+
+
+on_key_data.update(seed=_seed_data, split=_split_data, random_bits=_draw_from_data, fold_in=_fold_in_data)
 
 # ---- random_gamma
 

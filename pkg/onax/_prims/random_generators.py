@@ -6,6 +6,8 @@ unsafe_rbg     the same keys and bits; split and fold_in take every tenth block 
 sound
 """
 
+from functools import partial
+
 import numpy as np
 
 from onax._ground import dtypes
@@ -16,21 +18,24 @@ UNSIGNED = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: U32, 64: np.dtyp
 
 
 class PRNGImpl:
-    """A random number generator: the shape of its keys, and functions of key data.
+    """A random number generator: the shape of its keys, kernels, and functions of key data.
 
-    seed(integers) -> key data                         one key for each integer
-    split(key_data, shape, partitionable) -> key data  keys.shape + shape
-    fold_in(key_data, data) -> key data                data is uint32 of the keys' shape; either may be a scalar
-    random_bits(key_data, bit_width, shape, partitionable) -> unsigned integers of keys.shape + shape
+    seed_kernel(integers) -> key data                         one key for each integer
+    split_kernel(key_data, shape, partitionable) -> key data  keys.shape + shape
+    fold_in_kernel(key_data, data) -> key data                data is uint32 of the keys' shape; either may be a scalar
+    bits_kernel(key_data, bit_width, shape, partitionable) -> unsigned integers of keys.shape + shape
 
     Key data are ndarrays of uint32 with the key's axes last; `partitionable` selects the layout of counters.
-    `split_each` and `bits_each` split and draw from every key separately; they differ from `split` and `random_bits`
-    for generators whose mapped functions draw for all keys from the first one. `functions` holds the functions of a
-    user's generator (`onax.extend.random.define_prng_impl`), for one key each.
+    `split_each` and `bits_each` split and draw from every key separately; they differ from the kernels for generators
+    whose mapped functions draw for all keys from the first one.
+
+    `seed`, `split`, `random_bits` and `fold_in` are the same as functions of arrays, traced ones too, for one key each:
+    those in `functions` of a user's generator (`onax.extend.random.define_prng_impl`), or those of `on_key_data`.
     """
 
     __slots__ = (
-        "bits_each", "fold_in", "functions", "key_shape", "name", "random_bits", "seed", "split", "split_each", "tag",
+        "bits_each", "bits_kernel", "fold_in_kernel", "functions", "key_shape", "name", "seed_kernel", "split_each",
+        "split_kernel", "tag",
     )  # fmt: skip
 
     def __init__(
@@ -38,28 +43,37 @@ class PRNGImpl:
         *, split_each=None, bits_each=None, functions=None,
     ):  # fmt: skip
         self.key_shape = key_shape
-        self.seed = seed
-        self.split = split
-        self.random_bits = random_bits
-        self.fold_in = fold_in
+        self.seed_kernel = seed
+        self.split_kernel = split
+        self.bits_kernel = random_bits
+        self.fold_in_kernel = fold_in
         self.name = name
         self.tag = tag
         self.split_each = split if split_each is None else split_each
         self.bits_each = random_bits if bits_each is None else bits_each
         self.functions = functions
 
+    seed = property(lambda self: self._function("seed"))
+    split = property(lambda self: self._function("split"))
+    random_bits = property(lambda self: self._function("random_bits"))
+    fold_in = property(lambda self: self._function("fold_in"))
+
+    def _function(self, name):
+        return self.functions[name] if self.functions else partial(on_key_data[name], self)
+
     def __str__(self):
         return self.tag
 
     def __repr__(self):
         shown = ("key_shape", "seed", "split", "random_bits", "fold_in", "name", "tag")
-        functions = self.functions or {}
-        return f"PRNGImpl({', '.join(f'{n}={functions.get(n, getattr(self, n))!r}' for n in shown)})"
+        functions = {**on_key_data, **(self.functions or {})}
+        return f"PRNGImpl({', '.join(f'{n}={functions.get(n) or getattr(self, n)!r}' for n in shown)})"
 
     def __reduce__(self):
         return find_impl, (self.name,)
 
 
+on_key_data: dict = {}  # the functions (impl, ...) of arrays of key data, by their names; `random.py` defines them
 _IMPLS: dict = {}
 _KEY_DTYPES: dict = {}
 

@@ -83,7 +83,7 @@ def random_gamma(key_data, alpha, *, log_space, partitionable, impl):
     dtype = alpha.dtype
     lead = key_data.shape[: key_data.ndim - len(impl.key_shape)]
     number = int(np.prod(alpha.shape[len(lead) :]))
-    keys = impl.split(key_data, (number,), partitionable).reshape((-1, *impl.key_shape))
+    keys = impl.split_kernel(key_data, (number,), partitionable).reshape((-1, *impl.key_shape))
     draws = _Draws(impl, partitionable, dtype)
     a = alpha.reshape(-1)
     one, third, zero = (_scalar(v, dtype) for v in (1, 1 / 3, 0))

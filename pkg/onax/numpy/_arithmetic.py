@@ -124,7 +124,7 @@ def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 
 def mod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Returns the remainder x1 - floor(x1 / x2) * x2, with the sign of x2.
+    """Alias of `remainder`. Returns the remainder x1 - floor(x1 / x2) * x2, with the sign of x2.
 
     Args:
       x1, x2: arrays of real numbers, which broadcast.
@@ -230,7 +230,7 @@ def _static_exponent(x):
 
 
 def pow(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Returns x1 to the power x2, as `power`.
+    """Alias of `power`. Returns x1 to the power x2.
 
     Args:
       x1, x2: arrays of numbers, which broadcast.
@@ -618,7 +618,7 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
 
 @staged("around", static_argnames=("decimals",))
 def around(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
-    """Returns numbers rounded to a decimal place, as `round`.
+    """Alias of `round`. Returns numbers rounded to a decimal place.
 
     Args:
       a: array of numbers; of complex ones both parts are rounded.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -289,15 +290,18 @@ def ravel_multi_index(
     Args:
       multi_index: sequence of len(dims) integer arrays that broadcast.
       dims: sequence of ints, the shape of the array.
-      mode: for indices out of bounds: "raise" (default; they must be concrete), "wrap" or "clip".
+      mode: for indices out of bounds: "raise" (default; they must be concrete), "wrap", "clip" or "ignore", which
+        computes with them as they are.
       order: "C" for row-major, "F" for column-major.
-      dtype: dtype of the result; default: the default integer.
+      dtype: integer dtype of the result; default: that of the indices.
 
     Returns:
       Integer array of the broadcast shape.
 
     Raises:
-      ValueError: an index is out of bounds in mode "raise", indices are not integers, or mode or order is unknown.
+      ValueError: an index is out of bounds in mode "raise", the dtype is no integer's or too small for the indices of
+        such an array, or mode or order is unknown.
+      TypeError: indices are not integers.
 
     Examples:
       >>> jnp.ravel_multi_index((jnp.array([0, 1]), jnp.array([1, 2])), (2, 3))
@@ -308,6 +312,14 @@ def ravel_multi_index(
     dims = tuple(operator.index(d) for d in dims)
     multi_index = check_arraylike("ravel_multi_index", *multi_index)
     parts = [ensure_arraylike("ravel_multi_index", i) for i in multi_index]
+    index = dtypes.result_type(int, *parts) if dtype is None else dtypes.check_user_dtype(dtype, "ravel_multi_index")
+    if not dtypes.is_integer(index):
+        raise ValueError(f"dtype={index!r} is not an integer type.")
+    if math.prod(dims) - 1 > np.iinfo(index).max:
+        raise ValueError(
+            f"jnp.ravel_multi_index: dtype={index!r} not large enough to hold flattened index for {dims=}. "
+            "Use the dtype argument to pass a suitable dtype (e.g. dtype=np.min_scalar_type(prod(dims)))."
+        )
     for part in parts:
         if mode == "raise":
             concrete_or_error(
@@ -315,7 +327,7 @@ def ravel_multi_index(
                 "Use mode='wrap' or mode='clip' instead.",
             )  # fmt: skip
         if not dtypes.is_integer(part.dtype):
-            raise ValueError(f"dtype={part.dtype!r} is not an integer type.")
+            raise TypeError("only int indices permitted")
     if mode == "raise":
         if any(((np.asarray(i) < 0) | (np.asarray(i) >= d)).any() for i, d in zip(parts, dims)):
             raise ValueError("invalid entry in coordinates array")
@@ -323,11 +335,10 @@ def ravel_multi_index(
         parts = [clip(i, 0, d - 1) for i, d in zip(parts, dims)]
     elif mode == "wrap":
         parts = [mod(i, d) for i, d in zip(parts, dims)]
-    else:
-        raise ValueError(f"invalid mode={mode!r}. Expected 'raise', 'wrap', or 'clip'")
+    elif mode != "ignore":
+        raise ValueError(f"invalid mode={mode!r}. Expected 'raise', 'wrap', 'clip', or 'ignore'.")
     if order not in ("C", "F"):
         raise ValueError(f"invalid order={order!r}. Expected 'C' or 'F'")
-    index = dtypes.result_type(int, *parts) if dtype is None else dtypes.check_user_dtype(dtype, "ravel_multi_index")
     steps = np.cumprod([1, *(dims[:-1] if order == "F" else dims[:0:-1])], dtype=np.int64)
     out = lax.full((), 0, index)
     for part, step in zip(parts, steps if order == "F" else steps[::-1]):

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from onax import lax
+from onax._compile.jit import jit
 from onax._ground.typing import AnyFunction, ArrayLike
 from onax._native.array import Array
 from onax._transforms.vmap import vmap
-from onax.numpy._creation import asarray, broadcast_to
+from onax.numpy._creation import asarray
+from onax.numpy._cumulative import cumsum
 from onax.numpy._promotion import (
     canonical_axis,
     check_arraylike,
@@ -118,21 +120,28 @@ def piecewise(
       Array([ 2., 30.], dtype=float32)
     """
     x = ensure_arraylike("piecewise", x)
-    condlist = list(condlist)
     count, given = len(condlist), len(funclist)
     if given not in (count, count + 1):
         raise ValueError(
             f"with {count} condition(s), either {count} or {count + 1} functions are expected; got {given}"
         )
-    default = funclist[-1] if given == count + 1 else 0
     if not count:
         raise ValueError("condlist must be non-empty")
-    rows = [expand_dims(broadcast_to(asarray(c, dtype=bool), x.shape), 0) for c in condlist]
-    conditions = lax.concatenate([lax.full_like(rows[0], False), *rows], 0)
-    counts = lax.cumsum(lax.convert_element_type(conditions, np.int32), 0)
+    pieces = dict(enumerate([funclist[-1] if given == count + 1 else 0, *funclist[:count]]))
+    constants = {i: c for i, c in pieces.items() if not callable(c)}
+    functions = frozenset((i, f) for i, f in pieces.items() if callable(f))
+    return _piecewise(x, asarray(condlist, dtype=bool), constants, functions, *args, **kw)
+
+
+@functools.partial(jit, static_argnames=("funcs",))
+def _piecewise(x, condlist, consts, funcs, *args, **kw):
+    """Applies the piece whose number is one more than that of the last condition that holds; piece 0 is the default."""
+    conditions = lax.concatenate([lax.full_like(condlist[:1], False), condlist], 0)
+    counts = cumsum(conditions, 0)
     chosen = lax.argmax(counts, 0, np.int32)  # the last condition that holds: there the count reaches its maximum
-    functions = [_make_piece(f, x.dtype, args, kw) for f in (default, *funclist[:count])]
-    return vectorize(lambda i, v: lax.switch(i, functions, v))(chosen, x)
+    pieces = {**consts, **dict(funcs)}
+    functions = [_make_piece(pieces[i], x.dtype, args, kw) for i in range(len(pieces))]
+    return vectorize(lax.switch, excluded={1})(chosen, functions, x)
 
 
 def _make_piece(function, dtype, args, kw):

@@ -418,7 +418,7 @@ def conjugate(x: ArrayLike, /) -> Array:
 
 
 def conj(x: ArrayLike, /) -> Array:
-    """Returns the complex conjugate, as `conjugate`.
+    """Alias of `conjugate`. Returns the complex conjugate.
 
     Args:
       x: array of numbers.
@@ -565,7 +565,7 @@ def _promote_and_shift_right(name, x1, x2):
 
 @static_argnames()
 def bitwise_right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Returns integers with their bits moved down, as `right_shift`.
+    """Alias of `right_shift`. Returns integers with their bits moved down.
 
     Args:
       x1: integer array; signed numbers keep their sign.
@@ -587,7 +587,7 @@ def bitwise_right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 bitwise_left_shift = _binary(
     "bitwise_left_shift", lax.shift_left_p, lax.shift_left, _INTEGERS, promote_args_numeric,
     describe(
-        "Returns integers with their bits moved up by y positions, as `left_shift`.", "jnp.array([1, 3]), 2",
+        "Alias of `left_shift`. Returns integers with their bits moved up by y positions.", "jnp.array([1, 3]), 2",
         "Array([ 4, 12], dtype=int32)", operands="arrays of integers",
         result=f"{PROMOTED}; 0 where y is at least the number of bits",
         raises="TypeError: an operand is not of an integer dtype"
@@ -596,7 +596,7 @@ bitwise_left_shift = _binary(
 
 
 def divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Returns the quotient x1 / x2.
+    """Alias of `true_divide`. Returns the quotient x1 / x2.
 
     Args:
       x1, x2: arrays of numbers, which broadcast.
