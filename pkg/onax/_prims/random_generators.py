@@ -53,11 +53,19 @@ class PRNGImpl:
 
     def __repr__(self):
         shown = ("key_shape", "seed", "split", "random_bits", "fold_in", "name", "tag")
-        functions = self.functions or {}
-        return f"PRNGImpl({', '.join(f'{n}={functions.get(n, getattr(self, n))!r}' for n in shown)})"
+        return f"PRNGImpl({', '.join(f'{n}={getattr(self, n)!r}' for n in shown)})"
 
     def __reduce__(self):
         return find_impl, (self.name,)
+
+
+class PRNGSpec(PRNGImpl):
+    """A generator of the user's, which is what `key_impl` gives for its keys."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return f"PRNGSpec({self.name!r})"
 
 
 _IMPLS: dict = {}
