@@ -17,6 +17,7 @@ from onax._native import context
 from onax._native.dispatch import Primitive
 from onax._native.hooks import hooks
 from onax._native.interpreter import JaxprInterpreter
+from onax._native.source_info import SourceInfo, user_locations
 
 write_out = Slot(
     "write_out",
@@ -80,11 +81,14 @@ def eval_jaxpr(jaxpr: Any, consts: Any, *args: Any) -> list[Any]:
 class staging_contexts:
     """Context manager of who interprets a program: `enter(eqn)` enters the context in which an equation was staged.
 
-    Operations that are staged then have its place in the source; their scopes are within those that are entered, as in
-    JAX; explicit mesh axes count as automatic if they did.
+    Operations that are staged then have its place in the source, or `place` where one is given; their scopes are within
+    those that are entered, as in JAX; explicit mesh axes count as automatic if they did.
     """
 
-    __slots__ = ("_automatic", "_record", "_scopes")
+    __slots__ = ("_automatic", "_place", "_record", "_scopes")
+
+    def __init__(self, place=None):
+        self._place = place
 
     def __enter__(self):
         self._record, self._scopes = here.record, here.scopes
@@ -99,6 +103,9 @@ class staging_contexts:
         elif record.scopes or scopes:
             record = record.within(scopes) if scopes else record
             scopes = record.scopes
+        if self._place:
+            at = self._place
+            record = SourceInfo(at.code, at.instruction, at.backward, at.callers, scopes)
         here.record, here.scopes = record, scopes
         if seen.explicit_axes:
             seen.thread.automatic = self._automatic or eqn.ctx.automatic
@@ -109,7 +116,12 @@ class staging_contexts:
             seen.thread.automatic = self._automatic
 
 
-def _eval_by_binding(jaxpr, consts, args):
+def inline_call(jaxpr, args):
+    """The results of a closed program whose operations are staged with the place of the call, as in JAX."""
+    return _eval_by_binding(jaxpr, jaxpr.consts, args, user_locations())
+
+
+def _eval_by_binding(jaxpr, consts, args, place=None):
     env = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
 
@@ -117,7 +129,7 @@ def _eval_by_binding(jaxpr, consts, args):
         return atom.array if type(atom) is Literal else env[atom]
 
     trace = find_cur_trace()
-    with staging_contexts() as contexts:
+    with staging_contexts(place) as contexts:
         for eqn in jaxpr.eqns:
             contexts.enter(eqn)
             operands = [read(a) for a in eqn.invars]
