@@ -81,14 +81,11 @@ def eval_jaxpr(jaxpr: Any, consts: Any, *args: Any) -> list[Any]:
 class staging_contexts:
     """Context manager of who interprets a program: `enter(eqn)` enters the context in which an equation was staged.
 
-    Operations that are staged then have its place in the source, or `place` where one is given; their scopes are within
-    those that are entered, as in JAX; explicit mesh axes count as automatic if they did.
+    Operations that are staged then have its place in the source; their scopes are within those that are entered, as in
+    JAX; explicit mesh axes count as automatic if they did.
     """
 
-    __slots__ = ("_automatic", "_place", "_record", "_scopes")
-
-    def __init__(self, place=None):
-        self._place = place
+    __slots__ = ("_automatic", "_record", "_scopes")
 
     def __enter__(self):
         self._record, self._scopes = here.record, here.scopes
@@ -103,9 +100,6 @@ class staging_contexts:
         elif record.scopes or scopes:
             record = record.within(scopes) if scopes else record
             scopes = record.scopes
-        if self._place:
-            at = self._place
-            record = SourceInfo(at.code, at.instruction, at.backward, at.callers, scopes)
         here.record, here.scopes = record, scopes
         if seen.explicit_axes:
             seen.thread.automatic = self._automatic or eqn.ctx.automatic
@@ -116,12 +110,28 @@ class staging_contexts:
             seen.thread.automatic = self._automatic
 
 
+class _inlining_contexts(staging_contexts):
+    """The same for a program that is written out where it is called: operations have the place of the call."""
+
+    __slots__ = ("_call",)
+
+    def __enter__(self):
+        self._call = user_locations()
+        return super().__enter__()
+
+    def enter(self, eqn):
+        super().enter(eqn)
+        call = self._call
+        if call:
+            here.record = SourceInfo(call.code, call.instruction, call.backward, call.callers, here.scopes)
+
+
 def inline_call(jaxpr, args):
-    """The results of a closed program whose operations are staged with the place of the call, as in JAX."""
-    return _eval_by_binding(jaxpr, jaxpr.consts, args, user_locations())
+    """The results of a closed program, written out where it is called."""
+    return _eval_by_binding(jaxpr, jaxpr.consts, args, _inlining_contexts)
 
 
-def _eval_by_binding(jaxpr, consts, args, place=None):
+def _eval_by_binding(jaxpr, consts, args, make_contexts=staging_contexts):
     env = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
 
@@ -129,7 +139,7 @@ def _eval_by_binding(jaxpr, consts, args, place=None):
         return atom.array if type(atom) is Literal else env[atom]
 
     trace = find_cur_trace()
-    with staging_contexts(place) as contexts:
+    with make_contexts() as contexts:
         for eqn in jaxpr.eqns:
             contexts.enter(eqn)
             operands = [read(a) for a in eqn.invars]

@@ -56,7 +56,9 @@ def _order_key(d):
 
 
 def _monomial_key(monomial):
-    return sum(1 + power * atom.key[0] for atom, power in monomial), tuple((atom.key, power) for atom, power in monomial)
+    return sum(1 + power * atom.key[0] for atom, power in monomial), tuple(
+        (atom.key, power) for atom, power in monomial
+    )
 
 
 def _dim_key(terms):
@@ -208,6 +210,9 @@ class SymbolicDim:
             return True
         if high < 0:
             return False
+        divisor = _uncertain_divisor(difference)
+        if divisor is not None:
+            raise InconclusiveDimensionOperation(f"Possible division by 0 in division by {divisor}")
         constraints = f"\nUsing symbolic scope {self.scope}" if self.scope._texts else ""
         raise InconclusiveDimensionOperation(
             f"Symbolic dimension comparison '{self}' {symbol} '{other}' is inconclusive.{constraints}"
@@ -538,6 +543,17 @@ def _atom_interval(atom):
         return -INFINITY, INFINITY
     corners = [_quotient(x, y) for x in (a_low, a_high) for y in (b_low, b_high)]
     return min(corners), max(corners)
+
+
+def _uncertain_divisor(d):
+    """The first divisor of a floordiv in a dimension of which it is unknown whether it is 0, or None."""
+    for monomial in d._terms:
+        for atom, _ in monomial:
+            if atom.operation == "floordiv" and atom.operands:
+                low, high = interval(atom.operands[1])
+                if low <= 0 <= high:
+                    return atom.operands[1]
+    return None
 
 
 def _quotient(x, y):
