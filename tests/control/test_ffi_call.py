@@ -165,6 +165,8 @@ def test_errors(library):
         (lambda: ffi.ffi_call("f", 3), ValueError, "Got 3 at position 0"),
         (lambda: ffi.ffi_call("f", jax.ShapeDtypeStruct((), F32), custom_call_api_version=1)(), NotImplementedError,
          "typed interface"),
+        (lambda: ffi.ffi_call("f", jax.ShapeDtypeStruct((), F32), custom_call_api_version=1)(n=1), ValueError,
+         "attributes requires a custom call API version of at least 4; got api_version=1"),
         (lambda: ffi.ffi_call("f", jax.ShapeDtypeStruct((), F32), legacy_backend_config="x"), ValueError, "< 4; got 4"),
         (lambda: ffi.register_ffi_target("f", 3), JaxRuntimeError, "Unsupported custom call target type"),
         (lambda: ffi.register_ffi_target("f", {}), JaxRuntimeError, "must provide an execute implementation"),
@@ -186,6 +188,8 @@ def test_targets_of_other_platforms_are_ignored():
 @needs_compiler
 def test_programs_print_the_call(library):
     call = ffi.ffi_call("test_scale", jax.ShapeDtypeStruct((2, 3), F32))
-    text = str(jax.make_jaxpr(lambda x: call(x, scale=F32(1), more=np.arange(2)))(X))
-    assert "attributes=(('more', HashableArray(array([0, 1]))), ('scale', np.float32(1.0)))" in text
+    attributes = {"scale": F32(1), "more": np.arange(2), "kind": {"b": 1, "a": "x"}}
+    text = str(jax.make_jaxpr(lambda x: call(x, **attributes))(X))
+    kind = "('kind', FrozenDict({'b': 1, 'a': 'x'}))"
+    assert f"attributes=({kind}, ('more', HashableArray(array([0, 1]))), ('scale', np.float32(1.0)))" in text
     assert "input_layouts=((1, 0),)" in text and "target_name=test_scale" in text

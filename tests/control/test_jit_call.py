@@ -45,6 +45,24 @@ def test_inline_writes_the_equations():
     assert names(jax.make_jaxpr(jax.jit(lambda x: jnp.sin(x) + 1, inline=True))(X)) == ["sin", "add"]
 
 
+def test_inlined_equations_have_the_place_of_the_call():
+    @jax.jit(inline=True)
+    def callee(x):
+        with jax.named_scope("inner"):
+            return jnp.sin(x) + 1
+
+    def caller(x):
+        with jax.named_scope("outer"):
+            return callee(x)
+
+    def caller_of_jit(x):
+        return jax.jit(callee, inline=True)(x)
+
+    for function, scopes in ((caller, "outer/inner"), (caller_of_jit, "inner")):
+        text = jax.make_jaxpr(function)(X).pretty_print(source_info=True, name_stack=True)
+        assert text.count(f"({function.__qualname__})") == 2 and text.count(f"[{scopes}]") == 2, text
+
+
 def test_parameters_that_are_stated_are_printed():
     body = jax.make_jaxpr(jnp.sin)(X)
     text = lambda **changes: str(jax.make_jaxpr(lambda x: jit_p.bind(x, **call_params(body, "g", **changes)))(X))

@@ -134,6 +134,16 @@ def test_states_are_named_tuples():
     assert str(jax.tree.structure(state)).endswith("[([*, *],)]))")
 
 
+def test_updates_that_change_the_state_are_refused():
+    @optimizers.optimizer
+    def made():
+        return (lambda x: {"x": x}), (lambda i, g, s: {"x": s["x"], "v": g}), (lambda s: s["x"])
+
+    init, update, _ = made()
+    with pytest.raises(TypeError, match="output structure that did not match its input structure: input PyTreeDef"):
+        update(0, X0, init(X0))
+
+
 def test_norms_and_clipping():
     tree = {"a": np.float32([3.0, 0]), "b": np.float32([[4.0]])}
     assert float(optimizers.l2_norm(tree)) == 5

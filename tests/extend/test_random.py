@@ -65,6 +65,7 @@ COUNTING = random.define_prng_impl(
 def test_a_generator_of_a_user(way):
     key = jax.random.key(3, impl=COUNTING)
     assert str(key.dtype) == "key<cnt>" and "cnt" in repr(key)
+    assert jax.random.key_impl(key) is COUNTING and repr(COUNTING) == "PRNGSpec('counting')" and str(COUNTING) == "cnt"
     assert way(lambda k: jax.random.bits(k, (2,)))(key).tolist() == [3, 3]
     keys = way(lambda k: jax.random.split(k, 3))(key)
     assert jax.random.key_data(keys).ravel().tolist() == [3 * 1664525 + n for n in (1, 2, 3)]

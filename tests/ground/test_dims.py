@@ -102,6 +102,28 @@ def test_like():
     assert str(dims.parse_dims("_, a", like=(3, 4))) == "(3, a)"
 
 
+ONLY = "cannot resolve placeholder '{}' because we parsed 2 already and 'like' shape has only {} dimensions"
+
+
+@pytest.mark.parametrize(
+    ("text", "like", "words"),
+    [
+        ("a, b, _", (4, 6), f"in dimension 2: {ONLY.format('_', 2)}. Parsed 'a, b, ', remaining '_'."),
+        ("a, b, ...", (4,), f"in dimension 2: {ONLY.format('...', 1)}. Parsed 'a, b, ', remaining '...'."),
+        ("a, _", (4, None), "unexpected placeholder for unknown dimension; like=(4, None). Parsed '', remaining ''."),
+        ("a, ...", (4, None), "unexpected placeholder for unknown dimension; like=(4, None). Parsed 'a, ', remaining"),
+        ("a, 3", (4, None), "in dimension 1: different size 3 for known dimension; like=(4, None)."),
+        ("..., 3", (1, 2), "expecting one of {ENDMARKER} but found COMMA. Parsed '...', remaining ', 3'."),
+        ("(..., 3)", (1, 2), "expecting one of {RPAR} but found COMMA."),
+        ("a +", None, "expecting one of {NAME, MINUS, NUMBER} but found ENDMARKER. Parsed '', remaining ''."),
+    ],
+)
+def test_faults_with_like(text, like, words):
+    with pytest.raises(dims.DimSyntaxError) as caught:
+        dims.parse_dims(text, like=like)
+    assert words in str(caught.value)
+
+
 @pytest.mark.parametrize(
     "value, text",
     [

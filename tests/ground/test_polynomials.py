@@ -32,6 +32,14 @@ A, B = parse_dims("a, b")
         (A - A + 1, "1"),
         ((6 * A + 4 * B + 1) % 2, "1"),
         (A % 1, "0"),
+        (B * B - 2 * A * A * B, "- 2*a^2*b + b^2"),  # terms with more factors come first
+        (A + B + A * A + A * B, "a*b + a^2 + b + a"),
+        (A * (B % 4) + (A // B) * B * B, "b^2*floordiv(a, b) + a*mod(b, 4)"),
+        ((3 * A) % 2, "mod(3*a, 2)"),
+        ((2 * A + 3 * B) // 2, "floordiv(3*b + 2*a, 2)"),
+        ((2 * A + 2) // 4, "floordiv(2*a + 2, 4)"),
+        ((3 * A - 2) // 3, "a - 1"),
+        ((3 * A - 2) % 3, "1"),
     ],
 )
 def test_normal_form(value, text):
@@ -145,3 +153,8 @@ def _direct(rng, env, depth):
         "M": max(left, right),
         "m": min(left, right),
     }[kind]
+
+
+def test_divisors_that_may_be_zero():
+    with pytest.raises(InconclusiveDimensionOperation, match=r"^Possible division by 0 in division by a - 3"):
+        assert A // (A - 3) >= 0

@@ -37,7 +37,13 @@ REFUSED = [
     ((X, Y), {"lhs_scale": np.ones((3, 2, 3))}, "must be divisible by its scale's dim size 3"),
     ((X, Y), {"rhs_scale": np.ones((3, 8, 5))}, r"its scale's dim size \(1\) must be at least 2"),
     ((X, Y), {"lhs_scale": np.ones((3, 1, 2))}, "LHS dim 1 of size 2 does not match scale dim size 1"),
-    ((X, Y), {"lhs_scale": np.ones((2, 2))}, "must have the same rank"),
+    ((X, Y), {"lhs_scale": np.ones((2, 2))}, "must have the same rank. Got lhs rank: 3 rhs rank: 3 lhs_scale rank: 2"),
+    ((X, Y[0]), {}, "must have the same rank"),
+    ((X, Y[:2]), {}, r"must have the same batch dimension size for batch dims \(0, 0\)"),
+    ((X, Y), {"lhs_scale": np.ones((2, 2, 1))}, "must have the same batch dimension size"),
+    ((X, Y[:, 1:]), {}, "LHS contracting dim 2 of size 8 does not match RHS contracting dim 1 of size 7"),
+    ((X, Y), {"dimension_numbers": (((2,), ()), ((), ()))}, "same number of contracting dimensions, got 1 and 0"),
+    ((X, Y), {"dimension_numbers": (((2,), (1,)), ((0,), ()))}, "same number of batch dimensions, got 1 and 0"),
 ]
 
 

@@ -208,12 +208,27 @@ class HashableArray:
         return self.val.dtype, self.val.shape, self.val.tobytes()
 
 
+class FrozenDict(tuple):
+    """The frozen items of a dict as a static parameter: those of two dicts compare whatever their order."""
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        return type(other) is FrozenDict and frozenset(self) == frozenset(other)
+
+    def __hash__(self):
+        return hash(frozenset(self))
+
+    def __repr__(self):
+        return f"FrozenDict({_unfreeze(self)})"
+
+
 def _freeze(name, value):
     """A hashable form of an attribute; TypeError for what has none."""
     if isinstance(value, np.ndarray):
         return HashableArray(value)
     if isinstance(value, dict):
-        return tuple((key, _freeze(name, value[key])) for key in sorted(value))
+        return FrozenDict((key, _freeze(name, v)) for key, v in value.items())
     try:
         hash(value)
     except TypeError as error:
@@ -228,9 +243,9 @@ def _freeze_all(attributes):
 def _unfreeze(value):
     if isinstance(value, HashableArray):
         return value.val
-    if len(value) == 2 and isinstance(value[0], type):
-        return value[1]
-    return {key: _unfreeze(v) for key, v in value}
+    if isinstance(value, FrozenDict):
+        return {key: _unfreeze(v) for key, v in value}
+    return value[1]
 
 
 class Attributes(tuple):
@@ -239,7 +254,7 @@ class Attributes(tuple):
     __slots__ = ()
 
     def __repr__(self):
-        return repr(tuple((key, v if isinstance(v, HashableArray) else _unfreeze(v)) for key, v in self))
+        return repr(tuple((key, v if isinstance(v, (HashableArray, FrozenDict)) else _unfreeze(v)) for key, v in self))
 
 
 def _result_avals(results):
@@ -357,6 +372,11 @@ def ffi_call(
     }  # fmt: skip
 
     def wrapped(*args, **kwargs):
+        if kwargs and custom_call_api_version < 4:
+            raise ValueError(
+                "The use of ffi_call attributes requires a custom call API version of at least 4; got "
+                f"api_version={custom_call_api_version}."
+            )
         in_avals = [typeof(x) for x in args]
         placed = _place(in_avals, result_avals, input_layouts, output_layouts, input_output_aliases, several)
         outs = ffi_call_p.bind(*args, **placed, **params, attributes=_freeze_all(kwargs))

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable
 
 from onax._core.api_functions import check_hashable, compiled_code
-from onax._core.evaluate import bind_with_refs, eval_jaxpr
+from onax._core.evaluate import bind_with_refs, inline_call
 from onax._core.jaxpr import Literal
 from onax._core.lists import merge_lists, partition_list, reject, select
 from onax._core.programs import Call, programs
@@ -242,7 +242,7 @@ def bind_jit(args, params):
     if params["inline"]:
         trace = context.get_trace()
         if trace is not None and trace.staging:
-            return eval_jaxpr(params["jaxpr"], params["jaxpr"].consts, *args)
+            return inline_call(params["jaxpr"], args)
     return bind_with_refs(jit_p, args, params)
 
 

@@ -17,6 +17,7 @@ from onax._native import context
 from onax._native.dispatch import Primitive
 from onax._native.hooks import hooks
 from onax._native.interpreter import JaxprInterpreter
+from onax._native.source_info import SourceInfo, user_locations
 
 write_out = Slot(
     "write_out",
@@ -109,7 +110,28 @@ class staging_contexts:
             seen.thread.automatic = self._automatic
 
 
-def _eval_by_binding(jaxpr, consts, args):
+class _inlining_contexts(staging_contexts):
+    """The same for a program that is written out where it is called: operations have the place of the call."""
+
+    __slots__ = ("_call",)
+
+    def __enter__(self):
+        self._call = user_locations()
+        return super().__enter__()
+
+    def enter(self, eqn):
+        super().enter(eqn)
+        call = self._call
+        if call:
+            here.record = SourceInfo(call.code, call.instruction, call.backward, call.callers, here.scopes)
+
+
+def inline_call(jaxpr, args):
+    """The results of a closed program, written out where it is called."""
+    return _eval_by_binding(jaxpr, jaxpr.consts, args, _inlining_contexts)
+
+
+def _eval_by_binding(jaxpr, consts, args, make_contexts=staging_contexts):
     env = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
 
@@ -117,7 +139,7 @@ def _eval_by_binding(jaxpr, consts, args):
         return atom.array if type(atom) is Literal else env[atom]
 
     trace = find_cur_trace()
-    with staging_contexts() as contexts:
+    with make_contexts() as contexts:
         for eqn in jaxpr.eqns:
             contexts.enter(eqn)
             operands = [read(a) for a in eqn.invars]

@@ -8,13 +8,23 @@ _cleared = weakref.WeakSet()
 
 
 class _Kept:
-    """The programs of one function, by use; `owner` tells it from a copy that functools.wraps made."""
+    """The programs of one function, by use; `owner` tells it from a copy that functools.wraps made.
+
+    A pickled function leaves its programs behind: the copy has those of no function.
+    """
 
     __slots__ = ("by_use", "owner")
 
-    def __init__(self, owner):
-        self.owner = weakref.ref(owner)
+    def __init__(self, owner=None):
+        self.owner = _nobody if owner is None else weakref.ref(owner)
         self.by_use = {}
+
+    def __reduce__(self):
+        return _Kept, ()
+
+
+def _nobody():
+    return None
 
 
 class Programs:

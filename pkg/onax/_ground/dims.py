@@ -388,10 +388,13 @@ class _Parser:
 
     def fail(self, reason):
         position = self.token[2]
+        parsed, remaining = self.text[:position], self.text[position:]
+        if self.token[0] == "end":  # JAX's tokenizer puts the end on a line of its own
+            parsed = remaining = ""
         number = len(self.dims) - self.after  # an error right after a dimension is counted to that dimension
         raise DimSyntaxError(
             f"syntax error in symbolic shape {self.text!r} in dimension {number}: {reason}. "
-            f"Parsed {self.text[:position]!r}, remaining {self.text[position:]!r}.",
+            f"Parsed '{parsed}', remaining '{remaining}'.",
             reason,
             position,
         )
@@ -416,35 +419,36 @@ class _Parser:
                 self.take()
         while not (self.token[0] == "end" or (closing and self.at(")"))):
             self.after = False
+            was_rest = self.at("...")
             self.dimension()
             self.after = True
-            if self.at(","):
+            if self.at(",") and not was_rest:
                 self.take()
             elif not (self.token[0] == "end" or (closing and self.at(")"))):
-                self.after = not self.at(")")
-                self.fail_expecting("STAR" if self.after else "ENDMARKER")
+                self.after = not was_rest and not self.at(")")
+                self.fail_expecting("STAR" if self.after else "RPAR" if closing else "ENDMARKER")
         return tuple(self.dims)
 
     def dimension(self):
-        if self.at("..."):
+        if self.at("...", "_"):
+            placeholder, done = self.token[1], len(self.dims)
             if self.like is None:
                 self.fail("spec contains ... but no 'like' shape was given")
-            rest = sum(1 for kind, text, _ in self.tokens[self.index + 1 :] if text == ",")
-            if rest or self.tokens[self.index + 1][0] not in ("end", "op"):
-                self.fail("'...' must be at the end")
-            self.take()
-            self.dims += [self.from_like(i) for i in range(len(self.dims), len(self.like))]
-        elif self.at("_"):
-            if self.like is None:
-                self.fail("spec contains ... but no 'like' shape was given")
-            if len(self.dims) >= len(self.like):
-                self.fail(f"the 'like' shape {self.like} has only {len(self.like)} dimensions")
-            self.take()
-            self.dims.append(self.from_like(len(self.dims)))
+            if len(self.like) < done + (placeholder == "_"):
+                self.fail(
+                    f"cannot resolve placeholder '{placeholder}' because we parsed {done} already and 'like' shape has "
+                    f"only {len(self.like)} dimensions"
+                )
+            if placeholder == "_":
+                self.take()
+                self.dims.append(self.from_like(done))
+            else:
+                self.dims += [self.from_like(i) for i in range(done, len(self.like))]
+                self.take()
         else:
             size, i = self.expression(), len(self.dims)
             known = self.like[i] if self.like is not None and i < len(self.like) else size
-            if type(size) is int and type(known) is int and size != known:
+            if type(size) is int and size != known:
                 self.fail(f"different size {size} for known dimension; like={self.like}")
             self.dims.append(size)
 

@@ -21,21 +21,20 @@ from onax._ground.errors import InconclusiveDimensionOperation
 INFINITY = math.inf
 
 
-_ORDER = ("floordiv", "mod", "max", "min")
-
-
 class Atom:
-    """An indivisible factor: a variable (no operands) or an operation on dimensions."""
+    """An indivisible factor: a variable (no operands) or an operation on dimensions.
+
+    Keys of atoms, monomials and dimensions begin with their sizes, in which numbers of variables, operations and powers
+    add up: large terms come first.
+    """
 
     __slots__ = ("_hash", "key", "operands", "operation")
 
     def __init__(self, operation, operands=()):
         self.operation = operation
         self.operands = operands
-        if operands:  # operations are printed before variables
-            self.key = (1 + _ORDER.index(operation), "", tuple(_order_key(d) for d in operands))
-        else:
-            self.key = (0, operation, ())
+        keys = tuple(_order_key(d) for d in operands)
+        self.key = (1 + sum(key[0] for key in keys), operation, keys)
         self._hash = hash((operation, operands))
 
     def __eq__(self, other):
@@ -53,11 +52,18 @@ class Atom:
 
 def _order_key(d):
     """The sort key of a total order of dimensions, which does not depend on their values."""
-    return d._key if isinstance(d, SymbolicDim) else (((), d),)
+    return d._key if isinstance(d, SymbolicDim) else _dim_key({(): d})
 
 
 def _monomial_key(monomial):
-    return tuple((atom.key, power) for atom, power in monomial)
+    return sum(1 + power * atom.key[0] for atom, power in monomial), tuple(
+        (atom.key, power) for atom, power in monomial
+    )
+
+
+def _dim_key(terms):
+    keys = tuple((_monomial_key(m), c) for m, c in terms.items())
+    return sum(1 + abs(c) * key[0] for key, c in keys), keys
 
 
 class SymbolicDim:
@@ -68,7 +74,7 @@ class SymbolicDim:
     def __init__(self, terms, scope):
         self._terms = terms
         self.scope = scope
-        self._key = tuple((_monomial_key(m), c) for m, c in terms.items())
+        self._key = _dim_key(terms)
         self._hash = hash((self._key, id(scope)))
 
     __array_ufunc__ = None  # NumPy's operators then call the methods of this class
@@ -204,6 +210,9 @@ class SymbolicDim:
             return True
         if high < 0:
             return False
+        divisor = _uncertain_divisor(difference)
+        if divisor is not None:
+            raise InconclusiveDimensionOperation(f"Possible division by 0 in division by {divisor}")
         constraints = f"\nUsing symbolic scope {self.scope}" if self.scope._texts else ""
         raise InconclusiveDimensionOperation(
             f"Symbolic dimension comparison '{self}' {symbol} '{other}' is inconclusive.{constraints}"
@@ -352,35 +361,27 @@ def _terms_of(d):
 
 
 def _divide(n, d, scope):
-    """Floor of n / d: the terms that d divides become a quotient, the rest stays an operand of floordiv."""
-    if not isinstance(d, SymbolicDim) and d == 0:
-        raise ZeroDivisionError("integer division or modulo by zero")
-    exact = exact_quotient(n, d)
-    if exact is not None:
-        return exact
+    """Floor of n / d."""
+    parts = _whole_division(n, d)
+    return _operation("floordiv", (n, d), scope) if parts is None else parts[0]
+
+
+def _remainder(n, d, scope):
+    """n - d * floor(n / d)."""
+    parts = _whole_division(n, d)
+    return _operation("mod", (n, d), scope) if parts is None else parts[1]
+
+
+def _whole_division(n, d):
+    """Quotient and remainder if d divides all of n, or all but the constant term if d is an integer; else None."""
     if isinstance(d, SymbolicDim):
-        return _operation("floordiv", (n, d), scope)
-    outside, inside = {}, {}
-    for monomial, coefficient in n._terms.items():
-        quotient, rest = divmod(coefficient, d)
-        if not monomial:
-            continue
-        if rest == 0:
-            outside[monomial] = quotient
-        else:
-            inside[monomial] = coefficient
-    constant = n._terms.get((), 0)
-    if not inside:
-        return _normalize({**outside, (): constant // d}, scope)
-    common = math.gcd(d, *inside.values())
-    if common > 1 and (outside or constant % common == 0 or d > 0):
-        # floor((g*x + c) / (g*k)) = floor((x + floor(c / g)) / k)
-        inside = {m: c // common for m, c in inside.items()}
-        numerator = _normalize({**inside, (): constant // common}, scope)
-        return _normalize(outside, scope) + _divide(numerator, d // common, scope)
-    if outside:
-        return _normalize(outside, scope) + _divide(_normalize({**inside, (): constant}, scope), d, scope)
-    return _operation("floordiv", (n, d), scope)
+        exact = exact_quotient(n, d)
+        return None if exact is None else (exact, 0)
+    if d == 0:
+        raise ZeroDivisionError("integer division or modulo by zero")
+    remainder = _terms_of(n).get((), 0) % d
+    exact = exact_quotient(n - remainder, d)
+    return None if exact is None else (exact, remainder)
 
 
 def exact_quotient(n, d):
@@ -402,24 +403,6 @@ def exact_quotient(n, d):
         quotient = quotient + step
         rest = rest - step * d
     return None
-
-
-def _remainder(n, d, scope):
-    """n - d * floor(n / d), after multiples of d are removed from n."""
-    if not isinstance(d, SymbolicDim):
-        if d == 0:
-            raise ZeroDivisionError("integer division or modulo by zero")
-        if isinstance(n, SymbolicDim):
-            n = _normalize({m: c % abs(d) for m, c in n._terms.items()}, scope)
-        if not isinstance(n, SymbolicDim):
-            return n % d
-    elif exact_quotient(n, d) is not None:
-        return 0
-    low, high = interval(n)
-    d_low = interval(d)[0]
-    if d_low > 0 and low >= 0 and (high < d_low or interval(d - n)[0] > 0):
-        return n
-    return _operation("mod", (n, d), scope)
 
 
 def extremum(name, a, b, scope):
@@ -560,6 +543,17 @@ def _atom_interval(atom):
         return -INFINITY, INFINITY
     corners = [_quotient(x, y) for x in (a_low, a_high) for y in (b_low, b_high)]
     return min(corners), max(corners)
+
+
+def _uncertain_divisor(d):
+    """The first divisor of a floordiv in a dimension of which it is unknown whether it is 0, or None."""
+    for monomial in d._terms:
+        for atom, _ in monomial:
+            if atom.operation == "floordiv" and atom.operands:
+                low, high = interval(atom.operands[1])
+                if low <= 0 <= high:
+                    return atom.operands[1]
+    return None
 
 
 def _quotient(x, y):

@@ -73,6 +73,15 @@ class PRNGImpl:
         return find_impl, (self.name,)
 
 
+class PRNGSpec(PRNGImpl):
+    """A generator of the user's, which is what `key_impl` gives for its keys."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return f"PRNGSpec({self.name!r})"
+
+
 on_key_data: dict = {}  # the functions (impl, ...) of arrays of key data, by their names; `random.py` defines them
 _IMPLS: dict = {}
 _KEY_DTYPES: dict = {}

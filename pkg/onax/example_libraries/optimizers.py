@@ -184,7 +184,10 @@ def optimizer(
             new = _pack([update(i, g, state) for g, state in pairs], opt_state.tree_def)
             for expected, actual in zip(opt_state.subtree_defs, new.subtree_defs):
                 if expected != actual:
-                    raise TypeError(f"optimizer update function produced an output structure {actual}, not {expected}")
+                    raise TypeError(
+                        "optimizer update function produced an output structure that did not match its input "
+                        f"structure: input {expected} and output {actual}."
+                    )
             return new
 
         def tree_params(opt_state):

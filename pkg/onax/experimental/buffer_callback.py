@@ -11,6 +11,7 @@ import numpy as np
 from onax._control.callbacks import io_callback, pure_callback
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import typeof
+from onax._ground.errors import JaxRuntimeError
 from onax._ground.typing import AnyFunction, PyTree
 from onax._native.tree import tree_flatten, tree_map, tree_unflatten
 
@@ -31,8 +32,8 @@ class ExecutionContext:
 
     @property
     def stream(self):
-        """Raises NotImplementedError: buffers are in the memory of the CPU."""
-        raise NotImplementedError("there are no streams: buffers are in the memory of the CPU")
+        """Raises JaxRuntimeError: buffers are in the memory of the CPU."""
+        raise JaxRuntimeError("UNIMPLEMENTED: XLA FFI GPU context is not available")
 
 
 @dataclass(eq=False)

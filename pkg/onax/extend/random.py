@@ -11,7 +11,7 @@ from onax._core.trace import as_array, ensure_compile_time_eval
 from onax._ground.typing import AnyFunction, ArrayLike
 from onax._native.array import Array
 from onax._prims.random import threefry2x32_p
-from onax._prims.random_generators import PRNGImpl
+from onax._prims.random_generators import PRNGImpl, PRNGSpec
 from onax._prims.random_generators import rbg_impl as rbg_prng_impl
 from onax._prims.random_generators import threefry_impl as threefry_prng_impl
 from onax._prims.random_generators import unsafe_rbg_impl as unsafe_rbg_prng_impl
@@ -112,7 +112,7 @@ def define_prng_impl(
     fold_in: AnyFunction,
     name: str = "<unnamed>",
     tag: str = "?",
-) -> PRNGImpl:
+) -> PRNGSpec:
     """Returns a generator, for `impl` in `onax.random.key` and its like.
 
     Its functions are mapped over arrays of keys, and traced where they are exported.
@@ -158,7 +158,7 @@ def define_prng_impl(
     def seed_kernel(integers):
         return _run(vmap(seed), integers.reshape(-1)).reshape(integers.shape + key_shape)
 
-    return PRNGImpl(
+    return PRNGSpec(
         key_shape,
         seed_kernel,
         lambda words, shape, partitionable: over_keys(split, words, shape),

@@ -42,20 +42,40 @@ def _check_scale(side, operand, scale, contracting):
             )
 
 
-def _scaled(side, operand, scale, contracting):
+def _check(lhs, rhs, lhs_scale, rhs_scale, dimension_numbers):
+    """Raises TypeError for shapes that do not fit."""
+    (of_lhs, of_rhs), (lhs_batch, rhs_batch) = dimension_numbers
+    ranks = [x.ndim if scale is None else scale.ndim for x, scale in ((lhs, lhs_scale), (rhs, rhs_scale))]
+    if {lhs.ndim, rhs.ndim, *ranks} != {lhs.ndim}:
+        raise TypeError(
+            f"All input tensors must have the same rank. Got lhs rank: {lhs.ndim} rhs rank: {rhs.ndim} "
+            f"lhs_scale rank: {ranks[0]} rhs_scale rank: {ranks[1]}."
+        )
+    for what, of_left, of_right in (("batch", lhs_batch, rhs_batch), ("contracting", of_lhs, of_rhs)):
+        if len(of_left) != len(of_right):
+            raise TypeError(
+                f"LHS and RHS must have the same number of {what} dimensions, got {len(of_left)} and {len(of_right)}."
+            )
+    for i, j in zip(lhs_batch, rhs_batch):
+        sizes = [x.shape[k] for x, k in ((lhs, i), (lhs_scale, i), (rhs, j), (rhs_scale, j)) if x is not None]
+        if any(size != sizes[0] for size in sizes):
+            raise TypeError(f"All input tensors must have the same batch dimension size for batch dims ({i}, {j}).")
+    for i, j in zip(of_lhs, of_rhs):
+        if lhs.shape[i] != rhs.shape[j]:
+            raise TypeError(
+                f"LHS contracting dim {i} of size {lhs.shape[i]} does not match RHS contracting dim {j} of size "
+                f"{rhs.shape[j]}."
+            )
+    for side, operand, scale, contracting in (("LHS", lhs, lhs_scale, of_lhs), ("RHS", rhs, rhs_scale, of_rhs)):
+        if scale is not None:
+            _check_scale(side, operand, scale, contracting)
+
+
+def _scaled(operand, scale):
     """The operand times its scales, as bfloat16."""
-    operand = as_array(operand)
     if scale is None:
         return convert(operand, _BF16)
-    scale = as_array(scale)
-    if scale.ndim != operand.ndim:
-        raise TypeError(
-            f"All input tensors must have the same rank. Got {side.lower()} rank: {operand.ndim} "
-            f"{side.lower()}_scale rank: {scale.ndim}."
-        )
-    _check_scale(side, operand, scale, contracting)
-    scales = scale_blocks(convert(scale, _BF16), operand.shape)
-    return mul(convert(operand, _BF16), scales)
+    return mul(convert(operand, _BF16), scale_blocks(convert(scale, _BF16), operand.shape))
 
 
 def scaled_dot(
@@ -98,7 +118,9 @@ def scaled_dot(
             raise TypeError("scaled_dot does not support 0-rank and 1-rank operands.")
         batch = tuple(range(n - 2))
         dimension_numbers = ((n - 1,), (n - 2,)), (batch, batch)
-    (of_lhs, of_rhs), _ = dimension_numbers
     dtype = dtypes.check_user_dtype(_BF16 if preferred_element_type is None else preferred_element_type)
-    x, y = _scaled("LHS", lhs, lhs_scale, of_lhs), _scaled("RHS", rhs, rhs_scale, of_rhs)
-    return dot_general(x, y, dimension_numbers, preferred_element_type=dtype)
+    lhs_scale, rhs_scale = (None if scale is None else as_array(scale) for scale in (lhs_scale, rhs_scale))
+    _check(lhs, rhs, lhs_scale, rhs_scale, dimension_numbers)
+    return dot_general(
+        _scaled(lhs, lhs_scale), _scaled(rhs, rhs_scale), dimension_numbers, preferred_element_type=dtype
+    )
