@@ -71,8 +71,9 @@ def run_first_call(call, programs):
     if placement.spans_processes(staged.jaxpr, call.leaves, stated):
         return _run_in_processes(call, staged, stated), None
     shardings = placement.shardings_of_results(staged.jaxpr, call.leaves, (), stated)
-    if shardings is not None or stated:
-        placement.check_devices_of_program(staged.jaxpr, call.leaves, stated, call.name, call.arg_names)
+    mesh = mesh_of_results()
+    if shardings is not None or stated or mesh is not None:
+        placement.check_devices_of_program(staged.jaxpr, call.leaves, stated, call.name, call.arg_names, mesh)
     entry = _compile_call(call, staged, shardings)
     watched = context.option_word() & (SPECIAL | KEY_REUSE)
     if key_reuse.checking():
@@ -88,7 +89,7 @@ def run_first_call(call, programs):
         result = multi_device().call_shardings.put_results(result, options.out_shardings, shardings)
     elif shardings is not None:
         result = multi_device().sharding_propagation.place_tree(result, shardings)
-    elif (mesh := mesh_of_results()) is not None:
+    elif mesh is not None:
         return tree_map(lambda x: on_mesh(x, mesh), result), None
     stated = options.in_shardings is not None or options.out_shardings is not None
     if watched or shardings is not None or stated or unite:

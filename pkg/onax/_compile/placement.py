@@ -41,13 +41,14 @@ def committed_device(leaves, name, arg_names):
     return leaves[first].device, True
 
 
-def check_devices_of_program(jaxpr, leaves, out_shardings, name, arg_names):
-    """Raises ValueError unless committed arguments and the shardings that a program states are over the same devices.
+def check_devices_of_program(jaxpr, leaves, out_shardings, name, arg_names, mesh=None):
+    """Raises ValueError unless committed arguments, the shardings that a program states and the mesh in context, if
+    there is one, are over the same devices.
 
     Their order counts.  `out_shardings` has an entry for each result; `arg_names()` gives the arguments' names.
     """
     first = None
-    for devices, text in _stated_devices(jaxpr, leaves, out_shardings, name, arg_names):
+    for devices, text in _stated_devices(jaxpr, leaves, out_shardings, name, arg_names, mesh):
         if first is None:
             first = devices, text
         elif devices != first[0]:
@@ -61,7 +62,7 @@ def _placed_text(devices, texts):
     return f"{what} with device ids {ids} on platform {devices[0].platform.upper()}{where}"
 
 
-def _stated_devices(jaxpr, leaves, out_shardings, name, arg_names):
+def _stated_devices(jaxpr, leaves, out_shardings, name, arg_names, mesh):
     """Pairs of devices in their order and a function that returns texts (what states them, its place)."""
     for i, x in enumerate(leaves):
         if type(x) is ArrayImpl and x._committed and isinstance(x.sharding, Sharding):
@@ -70,6 +71,8 @@ def _stated_devices(jaxpr, leaves, out_shardings, name, arg_names):
     for sharding in out_shardings:
         if isinstance(sharding, Sharding):
             yield sharding._ordered_devices(), lambda: ("explicit output sharding", "")
+    if mesh is not None:
+        yield tuple(mesh.devices.flat), lambda: ("jit's context mesh", "")
     for devices, eqn in _devices_of_equations(jaxpr):
         yield devices, lambda eqn=eqn: (f"{eqn.primitive.name} inside jit", f" at {summarize(eqn.source_info)}")
 

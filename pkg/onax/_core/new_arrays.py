@@ -9,7 +9,7 @@ from onax._core.explicit_axes import seen
 from onax._core.facts import BRINGS_VALUES
 from onax._core.meshes import AbstractMesh, PartitionSpec, set_mesh_in_context
 from onax._core.result_checks import add_checked_evaluation
-from onax._core.sharding import NamedSharding
+from onax._core.sharding import NamedSharding, Sharding
 from onax._core.shards import shard_array
 from onax._ground.config import USER_CONTEXTS
 from onax._native import context
@@ -48,7 +48,24 @@ def _evaluate(primitive, operands, params, evaluate):
     mesh = None if BRINGS_VALUES in primitive.facts else mesh_of_results()
     if mesh is None:
         return out
+    check_operands(primitive.name, operands, mesh)
     return [on_mesh(x, mesh) for x in out] if primitive.multiple_results else on_mesh(out, mesh)
+
+
+def check_operands(name, operands, mesh):
+    """Raises ValueError for an operand that is committed to other devices than those of the mesh."""
+    devices = tuple(mesh.devices.flat)
+    for i, x in enumerate(operands):
+        if type(x) is ArrayImpl and x._committed and isinstance(x.sharding, Sharding):
+            own = x.sharding._ordered_devices()
+            if own != devices:
+                names = "xyz" if len(operands) <= 3 else [f"args[{j}]" for j in range(len(operands))]
+                raise ValueError(
+                    f"Received incompatible devices for jitted computation. Got argument {names[i]} of {name} with shape "
+                    f"{x.aval.str_short()} and with device ids {[d.id for d in own]} on platform "
+                    f"{own[0].platform.upper()} and jit's context mesh with device ids {[d.id for d in devices]} on "
+                    f"platform {devices[0].platform.upper()}"
+                )
 
 
 def install():

@@ -410,9 +410,22 @@ def _propagate_through_call(jaxpr, given, in_shardings, out_shardings):
         shardings = [
             _of_type(v.aval, mesh) or with_whole_spec(s, v.aval.ndim) for v, s in zip(jaxpr.outvars, shardings)
         ]
+    shardings = _as_written(shardings, [v.aval for v in jaxpr.outvars], given, [v.aval for v in jaxpr.invars])
     if out_shardings:
         shardings = [_as_named(stated) or s for stated, s in zip(out_shardings, shardings)]
     return shardings
+
+
+def _as_written(shardings, avals, given, in_avals):
+    """The shardings of results; one that is equivalent to that of the first sharded argument, of equal rank, is this
+    one, whose spec may be written with Nones at its end."""
+    first, ndim = next(((s, a.ndim) for s, a in zip(given, in_avals) if s is not None), (None, 0))
+    if first is None or first.mesh.explicit_axes:
+        return shardings
+    return [
+        first if s is not None and a.ndim == ndim and s.mesh == first.mesh and s.is_equivalent_to(first, ndim) else s
+        for s, a in zip(shardings, avals)
+    ]
 
 
 def _of_type(aval, mesh):
@@ -524,6 +537,7 @@ def place_eager_result(primitive, operands, params, out):
     if not any(shardings):
         found = _shardings_of_operation(primitive, given, avals, params, out_avals, eager=True)
         shardings = [with_whole_spec(s, a.ndim) for s, a in zip(found, out_avals)]
+        shardings = _as_written(shardings, out_avals, given, avals)
     placed = [x if s is None else shard_array(x, s) for x, s in zip(outs, shardings)]
     return placed if primitive.multiple_results else placed[0]
 
