@@ -54,7 +54,8 @@ def custom_gradient(fun: AnyFunction) -> Callable[..., Any]:
         flat_rule = CheckedFlatFunction(
             rule, tree_structure(((tree_unflatten(out_tree, leaves),), {})), "custom_vjp bwd"
         )
-        closed = trace_to_jaxpr(flat_rule, ct_avals, debug_info("custom_vjp bwd", rule))
+        info = debug_info("custom_gradient fwd", rule, (tree_unflatten(out_tree, [0] * len(leaves)),))
+        closed = trace_to_jaxpr(flat_rule, ct_avals, info)
         return out, Partial(_StagedVJP(closed.jaxpr, flat_rule.out_tree), closed.consts)
 
     def bwd(pull_back, ct):

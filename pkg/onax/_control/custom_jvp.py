@@ -93,7 +93,7 @@ class custom_jvp(CustomFunction[Arguments, Result]):
         if context.get_trace() is None:
             return call_plainly(self, args, kwargs)
         call, leaves = flatten_call(self, args, kwargs)
-        params = {"name": fun_name(self.fun), "fun": self.fun}
+        params = {"name": fun_name(self.fun), "fun": self.fun, "call": call}
         outs = find_cur_trace().process_custom_jvp_call(
             custom_jvp_call_p, call.fun, _flatten_rule(call), leaves, symbolic_zeros=self.symbolic_zeros, params=params
         )
@@ -175,7 +175,7 @@ class CustomJVPCall(Primitive):
 
     def stage(self, trace, fun, jvp, args, symbolic_zeros, params):
         """Records a call: stages the function, and keeps its rule as a parameter."""
-        closed, operands, num_consts = stage_call("custom_jvp", fun, params["fun"], args)
+        closed, operands, num_consts = stage_call("custom_jvp", fun, params, args)
         eqn_params = {
             "call_jaxpr": closed,
             "jvp_jaxpr_fun": jvp,

@@ -148,6 +148,12 @@ class Call:
         self._out_type = self.out_tree, [typeof(x) for x in outs if valid_jaxtype(x)]
         return outs
 
+    def debug_info(self):
+        """What messages say of the staged function, with the names of the differentiated arguments."""
+        fixed = [i for i, argument in enumerate(self._given) if argument is not None]
+        args = self.arguments([0] * self.in_tree.num_leaves)
+        return debug_info(f"{self.custom.kind} fun", self.custom.fun, args, static_argnums=fixed)
+
     def refuse_same_reference(self, leaves):
         """Raises ValueError if two of the differentiated arguments are the same mutable array reference."""
         refuse_same_reference(self.custom, self.arguments(leaves), self._given)
@@ -257,10 +263,11 @@ def _refuse_tracers(values):
         )
 
 
-def stage_call(kind, fun, shown, args):
+def stage_call(kind, fun, params, args):
     """(jaxpr of the function on flat values, its operands, how many of these it closes over)."""
+    info = params["call"].debug_info() if "call" in params else debug_info(f"{kind} fun", params["fun"])
     args = [x if isinstance(x, (bool, int, float, complex)) else as_array(x) for x in args]
-    closed = trace_to_jaxpr(fun, [typeof(x) for x in args], debug_info(f"{kind} fun", shown))
+    closed = trace_to_jaxpr(fun, [typeof(x) for x in args], info)
     closed, hoisted = hoist_tracers(closed)
     return closed, [*hoisted, *args], len(hoisted)
 

@@ -93,7 +93,7 @@ class custom_vjp(CustomFunction[Arguments, Result]):
             return call_plainly(self, args, kwargs)
         call, leaves = flatten_call(self, args, kwargs)
         rules = _FlatRules(call, [typeof(x) for x in leaves])
-        params = {"name": fun_name(self.fun), "fun": self.fun, "fwd": self.fwd, "bwd": self.bwd}
+        params = {"name": fun_name(self.fun), "fun": self.fun, "fwd": self.fwd, "bwd": self.bwd, "call": call}
         outs = find_cur_trace().process_custom_vjp_call(
             custom_vjp_call_p,
             call.fun,
@@ -411,7 +411,7 @@ class CustomVJPCall(Primitive):
 
     def stage(self, trace, fun, fwd, bwd, args, out_trees, symbolic_zeros, params):
         """Records a call: stages the function, and keeps its rules as parameters."""
-        closed, operands, num_consts = stage_call("custom_vjp", fun, params["fun"], args)
+        closed, operands, num_consts = stage_call("custom_vjp", fun, params, args)
         eqn_params = {
             "bwd": bwd,
             "call_jaxpr": closed,

@@ -65,6 +65,7 @@ from onax._transforms.flatten import (
     FlatFunction,
     check_callable,
     debug_info,
+    record_results,
 )
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
@@ -704,6 +705,7 @@ def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
     def fun(*shards):
         shards = map(functools.partial(_as_partial_sums, region), shards, reject(specs, whole))
         outs = flat(*merge_lists(whole, list(shards), select(leaves, whole)))
+        record_results(info, flat.out_tree)
         out_specs[:] = find_out_specs(flat.out_tree, [typeof(x) for x in outs])
         outs = [_sum_of_parts(region, x, spec) for x, spec in zip(outs, out_specs)]
         if not region.checked:

@@ -6,6 +6,7 @@ matvec x = b gives  matvec dx = db - (d matvec) x; its transpose solves with the
 f_x dx = -f_p dp (the implicit function theorem).
 """
 
+import functools
 from collections import namedtuple
 from typing import Any
 
@@ -94,7 +95,9 @@ def custom_linear_solve(
     _check_shapes("matvec()", matvec_jaxpr.out_avals, "b", avals)
 
     def staged(what, solver, linear):
-        jaxpr, consts, out_tree = stage_body(lambda y: solver(linear, y), in_tree, avals, what)
+        jaxpr, consts, out_tree = stage_body(
+            functools.partial(solver, linear), in_tree, avals, f"custom_linear_solve {what}"
+        )
         x_tree = _split_aux_trees(out_tree, f"{what}()")[0] if has_aux else out_tree
         _check_tree(f"{what}()", x_tree, "b", tree)
         _check_shapes(f"{what}()", jaxpr.out_avals[: len(avals)], "b", avals)
@@ -286,20 +289,21 @@ def custom_root(
     guess, avals = arrays_and_avals(leaves)
     in_tree = tree_structure(((initial_guess,), {}))
     _check_tree("f()", stage_body(f, in_tree, avals, "custom_root")[2], "initial_guess", tree)
-    solve_jaxpr, solve_consts, out_tree = stage_body(lambda x0: solve(f, x0), in_tree, avals, "root_solve")
+    solve_jaxpr, solve_consts, out_tree = stage_body(functools.partial(solve, f), in_tree, avals, "custom_root solve")
     x_tree = _split_aux_trees(out_tree, "solve()")[0] if has_aux else out_tree
     _check_tree("solve()", x_tree, "initial_guess", tree)
     x_avals = solve_jaxpr.out_avals[: len(avals)]
     _check_shapes("solve()", x_avals, "initial_guess", avals)
     f_jaxpr, f_consts, _ = stage_body(f, in_tree, x_avals, "custom_root")  # the root may have another dtype
 
+    @functools.wraps(tangent_solve, updated=())
     def linearize_and_solve(x, y):
         return tangent_solve(linearize(f, x)[1], y)
 
     pair_tree = tree_structure(((initial_guess, initial_guess), {}))
     tangent_avals = [*x_avals, *f_jaxpr.out_avals]
     tangent_jaxpr, tangent_consts, tangent_tree = stage_body(
-        linearize_and_solve, pair_tree, tangent_avals, "tangent_solve"
+        linearize_and_solve, pair_tree, tangent_avals, "custom_root tangent_solve"
     )
     _check_tree("tangent_solve()", tangent_tree, "x", tree)
     root = _root_function(f_jaxpr, solve_jaxpr, tangent_jaxpr, len(avals))

@@ -59,8 +59,7 @@ class Row:
         self.numbers = None
 
     def validated(self, value):
-        """Converts a value to its stored form; raises ValueError or TypeError for a value that the row does not
-        accept."""
+        """Converts a value to its stored form; ValueError or TypeError for a value that the row does not accept."""
         kind = self.type
         if self.check is not None:
             return self.check(value)
@@ -70,10 +69,7 @@ class Row:
             if isinstance(value, (str, bool, int, float, type(None))) and value in kind:
                 return value
             allowed = [item for item in kind if item is not None]
-            raise ValueError(
-                f"new enum value must be {'None or ' if None in kind else ''}in {allowed}, "
-                f"got {value} of type {type(value)}.\nThe option is {self.name}."
-            )
+            raise self._refusal(f"new enum value must be {'None or ' if None in kind else ''}in {allowed}", value)
         if kind is bool:
             return bool(value) if value is not None else self.default
         if value is None:
@@ -82,11 +78,11 @@ class Row:
             return float(value)
         if not isinstance(value, kind) or isinstance(value, bool):
             what = "string" if kind is str else kind.__name__
-            raise ValueError(
-                f"new {what} config value must be None or of type {kind.__name__}, got {value} of type {type(value)}.\n"
-                f"The option is {self.name}."
-            )
+            raise self._refusal(f"new {what} config value must be None or of type {kind.__name__}", value)
         return value
+
+    def _refusal(self, wanted, value):
+        return ValueError(f"{wanted}, got {value} of type {type(value)}.\nThe option is {self.name}.")
 
     def number(self, value):
         """The number that represents the value in the option word."""

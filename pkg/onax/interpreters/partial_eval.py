@@ -239,7 +239,7 @@ def prune_closed_jaxpr_outputs(jaxpr: ClosedJaxpr, used_outputs: Sequence[bool])
     Examples:
       >>> program = onax.make_jaxpr(lambda x: (x, x * x))(2.0)
       >>> onax.interpreters.partial_eval.prune_closed_jaxpr_outputs(program, [True, False])
-      { lambda ; a:f32[]. let b:f32[] = mul a a in (a,) }
+      { lambda ; a:f32[]. let _:f32[] = mul a a in (a,) }
     """
     return _close(jaxpr, jaxpr.invars, [v for v, used in zip(jaxpr.outvars, used_outputs, strict=True) if used])
 
