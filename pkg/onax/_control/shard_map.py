@@ -281,7 +281,8 @@ def _not_replicated(name, mesh, wrong):
 def _impl(*args, jaxpr, **params):
     if holds_hitypes(jaxpr):
         return _to_lo(args, jaxpr=jaxpr, **params)
-    if has_separate_devices(params["mesh"]) and not context.option_word() & (DISABLE_JIT | SPECIAL):
+    partly = len(params["newly_manual_axes"]) < len(params["mesh"].axis_names)  # the body says how the rest lies
+    if (partly or has_separate_devices(params["mesh"])) and not context.option_word() & (DISABLE_JIT | SPECIAL):
         called = _program_of_equation(jaxpr, params)
         return jit_p.bind(*args, **call_params(called, jaxpr.debug_info.func_name))
     program = global_program(jaxpr, params)
@@ -289,7 +290,7 @@ def _impl(*args, jaxpr, **params):
         outs = eval_jaxpr(program, program.consts, *args)
     specs = map(ManualRegion.of(params).result_spec, jaxpr.out_avals, params["out_specs"])
     shardings = [NamedSharding(params["mesh"], spec) for spec in specs]
-    if len(params["newly_manual_axes"]) < len(params["mesh"].axis_names):
+    if partly:
         shardings = [with_whole_spec(s, x.ndim) for s, x in zip(shardings, outs)]
     return list(map(shard_array, outs, shardings))
 

@@ -92,7 +92,7 @@ def create_hybrid_device_mesh(
     """
     device_list = list(_devices.devices() if devices is None else devices)
     name = "process_index" if process_is_granule else "slice_index"
-    groups = {}
+    groups: dict[int, list[Device]] = {}
     for device in device_list:
         if not hasattr(device, name):
             raise ValueError(f"Device {device} does not have attribute {name}. See `process_is_granule` option.")
