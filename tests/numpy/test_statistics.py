@@ -15,6 +15,7 @@ CALLS = [
     call("cov", X, ddof=0), call("cov", X[0]), call("cov", X[0], Y[1]),
     call(lambda xp, x, f: xp.cov(x, fweights=f), X, F), call(lambda xp, x, w: xp.cov(x, aweights=w), X, W),
     call(lambda xp, x, f, w: xp.cov(x, fweights=f, aweights=w, ddof=0), X, F, W),
+    call(lambda xp, x, f, w: xp.cov(x, fweights=f, aweights=w, ddof=2), X + 1j * X[::-1], F, W),
     call("cov", X + 1j * X[::-1]), call("corrcoef", X), call("corrcoef", X, Y), call("corrcoef", X.T, rowvar=False),
     call("corrcoef", X + 1j * X[::-1]), call("corrcoef", X[0]),
     call("cov", np.arange(6).reshape(2, 3)), call("cov", X[:1].T, rowvar=False), call("cov", X[:, :0]),
@@ -32,6 +33,9 @@ def test_precision_and_slopes():
         jnp.cov(jnp.ones((2, 3), jnp.bfloat16)).dtype == jnp.bfloat16
         and jnp.cov(X, dtype=np.float16).dtype == np.float16
     )
+    half = jnp.asarray(X, jnp.float16)
+    assert jnp.cov(half, fweights=F).dtype == np.float16 and jnp.cov(half, aweights=np.float32(W)).dtype == np.float32
+    assert jnp.cov(X, aweights=-W).tolist() == jnp.cov(X, aweights=W).tolist()
     slope = jax.jit(jax.grad(lambda x: jnp.cov(x)))(X[0])
     np.testing.assert_allclose(slope, 2 * (X[0] - X[0].mean()) / 7, rtol=1e-4, atol=1e-6)
 

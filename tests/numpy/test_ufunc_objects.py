@@ -76,3 +76,20 @@ REFUSED = [
 def test_refusals(refused, error, words):
     with pytest.raises(error, match=words):
         refused()
+
+
+def test_functions_of_users_are_traced_once():
+    traced = []
+
+    def larger(a, b):
+        traced.append((a, b))
+        return jnp.where(a > b, a, b)
+
+    made, x = jnp.frompyfunc(larger, 2, 1), jnp.arange(3.0)
+    assert made(x, 1.0).tolist() == made(x, 1.0).tolist() == [1.0, 1.0, 2.0] and len(traced) == 1
+    assert made.outer(x, x).tolist() == made.outer(x, x).tolist() and len(traced) == 2
+    assert float(made.reduce(x)) == float(made.reduce(x)) == 2.0 and len(traced) <= 4
+    with pytest.raises(
+        TypeError, match="larger requires ndarray or scalar arguments, got <class 'list'> at position 0"
+    ):
+        made([1.0], x)

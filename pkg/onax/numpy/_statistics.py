@@ -21,11 +21,10 @@ from onax.numpy._promotion import (
     ensure_arraylikes,
     promote_args,
     promote_dtypes_inexact,
-    to_dtype,
 )
-from onax.numpy._reductions import average, mean
+from onax.numpy._reductions import average, mean, sum
 from onax.numpy._shaping import atleast_2d, squeeze, swapaxes
-from onax.numpy._ufuncs import absolute, constant_like
+from onax.numpy._ufuncs import absolute, constant_like, multiply
 
 
 @staged("cov", ("rowvar", "bias", "ddof", "dtype"), compiled_from=None)
@@ -93,27 +92,28 @@ def cov(
         return full(() if x.shape[0] == 1 else (x.shape[0], x.shape[0]), np.nan, dtype=x.dtype)
     if ddof is None:
         ddof = 0 if bias else 1
-    weights = _cov_weights(x, fweights, aweights)
+    weights, aweights = _cov_weights(x, fweights, aweights)
     if weights is None:
-        average_of_rows, total = mean(x, axis=1), None
+        average_of_rows = mean(x, axis=1)
         count = x.shape[1] - ddof
         factor = x.dtype.type(count) if dims.is_constant(count) else dim_value(count, x.dtype)
-        weighted = x
     else:
+        if dtype is not None:
+            weights = lax.convert_element_type(weights, dtype)
         average_of_rows, total = average(x, axis=1, weights=weights, returned=True)
-        total = index_last_axis(total, 0)
-        factor = _cov_factor(total, weights, aweights, ddof)
-    centered = lax.sub(x, lax.expand_dims(average_of_rows, (1,)))
-    weighted = centered if weights is None else lax.mul(centered, lax.expand_dims(weights, (0,)))
+        factor = _cov_factor(index_last_axis(total, 0), weights, aweights, ddof)
+    centered = lax.sub(*promote_args("cov", x, lax.expand_dims(average_of_rows, (1,))))
+    weighted = centered
+    if weights is not None:
+        weighted = lax.mul(*promote_args("cov", centered, lax.expand_dims(weights, (0,))))
     right = lax.transpose(weighted, (1, 0))
     right = lax.conj(right) if dtypes.is_complex(right.dtype) else right
-    out = lax.div(dot(centered, right), to_dtype(factor, x.dtype))
-    return squeeze(out)
+    return squeeze(lax.div(*promote_args("cov", dot(centered, right), factor)))
 
 
 def _cov_weights(x, fweights, aweights):
-    """The product of fweights and aweights, one weight for each observation."""
-    weights = None
+    """The product of fweights and aweights, one weight for each observation, and the magnitudes of aweights."""
+    weights, given = None, None
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is None:
             continue
@@ -125,8 +125,8 @@ def _cov_weights(x, fweights, aweights):
         if name == "fweights" and not dtypes.is_integer(given.dtype):
             raise TypeError("fweights must be integer.")
         given = absolute(given)
-        weights = given if weights is None else lax.mul(*promote_args("cov", weights, given))
-    return None if weights is None else lax.convert_element_type(weights, dtypes.real_dtype(x.dtype))
+        weights = given if weights is None else multiply(weights, given)
+    return weights, given
 
 
 def _cov_factor(total, weights, aweights, ddof):
@@ -135,9 +135,9 @@ def _cov_factor(total, weights, aweights, ddof):
         return total
     if aweights is None:
         return lax.sub(total, constant_like(total, ddof))
-    products = lax.mul(*promote_args("cov", weights, ensure_arraylike("cov", aweights)))
-    correction = lax.div(lax.mul(constant_like(total, ddof), lax.reduce_sum(products, (0,))), total)
-    return lax.sub(total, correction)
+    products = sum(multiply(weights, aweights))
+    correction = lax.mul(*promote_args("cov", ddof, products))
+    return lax.sub(*promote_args("cov", total, lax.div(*promote_args("cov", correction, total))))
 
 
 @staged("corrcoef", static_argnames=("rowvar", "dtype"), compiled_from=FEW)

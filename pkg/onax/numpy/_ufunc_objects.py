@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from onax import lax
+from onax._compile.jit import jit
 from onax._control.jit_call import staged
 from onax._ground import dtypes
 from onax._ground.source import api_class
@@ -56,7 +58,7 @@ class ufunc:
         self.__name__ = name or func.__name__
         self._numbers = operator.index(nin), operator.index(nout), operator.index(nin if nargs is None else nargs)
         self._fixed = func, identity
-        self._call = func if call is not None else vectorize(func)
+        self._call = func if call is not None else functools.partial(_call_elementwise, self)
         self._reduce, self._accumulate, self._at, self._reduceat = reduce, accumulate, at, reduceat
 
     __module__ = "onax.numpy"
@@ -163,6 +165,15 @@ class ufunc:
         if out is not None:
             raise NotImplementedError(f"out argument of {self.__name__}.reduceat()")
         return _reduceat(a, indices, ufunc=self, axis=axis, dtype=dtype)
+
+
+def _call_elementwise(ufunc, *args):
+    return _call_vectorized(ufunc, *check_arraylike(ufunc.__name__, *args))
+
+
+@functools.partial(jit, static_argnums=0)
+def _call_vectorized(ufunc, *args):
+    return vectorize(ufunc._func)(*args)
 
 
 @staged("reduce", static_argnames=("ufunc", "axis", "dtype", "keepdims"))
