@@ -16,6 +16,7 @@ from onax._control.batch_by_loop import batch_by_loop, must_loop_over_devices
 from onax._control.bodies import arrays_and_avals, check_branches, restore_weak_types, stage_body
 from onax._control.eager_loops import committed_device
 from onax._core import jaxpr as core
+from onax._core.check import check_param, equation_checks, have_equal_types, short_types
 from onax._core.effects import has_io
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.hitypes import holds_hitypes
@@ -26,6 +27,7 @@ from onax._core.rewrite import close, eliminate_dead_code, prune
 from onax._core.trace import as_array, find_cur_trace, to_concrete_value, typeof, valid_jaxtype
 from onax._core.zeros import drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
 from onax._ground import dtypes, source
+from onax._ground.errors import JaxprTypeError
 from onax._ground.typing import Arguments, ArrayLike, Result
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
@@ -532,6 +534,47 @@ def _to_lo(args, *, branches):
 def _programs(eqn):
     operands, results = range(1, len(eqn.invars)), range(len(eqn.outvars))
     return [HeldProgram(b, BRANCH, "branches", i, operands, results) for i, b in enumerate(eqn.params["branches"])]
+
+
+@equation_checks.rule(cond_p)
+def _check_equation(eqn):
+    branches = eqn.params["branches"]
+    is_valid = type(branches) is tuple and all(type(b) is core.ClosedJaxpr for b in branches)
+    check_param(eqn, "branches", "tuple of ClosedJaxpr", is_valid)
+    if not branches:
+        raise JaxprTypeError("cond requires at least one branch function")
+    first = branches[0]
+    for i, other in enumerate(branches[1:], 1):
+        _check_equal_branches(first, other, i)
+    index, *operands = [a.aval for a in eqn.invars]
+    if len(operands) != len(first.in_avals):
+        raise JaxprTypeError(
+            f"cond called with {len(operands)} non-predicate operands, but branches take {len(first.in_avals)} inputs"
+        )
+    if index.dtype != np.int32:
+        raise JaxprTypeError(f"cond called with index of type {index.dtype} instead of int32")
+    if not have_equal_types(first.in_avals, operands):
+        raise JaxprTypeError(
+            f"cond branches take input types {short_types(first.in_avals)}, "
+            f"called with operands of type {short_types(operands)}"
+        )
+
+
+def _check_equal_branches(first, other, i):
+    for verb, noun, avals, others in (
+        ("takes", "inputs", first.in_avals, other.in_avals),
+        ("outputs", "values", first.out_avals, other.out_avals),
+    ):
+        if len(avals) != len(others):
+            raise JaxprTypeError(f"cond branch 0 {verb} {len(avals)} {noun}, branch {i} {verb} {len(others)}")
+    for kind, avals, others in (
+        ("input", first.in_avals, other.in_avals),
+        ("output", first.out_avals, other.out_avals),
+    ):
+        if not have_equal_types(avals, others):
+            raise JaxprTypeError(
+                f"cond branches 0 and {i} have mismatching {kind} types: {short_types(avals)} vs {short_types(others)}"
+            )
 
 
 @partial_eval_custom_rules.rule(cond_p)

@@ -15,6 +15,7 @@ from onax._control.eager_loops import LONG, are_spread, committed_device, may_be
 from onax._control.loops import fixed_point, hoist_invariants
 from onax._control.scan_bodies import derive_at_fixed_point, jvp_body, linear_body, stack_avals, transpose_body
 from onax._core import jaxpr as core
+from onax._core.check import check_param, equation_checks, have_equal_types, is_count, short_types
 from onax._core.evaluate import eval_jaxpr
 from onax._core.hitypes import holds_hitypes
 from onax._core.lists import merge_lists, reject, select, split_list
@@ -22,6 +23,7 @@ from onax._core.programs import LOOP, HeldProgram, programs
 from onax._core.rewrite import close, eliminate_dead_code, prune, rename_variables
 from onax._core.trace import find_cur_trace, typeof
 from onax._core.zeros import Zero, drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
+from onax._ground.errors import JaxprTypeError
 from onax._native.array import make_array
 from onax._native.dispatch import NEVER, Primitive
 from onax._prims.creation import instantiate_zeros
@@ -288,6 +290,33 @@ def _to_lo(args, *, jaxpr, num_consts, num_carry, length, **params):
 def _programs(eqn):
     p, operands, results = eqn.params, range(len(eqn.invars)), range(len(eqn.outvars))
     return [HeldProgram(p["jaxpr"], LOOP, "jaxpr", None, operands, results, p["num_consts"], p["num_carry"])]
+
+
+@equation_checks.rule(scan_p)
+def _check_equation(eqn):
+    p, jaxpr = eqn.params, eqn.params["jaxpr"]
+    check_param(eqn, "reverse", "bool", type(p["reverse"]) is bool)
+    for name in ("num_consts", "num_carry"):
+        check_param(eqn, name, "non-negative int", is_count(p[name]))
+    check_param(eqn, "jaxpr", "ClosedJaxpr", type(jaxpr) is core.ClosedJaxpr)
+    check_param(eqn, "unroll", "non-negative int", is_count(p["unroll"]))
+    check_param(eqn, "length", "non-negative int", type(p["length"]) is not int or p["length"] >= 0)
+    sizes = [p["num_consts"], p["num_carry"]]
+    consts, carry, xs = split_list([a.aval for a in eqn.invars], sizes)
+    const_avals, carry_avals, x_avals = split_list(jaxpr.in_avals, sizes)
+    new_carry = jaxpr.out_avals[: p["num_carry"]]
+    if not have_equal_types(carry_avals, new_carry):
+        given, wanted = short_types(carry_avals), short_types(new_carry)
+        raise JaxprTypeError(f"scan input carry input and output types mismatch: \n{given}\nvs\n{wanted}")
+    for what, called, wanted, given in (
+        ("const types", "consts of type", const_avals, consts),
+        ("carry types", "initial carry of type", carry_avals, carry),
+        ("sequence types", "sequence whose items have type", x_avals, [slice_aval(a, p["length"]) for a in xs]),
+    ):
+        if not have_equal_types(wanted, given):
+            raise JaxprTypeError(
+                f"scan jaxpr takes input {what}\n{short_types(wanted)},\ncalled with {called}\n{short_types(given)}"
+            )
 
 
 @partial_eval_custom_rules.rule(scan_p)

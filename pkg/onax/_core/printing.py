@@ -317,7 +317,10 @@ def print_jaxpr(
         "name_stack": name_stack,
         "print_effects": print_effects,
     }
-    names = Names(options)
+    return layout(_document(jaxpr, Names(options)), width)
+
+
+def _document(jaxpr, names):
     names.blanks = frozenset(v for eqn in jaxpr.eqns for v in eqn.outvars)
     docs = []
     shared = _shared_programs(jaxpr)
@@ -325,8 +328,15 @@ def print_jaxpr(
     names.reserved = frozenset(name for name, _ in shared)
     for name, program in shared:
         docs.append([f"let {name} = ", _program(program, names, own=True), " in", Break("")])
-    text = layout([*docs, _program(jaxpr, names)], width)
-    return text
+    return [*docs, _program(jaxpr, names)]
+
+
+def printed_name(var, jaxpr):
+    """The name that a variable has where the program is printed, and the next free one if it does not occur there."""
+    names = Names({"source_info": False, "print_shapes": False, "custom_pp_eqn_rules": True})
+    names.options |= {"name_stack": False, "print_effects": False}
+    _document(jaxpr, names)
+    return var.text(names)
 
 
 def print_eqn(eqn):
