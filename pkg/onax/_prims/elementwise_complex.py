@@ -61,8 +61,11 @@ def abs(x):
 
 
 def square(x):
-    """x times itself.  The real part is a product, which loses no digits where the parts are almost equal, of halves, so
-    that it overflows only where the result does, and of absolute values, so that it is no negative zero."""
+    """x times itself.  The real part is a product, which loses no digits where the parts are almost equal.
+
+    It is computed from halves, so that it overflows only where the result does, and from absolute values, so that it is
+    no negative zero.
+    """
     half = x.real.dtype.type(0.5)
     a, b = np.abs(x.real) * half, np.abs(x.imag) * half
     return _make_complex((a - b) * (a + b) * 4, x.real * x.imag * 2, x.dtype)
