@@ -102,6 +102,29 @@ WRONG = {
         other(WHILE, 0, invars=[ONE]),
         "while jaxpr takes input carry types\nfloat32[],\ncalled with initial carry of type\nint32[]",
     ),
+    "reverse": (with_param(SCAN, -1, "reverse", 4), "invalid scan param reverse of type int, bool required: 4"),
+    "num_consts": (
+        with_param(SCAN, -1, "num_consts", -3),
+        "invalid scan param num_consts of type int, non-negative int required: -3",
+    ),
+    "num_carry": (
+        with_param(SCAN, -1, "num_carry", 1.0),
+        "invalid scan param num_carry of type float, non-negative int required: 1.0",
+    ),
+    "unroll": (
+        with_param(SCAN, -1, "unroll", "two\nlines"),
+        "invalid scan param unroll of type str, non-negative int required:",
+    ),
+    "length": (
+        with_param(SCAN, -1, "length", -1),
+        "invalid scan param length of type int, non-negative int required: -1",
+    ),
+    "no body": (with_param(SCAN, -1, "jaxpr", 4), "invalid scan param jaxpr of type int, ClosedJaxpr required: 4"),
+    "branches": (
+        with_param(COND, -1, "branches", (4, 2)),
+        "invalid cond param branches of type tuple, tuple of ClosedJaxpr required: (4, 2)",
+    ),
+    "no branches": (with_param(COND, -1, "branches", ()), "cond requires at least one branch function"),
     "in a call": (with_param(JIT, 0, "jaxpr", UNSORTED), "Variable 'c' not defined"),
 }
 

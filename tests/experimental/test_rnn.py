@@ -20,7 +20,8 @@ def arguments(bidirectional):
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_flat_and_unpacked_weights_give_the_same(bidirectional):
     x, h, c, weights, lengths = arguments(bidirectional)
-    flat = rnn.lstm(x, h, c, weights, lengths, *SIZES, 0.0, bidirectional)
+    with jax.numpy_rank_promotion("raise"):
+        flat = rnn.lstm(x, h, c, weights, lengths, *SIZES, 0.0, bidirectional)
     unpacked = rnn.unpack_lstm_weights(weights, *SIZES, bidirectional)
     for got, want in zip(flat, rnn.lstm_ref(x, h, c, *unpacked, lengths, *SIZES, 0.0, bidirectional)):
         np.testing.assert_array_equal(got, want)

@@ -150,6 +150,14 @@ def test_errors(call, error, words):
     assert words in str(caught.value)
 
 
+def test_real_parts_have_memory_of_their_own():
+    x = jnp.ones(3, "complex64")
+    with pytest.warns(np.exceptions.ComplexWarning):
+        real = lax.convert_element_type(x, "float32")
+    assert real.unsafe_buffer_pointer() != x.unsafe_buffer_pointer()
+    np.testing.assert_array_equal(real, np.ones(3, np.float32))
+
+
 def test_weak_types_are_dropped():
     assert not lax.convert_element_type(1.0, np.float32).weak_type
     assert not lax.convert_element_type(1, float).weak_type

@@ -146,3 +146,15 @@ def test_limits_are_the_standards(name, x, want):
     with np.errstate(all="ignore"):
         got = complex(getattr(elementwise, f"{name}_p").kernel[np.dtype(np.complex128)](np.array(x)))
     np.testing.assert_array_equal([got.real, got.imag], [want.real, want.imag])
+
+
+@pytest.mark.parametrize("f", [elementwise.square, jax.jit(elementwise.square)])
+@pytest.mark.parametrize("repeats", [1, 300])
+def test_real_parts_of_squares_lose_no_digits(f, repeats):
+    z = np.array([9e7 + 9e7j, -1 + 1j, 1.2345678 + 1.2345677j, 3e38 + 3e38j, 3e30 + 1e30j], np.complex64)
+    exact = z.real.astype(float) ** 2 - z.imag.astype(float) ** 2
+    with np.errstate(over="ignore"):
+        want = exact.astype(np.float32)
+    got = np.asarray(f(np.tile(z, repeats))).real[-5:]
+    np.testing.assert_allclose(got, want, rtol=3e-7)
+    assert not np.signbit(got).any()

@@ -10,7 +10,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from onax import lax
+from onax import jit, lax, linearize
 from onax._ground import dims, dtypes
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
@@ -157,6 +157,19 @@ def test_index_types(kind):
     indices = np.array([[3], [np.iinfo(kind).max]], kind)
     got = np.asarray(lax.gather(X, indices, ROWS, (1, 5), mode="clip"))
     np.testing.assert_array_equal(got, X[[3, 3]] if np.iinfo(kind).max > 100 else X)
+
+
+@pytest.mark.parametrize("mode", ["clip", "fill", "promise_in_bounds", None])
+@pytest.mark.parametrize("offset_dims, collapsed, size, shape", [((), (0,), 1, (0,)), ((1,), (), 3, (0, 3))])
+def test_windows_of_which_there_are_none_fit(mode, offset_dims, collapsed, size, shape):
+    numbers = lax.GatherDimensionNumbers(offset_dims, collapsed, (0,))
+    gather = lambda x, i: lax.gather(x, i, numbers, (size,), mode=mode)
+    x, none = np.zeros(0, np.float32), np.zeros((0, 1), np.int32)
+    for f in (gather, jit(gather), lambda x, i: linearize(lambda x: gather(x, i), x)[1](x)):
+        assert f(x, none).shape == shape
+    assert vmap(gather, (None, 0))(x, none[None].repeat(2, 0)).shape == (2, *shape)
+    with pytest.raises(TypeError, match=r"Slice size at index 0 in gather op is out of range, must be within \[0, 0"):
+        gather(x, np.zeros((1, 1), np.int32))
 
 
 # ---- errors ----

@@ -66,6 +66,9 @@ def test_forms_multiply_out():
     assert_close(q @ h @ q.T, A)
     w, v = ours.eigh_tridiagonal(V, V[:3])
     assert_close((v * w) @ v.T, np.diag(V) + np.diag(V[:3], 1) + np.diag(V[:3], -1))
+    above = V[:3] * np.exp(1j * V[:3])
+    w, v = ours.eigh_tridiagonal(V.astype(complex), above)
+    assert_close((v * w) @ v.T.conj(), np.diag(V) + np.diag(above, 1) + np.diag(above.conj(), -1))
 
 
 def test_refusals():

@@ -51,6 +51,17 @@ def test_associated_legendre_functions():
             np.testing.assert_allclose(plain[order, degree], want, rtol=2e-6, atol=1e-6)
             want = theirs.sph_harm_y(degree, order, np.arccos(z.astype(float)), 0.0).real
             np.testing.assert_allclose(scaled[order, degree], want, rtol=2e-6, atol=1e-6)
+    with pytest.warns(DeprecationWarning, match="lpmn is deprecated"):
+        with_derivatives = ours.lpmn
+    for n in (0, 1, 3, 6):
+        plain, slopes = with_derivatives(n, n, z)
+        assert slopes.shape == (n + 1, n + 1, 4) and slopes.dtype == np.float32
+        np.testing.assert_array_equal(plain, values(n, n, z, False))
+        for degree, order in np.ndindex(n + 1, n + 1):
+            want = theirs.assoc_legendre_p(degree, order, z[:3].astype(float), diff_n=1)[1]
+            np.testing.assert_allclose(slopes[order, degree, :3], want, rtol=2e-5, atol=1e-5)
+        at_one = [d * (d + 1) / 2 for d in range(n + 1)]
+        np.testing.assert_allclose(slopes[0, :, 3], at_one, rtol=1e-5)
     with pytest.raises(NotImplementedError, match="m!=n"):
         values(1, 2, z, True)
     with pytest.raises(TypeError, match="is not supported"):

@@ -365,7 +365,14 @@ def _ne(code, out, x, y):
 
 @codes.rule(e.square_p)
 def _square(code, out, x, **_):
-    return code.emit("mul", x, x)
+    if out.kind != "c":
+        return code.emit("mul", x, x)
+    a, b = code.parts_of(x)
+    half, four = (code.constant(c, code.dtypes[a]) for c in (0.5, 4))
+    halves = [code.emit("mul", code.emit("abs", part), half) for part in (a, b)]
+    real = code.emit("mul", code.emit("mul", code.emit("sub", *halves), code.emit("add", *halves)), four)
+    product = code.emit("mul", a, b)
+    return code.pair(real, code.emit("add", product, product))
 
 
 def _wide(code, registers):

@@ -16,6 +16,7 @@ from onax._control.batch_by_loop import batch_by_loop, must_loop_over_devices
 from onax._control.bodies import arrays_and_avals, check_branches, restore_weak_types, stage_body
 from onax._control.eager_loops import committed_device
 from onax._core import jaxpr as core
+from onax._core.check import check_param, equation_checks
 from onax._core.effects import has_io
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.hitypes import holds_hitypes
@@ -26,6 +27,7 @@ from onax._core.rewrite import close, eliminate_dead_code, prune
 from onax._core.trace import as_array, find_cur_trace, to_concrete_value, typeof, valid_jaxtype
 from onax._core.zeros import drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
 from onax._ground import dtypes, source
+from onax._ground.errors import JaxprTypeError
 from onax._ground.typing import Arguments, ArrayLike, Result
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
@@ -532,6 +534,15 @@ def _to_lo(args, *, branches):
 def _programs(eqn):
     operands, results = range(1, len(eqn.invars)), range(len(eqn.outvars))
     return [HeldProgram(b, BRANCH, "branches", i, operands, results) for i, b in enumerate(eqn.params["branches"])]
+
+
+@equation_checks.rule(cond_p)
+def _check_equation(eqn):
+    branches = eqn.params["branches"]
+    is_valid = type(branches) is tuple and all(type(b) is core.ClosedJaxpr for b in branches)
+    check_param(eqn, "branches", "tuple of ClosedJaxpr", is_valid)
+    if not branches:
+        raise JaxprTypeError("cond requires at least one branch function")
 
 
 @partial_eval_custom_rules.rule(cond_p)

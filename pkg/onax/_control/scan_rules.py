@@ -15,6 +15,7 @@ from onax._control.eager_loops import LONG, are_spread, committed_device, may_be
 from onax._control.loops import fixed_point, hoist_invariants
 from onax._control.scan_bodies import derive_at_fixed_point, jvp_body, linear_body, stack_avals, transpose_body
 from onax._core import jaxpr as core
+from onax._core.check import check_param, equation_checks, is_count
 from onax._core.evaluate import eval_jaxpr
 from onax._core.hitypes import holds_hitypes
 from onax._core.lists import merge_lists, reject, select, split_list
@@ -288,6 +289,17 @@ def _to_lo(args, *, jaxpr, num_consts, num_carry, length, **params):
 def _programs(eqn):
     p, operands, results = eqn.params, range(len(eqn.invars)), range(len(eqn.outvars))
     return [HeldProgram(p["jaxpr"], LOOP, "jaxpr", None, operands, results, p["num_consts"], p["num_carry"])]
+
+
+@equation_checks.rule(scan_p)
+def _check_equation(eqn):
+    p, jaxpr = eqn.params, eqn.params["jaxpr"]
+    check_param(eqn, "reverse", "bool", type(p["reverse"]) is bool)
+    for name in ("num_consts", "num_carry"):
+        check_param(eqn, name, "non-negative int", is_count(p[name]))
+    check_param(eqn, "jaxpr", "ClosedJaxpr", type(jaxpr) is core.ClosedJaxpr)
+    check_param(eqn, "unroll", "non-negative int", is_count(p["unroll"]))
+    check_param(eqn, "length", "non-negative int", type(p["length"]) is not int or p["length"] >= 0)
 
 
 @partial_eval_custom_rules.rule(scan_p)

@@ -3,9 +3,17 @@
 from onax._core.jaxpr import DropVar, Jaxpr, Literal, effects_of
 from onax._core.printing import names_in, print_eqn, print_part
 from onax._core.programs import BRANCH, CALL, CONDITION, CUSTOM_RULE, LOOP, held_programs
+from onax._core.slots import Slot
 from onax._ground import source
 from onax._ground.errors import JaxprTypeError
 from onax._native.avals import ShapedArray
+
+equation_checks = Slot(
+    "equation_check",
+    "rule(eqn), which raises JaxprTypeError by `check_param`",
+    "The rule of the types alone says which parameters are wrong.",
+    "onax._control",
+)
 
 _SHOWN = 10  # equations before and after the wrong one
 
@@ -79,6 +87,9 @@ def _read(atom, bound):
 
 
 def _check_eqn(eqn):
+    check = equation_checks.get(eqn.primitive)
+    if check is not None:
+        check(eqn)
     held = held_programs(eqn)
     for one in held:
         if one.kind in _CHECKS:
@@ -190,6 +201,27 @@ def _shape_and_dtype(aval):
     """The type without what follows from the context: weak type, and the mesh axes over which values vary."""
     aval = aval.strip_weak_type()
     return aval.update(varying=frozenset()) if isinstance(aval, ShapedArray) else aval
+
+
+# ---- for rules of `equation_checks`
+
+
+def check_param(eqn, name, required, is_valid):
+    """Raises JaxprTypeError for a parameter that is not what the primitive requires."""
+    if is_valid:
+        return
+    value = eqn.params[name]
+    text = str(value)
+    raise JaxprTypeError(
+        f"invalid {eqn.primitive.name} param {name} of type {type(value).__name__}, {required} required:"
+        + ("\n" if "\n" in text else " ")
+        + text
+    )
+
+
+def is_count(value):
+    """Whether a parameter is an int that is not negative."""
+    return type(value) is int and value >= 0
 
 
 def abstract_results(primitive, avals, params):

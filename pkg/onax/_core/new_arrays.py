@@ -61,10 +61,10 @@ def check_operands(name, operands, mesh):
             if own != devices:
                 names = "xyz" if len(operands) <= 3 else [f"args[{j}]" for j in range(len(operands))]
                 raise ValueError(
-                    f"Received incompatible devices for jitted computation. Got argument {names[i]} of {name} with shape "
-                    f"{x.aval.str_short()} and with device ids {[d.id for d in own]} on platform "
-                    f"{own[0].platform.upper()} and jit's context mesh with device ids {[d.id for d in devices]} on "
-                    f"platform {devices[0].platform.upper()}"
+                    f"Received incompatible devices for jitted computation. Got argument {names[i]} of {name} "
+                    f"with shape {x.aval.str_short()} and with device ids {[d.id for d in own]} on platform "
+                    f"{own[0].platform.upper()} and jit's context mesh with device ids {[d.id for d in devices]} "
+                    f"on platform {devices[0].platform.upper()}"
                 )
 
 

@@ -112,7 +112,8 @@ def _astype(x, dtype):
 
 
 def _real_part(x, dtype):
-    return cast(x.real, dtype)
+    part = x.real
+    return part.copy() if part.dtype == dtype else cast(part, dtype)  # a view would keep the imaginary parts alive
 
 
 def _nonzero(x, dtype):

@@ -149,7 +149,7 @@ cbrt, cbrt_p = unary(
     doc="Returns the cube root of x, negative for negative x. | 27.0 -> 3.0",
 )  # fmt: skip
 square, square_p = unary(
-    "square", by_kind(integer=np.square, floating=np.square, complexfloating=np.square),
+    "square", by_kind(integer=np.square, floating=np.square, complexfloating=on_complex.square),
     lambda g, y, x: mul(g, mul(const(x, 2), x)),
     makes_nan=False, doc="Returns x times itself. | 3.0 -> 9.0",
 )  # fmt: skip

@@ -60,6 +60,17 @@ def abs(x):
     return np.where(unknown, out.dtype.type(np.nan), out) if unknown.any() else out
 
 
+def square(x):
+    """x times itself.  The real part is a product, which loses no digits where the parts are almost equal.
+
+    It is computed from halves, so that it overflows only where the result does, and from absolute values, so that it is
+    no negative zero.
+    """
+    half = x.real.dtype.type(0.5)
+    a, b = np.abs(x.real) * half, np.abs(x.imag) * half
+    return _make_complex((a - b) * (a + b) * 4, x.real * x.imag * 2, x.dtype)
+
+
 def rsqrt(x):
     """One over the square root: infinite (imaginary part NaN) at 0, 0 at infinity."""
     root, size = np.sqrt(x), np.abs(x)

@@ -59,6 +59,7 @@ from onax._prims.indexing_records import (
     check_scatter_axes,
     check_windows,
     checked_layout,
+    has_windows,
     window_sizes,
 )
 from onax._prims.shaping import (
@@ -81,18 +82,23 @@ def _gather_abstract(
     d = dimension_numbers
     check_indices("gather", indices)
     check_gather_axes(x, indices, d, slice_sizes)
+    return ShapedArray(_gather_shape(indices, d, slice_sizes), x.dtype, x.weak_type)
+
+
+def _gather_shape(indices, d, slice_sizes):
     dropped = (*d.collapsed_slice_dims, *d.operand_batching_dims)
     windows = iter([n for a, n in enumerate(slice_sizes) if a not in dropped])
     batch = iter(indices.shape[:-1])
     out_rank = len(d.offset_dims) + indices.ndim - 1
-    shape = tuple(next(windows) if o in d.offset_dims else next(batch) for o in range(out_rank))
-    return ShapedArray(shape, x.dtype, x.weak_type)
+    return tuple(next(windows) if o in d.offset_dims else next(batch) for o in range(out_rank))
 
 
 def _gather_kernel(x, indices, *, dimension_numbers, slice_sizes, unique_indices, indices_are_sorted, mode, fill_value):
     layout = checked_layout(dimension_numbers, x.ndim, indices.ndim)
     if not _check_gather(x, indices, dimension_numbers, slice_sizes):
         raise InvalidOperands
+    if not has_windows(indices):
+        return np.empty(_gather_shape(indices, dimension_numbers, slice_sizes), x.dtype)
     indices = kernels.to_intp(indices)
     out = kernels.gather(x, indices, layout, slice_sizes)
     if mode is FILL_OR_DROP:
@@ -108,7 +114,7 @@ def _check_gather(x, indices, d, slice_sizes):
         and indices.shape[-1] == len(d.start_index_map)
         and len(slice_sizes) == x.ndim
         and len(slice_sizes) == len(d.offset_dims) + len(d.collapsed_slice_dims) + len(d.operand_batching_dims)
-        and all(0 <= n <= size for n, size in zip(slice_sizes, x.shape))
+        and all(0 <= n and (n <= size or not has_windows(indices)) for n, size in zip(slice_sizes, x.shape))
         and all(slice_sizes[a] <= 1 for a in (*d.collapsed_slice_dims, *d.operand_batching_dims))
         and _have_equal_batches(x, indices, d.operand_batching_dims, d.start_indices_batching_dims)
     )

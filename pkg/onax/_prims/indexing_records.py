@@ -258,10 +258,15 @@ def check_gather_axes(x, indices, d, slice_sizes):
         "start_indices_batching_dims",
         {"collapsed_slice_dims": d.collapsed_slice_dims, "start_index_map": d.start_index_map},
     )
-    _check_slice_sizes(x, d, slice_sizes)
+    _check_slice_sizes(x, indices, d, slice_sizes)
 
 
-def _check_slice_sizes(x, d, slice_sizes):
+def has_windows(indices):
+    """Whether a gather reads anything; windows of which there are none may be larger than the operand."""
+    return 0 not in indices.shape[:-1]
+
+
+def _check_slice_sizes(x, indices, d, slice_sizes):
     if len(slice_sizes) != x.ndim:
         raise TypeError(
             "Gather op must have one slice size for every input dimension; got: "
@@ -274,7 +279,7 @@ def _check_slice_sizes(x, d, slice_sizes):
             f"collapsed_slice_dims={d.collapsed_slice_dims}, operand_batching_dims={d.operand_batching_dims}."
         )
     for i, (n, size) in enumerate(zip(slice_sizes, x.shape)):
-        if not (n >= 0 and n <= size):
+        if not 0 <= n or (n > size and has_windows(indices)):
             raise TypeError(
                 f"Slice size at index {i} in gather op is out of range, must be within [0, {size} + 1), got {n}."
             )

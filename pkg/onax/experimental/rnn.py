@@ -261,7 +261,7 @@ def _run_layers(x, h_0, c_0, weights, lengths, num_layers, bidirectional):
 def _run_direction(steps, h, c, weights, lengths):
     """Outputs (time, batch, hidden), zero after the ends of the sequences, and the states at their ends."""
     W_ih, W_hh, b_ih, b_hh = weights
-    projected = steps @ W_ih.T + (b_ih + b_hh)
+    projected = steps @ W_ih.T + jnp.expand_dims(b_ih + b_hh, (0, 1))
 
     def step(state, row):
         h, c = state

@@ -752,7 +752,7 @@ def eigh_tridiagonal(
 
     Args:
       d: the diagonal, (n,), float32, float64 or complex.
-      e: the elements beside it, (n - 1,), of the same dtype.
+      e: the elements above it, (n - 1,), of the same dtype; those below are their conjugates.
       eigvals_only: True: eigenvalues alone; default False.
       select: "a" (the default): all; "i": those with the indices in `select_range`.
       select_range: (first, last), both included.
@@ -792,7 +792,7 @@ def eigh_tridiagonal(
     if d.shape[0] > 1 and (d.ndim > 1 or e.shape != (d.shape[0] - 1,)):
         sums = (*e.shape[:-1], e.shape[-1] + 1) if e.size else e.shape
         raise TypeError(f"add got incompatible shapes for broadcasting: {d.shape}, {sums}.")
-    matrix = jnp.diag(d) + jnp.diag(e, -1) + jnp.diag(jnp.conj(e), 1)
+    matrix = jnp.diag(d) + jnp.diag(e, 1) + jnp.diag(jnp.conj(e), -1)
     w, v = jnp.linalg.eigh(matrix, symmetrize_input=False)
     if select == "i":
         w, v = w[low : high + 1], v[:, low : high + 1]

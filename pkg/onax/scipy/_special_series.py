@@ -403,6 +403,47 @@ def lpmn_values(m, n, z, is_normalized):
     return jnp.stack(degrees, 1)
 
 
+def lpmn(m, n, z):
+    """Returns the associated Legendre functions of the first kind and their derivatives, up to a largest degree.
+
+    With the phase (-1)^m.  Derivatives are those of DLMF 14.10.5, written with functions of one degree less that are
+    finite where the argument is 1 or -1.
+
+    Args:
+      m: the largest order, an int.
+      n: the largest degree, an int; it must equal `m`.
+      z: where the functions are computed, (k,), float32 or float64.
+
+    Returns:
+      (values, derivatives): two arrays (n + 1, n + 1, k) of the dtype of `z`, by order, degree and point; 0 where the
+      order exceeds the degree.
+
+    Raises:
+      TypeError: another dtype.
+      ValueError: `z` has another number of axes.
+      NotImplementedError: `m` and `n` differ.
+
+    Examples:
+      >>> from onax.scipy.special import lpmn
+      >>> lpmn(1, 1, jnp.array([0.5]))[1][0, 1]
+      Array([1.], dtype=float32)
+    """
+    z = jnp.asarray(z)
+    values = lpmn_values(m, n, z, False)
+    size = values.shape[0]
+    order, degree = (x[..., None].astype(z.dtype) for x in np.ogrid[0 : size + 1, 0:size])
+    below = jnp.pad(values[:, :-1], ((0, 3), (1, 0), (0, 0)))  # of one degree less, for orders up to size + 2
+    # P_l^m / sin for m = 1, 2, ..., size, and for m = 0
+    k = order[1:]
+    shares = (below[2 : size + 2] + (degree + k - 1) * (degree + k) * below[:size]) / (-2 * k)
+    first = values[:1] / jnp.sqrt(1 - z * z)[None, None]
+    left = jnp.concatenate([first, shares[: size - 1]])
+    k = order[1:size]
+    others = ((degree + k) * (degree - k + 1) * left[: size - 1] - shares[1:]) / 2
+    derivatives = jnp.concatenate([-shares[:1], others])
+    return values, jnp.where(order[:size] <= degree, derivatives, 0)
+
+
 def _recurrence(degree, order, is_normalized):
     """Factors of z P_{l-1}^m and of P_{l-2}^m in P_l^m, for each order m below the degree l."""
     below = order < degree

@@ -40,6 +40,7 @@ from onax.scipy._special_errors import dawsn, erfcinv, erfcx, owens_t, wofz
 from onax.scipy._special_gamma import bernoulli, boxcox, boxcox1p, comb, gamma, loggamma, poch
 from onax.scipy._special_integrals import exp1, expi, expn, fresnel, sici, spence
 from onax.scipy._special_series import bessel_jn, hyp1f1, hyp2f1, sph_harm_y
+from onax.scipy._special_series import lpmn as _lpmn
 from onax.scipy._special_series import lpmn_values as _lpmn_values
 from onax.scipy._special_zeta import zeta
 
@@ -47,10 +48,10 @@ _wrap_api_functions(globals(), __name__)
 
 
 def __getattr__(name):
-    if name == "lpmn_values":
-        words = "onax.scipy.special.lpmn_values is deprecated; no replacement is planned."
+    if name in ("lpmn", "lpmn_values"):
+        words = f"onax.scipy.special.{name} is deprecated; no replacement is planned."
         _warnings.warn(words, DeprecationWarning, stacklevel=2)
-        return _lpmn_values
+        return _lpmn if name == "lpmn" else _lpmn_values
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

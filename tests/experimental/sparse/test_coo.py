@@ -30,7 +30,8 @@ def test_padding_is_zeros_in_the_first_row_and_column():
 
 
 def test_refusals():
-    m = sparse.COO.fromdense(DENSE)
+    with jax.numpy_rank_promotion("raise"):
+        m = sparse.COO.fromdense(DENSE)
     for other in (2.0, np.ones((2, 4, 2))):
         with pytest.raises(NotImplementedError, match="matmul with object of shape"):
             m @ other

@@ -149,7 +149,7 @@ def coo_fromdense(mat: ArrayLike, *, nse: int | None = None, index_dtype: DTypeL
     if jnp.ndim(mat) != 2:
         raise ValueError(f"coo_fromdense: expected a matrix, got shape {jnp.shape(mat)}")
     elements = BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype)
-    inside = elements.indices < jnp.array(elements.shape, elements.indices.dtype)
+    inside = elements.indices < jnp.array([elements.shape], elements.indices.dtype)
     indices = jnp.where(inside, elements.indices, 0)  # padding is zeros at (0, 0)
     return COO._from_bcoo(BCOO((elements.data, indices), shape=elements.shape), rows_sorted=True)
 

@@ -119,7 +119,7 @@ def lobpcg_standard(A: AnyFunction, X: Array, m: int = 100, tol: ArrayLike | Non
     tol = jnp.finfo(X.dtype).eps if tol is None else tol
 
     def residuals(theta, x, ax):
-        r = ax - x * theta
+        r = ax - x * theta[None]
         bound = tol * 10 * n * (jnp.abs(theta) + jnp.linalg.norm(ax, axis=0))
         return r, jnp.all(jnp.linalg.norm(r, axis=0) < bound)
 
@@ -133,7 +133,7 @@ def lobpcg_standard(A: AnyFunction, X: Array, m: int = 100, tol: ArrayLike | Non
     def step(state):
         i, (theta, x, ax, p), _ = state
         r, _ = residuals(theta, x, ax)
-        scaled = [v / jnp.maximum(jnp.linalg.norm(v, axis=0), jnp.finfo(X.dtype).tiny) for v in (r, p)]
+        scaled = [v / jnp.maximum(jnp.linalg.norm(v, axis=0, keepdims=True), jnp.finfo(X.dtype).tiny) for v in (r, p)]
         found = best(jnp.concatenate([x, *scaled], axis=1))
         return i + 1, found, residuals(*found[:3])[1]
 
