@@ -87,6 +87,10 @@ REUSED = {
     "reshaped": (lambda k: random.normal(k) + random.normal(k.reshape(1)[0]), ""),
     "grad": (lambda k: jax.grad(lambda x: x * random.normal(k) * random.normal(k))(1.0), ""),
     "checkpoint": (lambda k: jax.checkpoint(lambda k: random.normal(k) + random.normal(k))(k), ""),
+    "taken": (
+        lambda k: (lambda keys: random.normal(jnp.take(keys, 1)) + random.normal(keys[1]))(random.split(k, 3)),
+        "",
+    ),
     "used key in where": (lambda k: (random.split(k), jnp.where(True, k, random.key(1)))[1], "select_n"),
 }
 both = pytest.mark.parametrize("compiled", [False, True], ids=["eager", "jit"])
@@ -184,6 +188,7 @@ PROPER = {
     "vmap": lambda k: jax.vmap(random.normal)(random.split(k, 3)),
     "looking": lambda k: (random.key_data(k), k == k, random.normal(k)),
     "indexed by array": lambda k: jax.vmap(random.normal)(random.split(k, 5)[jnp.array([1, 3])]),
+    "taken": lambda k: jax.vmap(random.normal)(jnp.take(random.split(k, 5), jnp.array([1, 3]))),
     "stack of two": lambda k: jax.vmap(random.normal)(jnp.stack(list(random.split(k)))),
 }
 
