@@ -87,10 +87,6 @@ REUSED = {
     "reshaped": (lambda k: random.normal(k) + random.normal(k.reshape(1)[0]), ""),
     "grad": (lambda k: jax.grad(lambda x: x * random.normal(k) * random.normal(k))(1.0), ""),
     "checkpoint": (lambda k: jax.checkpoint(lambda k: random.normal(k) + random.normal(k))(k), ""),
-    "taken": (
-        lambda k: (lambda keys: random.normal(jnp.take(keys, 1)) + random.normal(keys[1]))(random.split(k, 3)),
-        "",
-    ),
     "used key in where": (lambda k: (random.split(k), jnp.where(True, k, random.key(1)))[1], "select_n"),
 }
 both = pytest.mark.parametrize("compiled", [False, True], ids=["eager", "jit"])
