@@ -81,6 +81,7 @@ def test_one_text_is_no_sequence_of_constraints():
         ("+a", "(a,)"),
         ("mod(a, -3), floordiv(a, -2)", "(mod(a, - 3), floordiv(a, - 2))"),
         ("(a+1)*2, (b)", "(2*a + 2, b)"),
+        ("-2 * a^2 * b + -1 * b^2*a", "(- a*b^2 - 2*a^2*b,)"),
     ],
 )
 def test_reading(text, wanted):
@@ -115,6 +116,7 @@ ONLY = "cannot resolve placeholder '{}' because we parsed 2 already and 'like' s
         ("a, 3", (4, None), "in dimension 1: different size 3 for known dimension; like=(4, None)."),
         ("..., 3", (1, 2), "expecting one of {ENDMARKER} but found COMMA. Parsed '...', remaining ', 3'."),
         ("(..., 3)", (1, 2), "expecting one of {RPAR} but found COMMA."),
+        ("a - - b", None, "expecting one of {NUMBER} but found NAME. Parsed 'a - - ', remaining 'b'."),
         ("a +", None, "expecting one of {NAME, MINUS, NUMBER} but found ENDMARKER. Parsed '', remaining ''."),
     ],
 )

@@ -56,6 +56,7 @@ MODULES = (
     "onax.experimental.profiler",
     "onax.experimental.random",
     "onax.experimental.rnn",
+    "onax.experimental.roofline",
     "onax.experimental.scheduling_groups",
     "onax.experimental.serialize_executable",
     "onax.experimental.shard_alike",

@@ -184,6 +184,7 @@ PROPER = {
     "vmap": lambda k: jax.vmap(random.normal)(random.split(k, 3)),
     "looking": lambda k: (random.key_data(k), k == k, random.normal(k)),
     "indexed by array": lambda k: jax.vmap(random.normal)(random.split(k, 5)[jnp.array([1, 3])]),
+    "taken": lambda k: jax.vmap(random.normal)(jnp.take(random.split(k, 5), jnp.array([1, 3]))),
     "stack of two": lambda k: jax.vmap(random.normal)(jnp.stack(list(random.split(k)))),
 }
 

@@ -12,7 +12,7 @@ from onax._core.hitypes import type_of_value
 from onax._core.lists import insert_bounded
 from onax._core.refs import AbstractRef, check_distinct
 from onax._core.trace import Tracer, eval_trace, find_cur_trace, typeof
-from onax._ground import lazy, monitoring
+from onax._ground import lazy, logs, monitoring
 from onax._ground.config import config
 from onax._native import context
 from onax._native.jit_function import check_hashable, find_program
@@ -185,7 +185,7 @@ def _stage_call(call, programs):
         raise RuntimeError(f"re-tracing function {call.fun} for `jit`, but 'no_tracing' is set")
     if config.jax_explain_cache_misses:
         text = cache_misses.explain(call.fun, key, programs, call.arg_names, lambda i: _static_name(call.fun, i))
-        lazy.logging.getLogger("onax").warning("%s", text)
+        logs.logger("onax").warning("%s", text)
     started = time.perf_counter()
     with monitoring.timed(monitoring.TRACE, call.name):
         info = LazyDebugInfo("jit", call.fun, _name_finder(call))
@@ -223,15 +223,15 @@ def _static_name(fun, argument):
 
 def log_time(what, name, started):
     """Logs the time since `started`."""
-    log_step(f"Finished {what} in %.9f sec", name, time.perf_counter() - started)
+    log_step("onax.dispatch", f"Finished {what} in %.9f sec", name, time.perf_counter() - started)
 
 
-def log_step(text, *args):
+def log_step(logger, text, *args):
     """Logs a step of a compilation: as a warning if `jax_log_compiles` is on, else for debugging.
 
     Where nobody has imported `logging`, nobody waits for messages.
     """
     if config.jax_log_compiles:
-        lazy.logging.getLogger("onax").warning(text, *args)
+        logs.logger(logger).warning(text, *args)
     elif "logging" in sys.modules:
-        lazy.logging.getLogger("onax").debug(text, *args)
+        logs.logger(logger).debug(text, *args)

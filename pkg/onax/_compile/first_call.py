@@ -154,7 +154,8 @@ def executable_of(jaxpr, name, keep_unused=False, compiler_options=None, device=
     )
     executable = jaxpr.cache.get(key)
     if executable is None:
-        log_step("Compiling jit(%s) with global shapes and types (%s).", name, _TypesText(jaxpr.in_avals))
+        types = _TypesText(jaxpr.in_avals)
+        log_step("onax.compile", "Compiling jit(%s) with global shapes and types (%s).", name, types)
         started = time.perf_counter()
         executable = jaxpr.cache[key] = pipeline.compile_jaxpr(jaxpr, name, keep_unused, compiler_options, device)
         log_time("compilation of jit(%s) by ONNX Runtime", name, started)

@@ -30,7 +30,7 @@ from onax._compile.passes.unroll_scans import unroll_scans
 from onax._compile.placement import has_separate_regions
 from onax._core.rewrite import eliminate_dead_code
 from onax._ground import monitoring
-from onax._ground.config import compilation_cache_dir
+from onax._ground.config import compilation_cache_dir, config
 from onax._ground.errors import LoweringError
 from onax._ground.onnx_runtime import attach_runtime
 from onax._transforms.discharge import discharge_refs
@@ -130,6 +130,7 @@ def compile_for_session(computation, name, compiler_options=None, graph=None):
 def _direct_program(computation):
     """The Direct of a Computation, perhaps from the persistent cache, or None."""
     make = lambda: direct_program(native_program(computation))
+    monitoring.tell_of_cache(config.jax_enable_compilation_cache)
     if compilation_cache_dir() is None:
         return make()
     return persistent_cache().find_or_make(computation.core, make)

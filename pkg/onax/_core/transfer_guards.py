@@ -16,7 +16,7 @@ from onax._core.result_checks import add_checked_evaluation
 from onax._core.sharding import Sharding, SingleDeviceSharding
 from onax._core.shards import first_device
 from onax._core.trace import typeof
-from onax._ground import source
+from onax._ground import logs, source
 from onax._ground.config import (
     GUARDED,
     guard_transfers,
@@ -25,7 +25,6 @@ from onax._ground.config import (
 )
 from onax._ground.devices import Device
 from onax._ground.errors import JaxRuntimeError
-from onax._ground.lazy import logging
 from onax._native.array import Array, ArrayImpl
 from onax._native.context import get_default_device, get_trace, option_word
 from onax._native.tree import tree_leaves
@@ -69,7 +68,7 @@ def _report(option, direction, text, explicit=False):
     if level == "allow" or (explicit and not level.endswith("_explicit")):
         return
     if level.startswith("log"):
-        logging.getLogger("onax").warning("%s transfer: %s", direction, text)
+        logs.logger("onax").warning("%s transfer: %s", direction, text)
     else:
         raise JaxRuntimeError(f"INVALID_ARGUMENT: Disallowed {direction} transfer: {text}")
 

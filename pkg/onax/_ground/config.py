@@ -19,6 +19,7 @@ from _thread import _local
 from dataclasses import dataclass
 from typing import Any
 
+from onax._ground import logs
 from onax._ground.lazy import absl_app, absl_flags
 from onax._native import context
 from onax._native.api_boundary import api_boundary
@@ -526,7 +527,8 @@ add_row("jax_persistent_cache_min_entry_size_bytes", int, 0, "Smaller programs a
 add_row("jax_dump_ir_to", str, "", "Folder into which programs are written that are compiled.")
 add_row("jax_dump_ir_modes", str, "stablehlo", "Their forms, of jaxpr and eqn_count_pprof, separated by commas.")
 add_row("jax_logging_level", str, "NOTSET", "Level of the logger `onax`.")
-add_row("jax_debug_log_modules", str, "", "Modules that log in full.")
+_logs = add_row("jax_debug_log_modules", str, "", "Loggers that write everything.", on_update=logs.write_all_of)
+logs.write_all_of(_logs.value)
 add_row("jax_pprint_use_color", bool, True, "Jaxprs are printed in colour on a terminal.")
 add_row("jax_no_execution", bool, False, "Running a compiled program raises.", in_key=True)
 # Options without effect, accepted so that programs for JAX run unchanged.  A row is made when it is first looked up.

@@ -501,6 +501,11 @@ class _Parser:
         kind, text, _ = self.token
         if kind == "number":
             return self.integer()
+        if self.at("-"):
+            self.take()
+            if self.token[0] != "number":
+                self.fail_expecting("NUMBER")
+            return -self.integer()
         if kind == "name":
             if text in ("floordiv", "mod", "max", "min"):
                 return self.call()

@@ -7,6 +7,7 @@ For each program that it compiles, onax records these events under JAX's names, 
     /jax/core/compile/backend_compile_duration         making the session that runs it
 
 Each is recorded as a scalar (the time) when it begins, and as a duration and a time span when it ends, with `fun_name`.
+The first one of a process tells whether it may use the persistent compilation cache (CACHE_USED, CACHE_OFF).
 """
 
 import contextlib
@@ -19,9 +20,11 @@ from onax._ground.typing import AnyFunction
 TRACE = "/jax/core/compile/jaxpr_trace_duration"
 LOWER = "/jax/core/compile/jaxpr_to_mlir_module_duration"
 COMPILE = "/jax/core/compile/backend_compile_duration"
+CACHE_USED, CACHE_OFF = "/jax/compilation_cache/tasks_using_cache", "/jax/compilation_cache/task_disabled_cache"
 _SPANS = {TRACE: "trace", LOWER: "lower", COMPILE: "compile"}
 
 _events, _durations, _time_spans, _scalars = [], [], [], []
+_told = set()
 
 
 def record_event(event: str, **kwargs: Any) -> None:
@@ -277,6 +280,18 @@ def clear_event_listeners() -> None:
     """
     for listeners in (_events, _durations, _time_spans, _scalars):
         listeners.clear()
+
+
+def tell_of_cache(enabled):
+    """Records once whether the persistent compilation cache is on; again after `forget_cache`."""
+    if not _told:
+        _told.add(enabled)
+        record_event(CACHE_USED if enabled else CACHE_OFF)
+
+
+def forget_cache():
+    """The next program that is compiled tells again whether the persistent compilation cache is on."""
+    _told.clear()
 
 
 @contextlib.contextmanager

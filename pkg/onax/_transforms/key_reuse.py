@@ -329,6 +329,8 @@ def _move(uses, primitive, params, operands, inputs, avals):
     pool = np.concatenate(pool)
     if kernel is None:
         return [pool.reshape(a.shape) if a.size == pool.size else None for a in avals]
+    if params.get("fill_value", 0) is None:  # reads out of bounds, which are no position
+        params = {**params, "fill_value": -1}
     out = kernel(*positions, **params)
     return [_marks_at(pool, where) for where in (out if primitive.multiple_results else (out,))]
 

@@ -4,6 +4,7 @@ import importlib
 import os
 import sys
 
+from onax._ground import logs
 from onax.interop.modules import ROOTS, Finder
 from onax.numpy._array_methods import set_array_namespace
 
@@ -45,3 +46,4 @@ def install_as_jax() -> None:
     for name in ROOTS:
         importlib.import_module(name)
     set_array_namespace("jax.numpy")
+    logs.speak_for_jax()

@@ -1,6 +1,7 @@
 """The folder of compiled programs, under the names of jax.experimental.compilation_cache.compilation_cache."""
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
+from onax._ground import monitoring
 from onax._ground.config import config
 
 
@@ -30,6 +31,7 @@ def reset_cache() -> None:
       True
     """
     config.update("jax_compilation_cache_dir", None)
+    monitoring.forget_cache()
 
 
 __all__ = ["reset_cache", "set_cache_dir"]

@@ -144,6 +144,14 @@ class RooflineRuleContext:
       mesh: the mesh, or None.
       pin_lhs_in_vmem: whether left operands of products and their results stay in fast memory.
       pin_rhs_in_vmem: whether right operands do.
+
+    Examples:
+      >>> from onax.experimental import roofline
+      >>> @roofline.register_roofline(lax.exp2_p)
+      ... def rule(ctx: roofline.RooflineRuleContext, x, **params):
+      ...     return roofline.RooflineResult(unfused_flops=ctx.avals_out[0].size)
+      >>> roofline.roofline(lax.exp2)(jnp.ones(3))[1].unfused_flops
+      3
     """
 
     name_stack: NameStack
