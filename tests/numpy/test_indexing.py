@@ -374,3 +374,15 @@ def test_a_slice_of_a_size_is_an_operand():
 def test_errors_of_slices_of_a_size(call, error, words):
     with pytest.raises(error, match=re.escape(words)):
         call()
+
+
+@pytest.mark.parametrize(
+    "index", [np.int8(1), (np.int32(1), slice(0, 2)), (np.int64(1), np.uint8(2)), (0, np.int32(-1), slice(1, 3))]
+)
+def test_scalar_arrays_of_any_dtype_beside_numbers(index):
+    with onax.enable_x64(True):
+        x = jnp.arange(60.0).reshape(3, 4, 5)
+        arrays = onax.tree.map(lambda i: jnp.asarray(i) if isinstance(i, np.generic) else i, index)
+        wanted = np.asarray(x)[index]
+        assert np.array_equal(x.at[arrays].get(), wanted) and np.array_equal(x[arrays], wanted)
+        assert float(onax.grad(lambda x: x.at[arrays].get().sum())(x).sum()) == wanted.size
