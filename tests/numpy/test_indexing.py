@@ -393,3 +393,15 @@ def test_what_reads_everything_gathers_nothing(index, mode):
     read = lambda x: x.at[index].get(mode=mode)
     np.testing.assert_array_equal(read(x), np.arange(12).reshape(3, 4)[index])
     assert [e.primitive.name for e in onax.make_jaxpr(read)(x).eqns if e.primitive.name != "broadcast_in_dim"] == []
+
+
+@pytest.mark.parametrize(
+    "index", [np.int8(1), (np.int32(1), slice(0, 2)), (np.int64(1), np.uint8(2)), (0, np.int32(-1), slice(1, 3))]
+)
+def test_scalar_arrays_of_any_dtype_beside_numbers(index):
+    with onax.enable_x64(True):
+        x = jnp.arange(60.0).reshape(3, 4, 5)
+        arrays = onax.tree.map(lambda i: jnp.asarray(i) if isinstance(i, np.generic) else i, index)
+        wanted = np.asarray(x)[index]
+        assert np.array_equal(x.at[arrays].get(), wanted) and np.array_equal(x[arrays], wanted)
+        assert float(onax.grad(lambda x: x.at[arrays].get().sum())(x).sum()) == wanted.size

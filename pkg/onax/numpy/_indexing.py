@@ -288,6 +288,8 @@ def _read_by_dynamic_slice(x, parsed, wrap):
     for axis in dropped:
         if dims.is_constant(x.shape[axis]) and x.shape[axis] == 0:
             raise _empty_axis(axis)
+    if any(isinstance(start, Array) for start in starts):  # of int32, which the others must be, too
+        starts = [_INT32.type(start) if isinstance(start, int) else start for start in starts]
     x = lax.dynamic_slice(x, starts, sizes, allow_negative_indices=wrap)
     return _arrange(x, parsed, dropped, flipped)
 
