@@ -12,7 +12,7 @@ from onax._core.hitypes import type_of_value
 from onax._core.lists import insert_bounded
 from onax._core.refs import AbstractRef, check_distinct
 from onax._core.trace import Tracer, eval_trace, find_cur_trace, typeof
-from onax._ground import lazy, logs, monitoring
+from onax._ground import logs, monitoring
 from onax._ground.config import config
 from onax._native import context
 from onax._native.jit_function import check_hashable, find_program
