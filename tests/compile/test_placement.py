@@ -129,8 +129,9 @@ def test_operands_committed_to_different_devices(report):
     wanted = "Received incompatible devices for jitted computation. Got argument "
     assert {name: text for name, text in report["refused"].items() if not text.startswith(wanted)} == {}
     assert report["refused"]["jit of a tree"] == (
-        wanted + "t['p'] of <lambda> with shape float32[3] and with device ids [1] on platform CPU and argument b of "
-        "<lambda> with shape float32[3] and with device ids [2] on platform CPU"
+        wanted
+        + "t['p'] of <lambda>.<locals>.<lambda> with shape float32[3] and with device ids [1] on platform CPU and "
+        "argument b of <lambda>.<locals>.<lambda> with shape float32[3] and with device ids [2] on platform CPU"
     )
 
 

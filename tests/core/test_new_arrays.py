@@ -83,3 +83,24 @@ def test_shards_can_be_shown(capsys):
     with jax.set_mesh(jax.make_mesh((2,), ("x",))):
         out = jax.shard_map(rotate, in_specs=P("x"), out_specs=P("x"))(jnp.arange(4))
     assert out.tolist() == [2, 3, 0, 1] and "[2 3]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", [1, "mesh"])
+def test_arguments_on_other_devices(place):
+    other = jax.make_mesh((2,), ("x",), (AxisType.Auto,), devices=jax.devices()[:2])
+    x = jax.device_put(np.arange(4.0), jax.devices()[1] if place == 1 else NamedSharding(other, P("x")))
+    ids = "[1]" if place == 1 else "[0, 1]"
+    text = (
+        "Received incompatible devices for jitted computation. Got argument x of {} with shape float32[4] and with "
+        f"device ids {ids} on platform CPU and jit's context mesh with device ids [0, 1, 2, 3, 4, 5, 6, 7] on platform"
+    )
+
+    def double(x):
+        return x * 2
+
+    with jax.set_mesh(jax.make_mesh((4, 2), ("x", "y"), (AxisType.Auto,) * 2)):
+        for run, name in ((jax.jit(double), double.__qualname__), (jnp.negative, "neg")):
+            with pytest.raises(ValueError) as caught:
+                run(x)
+            assert str(caught.value).startswith(text.format(name))
+    assert jax.jit(double)(x).devices() == x.devices()

@@ -58,6 +58,11 @@ class Call:
         return fun_name(self.fun)
 
     @property
+    def qualified_name(self):
+        """The function's name within the functions in which it is defined, or how an object without a name prints."""
+        return getattr(self.fun, "__qualname__", None) or getattr(self.fun, "__name__", None) or str(self.fun)
+
+    @property
     def dynamic_positions(self):
         """The positions of the positional arguments that are not static."""
         static = _NO_STATICS if self.statics is None else self.statics

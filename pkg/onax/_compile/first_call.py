@@ -73,7 +73,7 @@ def run_first_call(call, programs):
     shardings = placement.shardings_of_results(staged.jaxpr, call.leaves, (), stated)
     mesh = mesh_of_results()
     if shardings is not None or stated or mesh is not None:
-        placement.check_devices_of_program(staged.jaxpr, call.leaves, stated, call.name, call.arg_names, mesh)
+        placement.check_devices_of_program(staged.jaxpr, call.leaves, stated, call.qualified_name, call.arg_names, mesh)
     entry = _compile_call(call, staged, shardings)
     watched = context.option_word() & (SPECIAL | KEY_REUSE)
     if key_reuse.checking():
@@ -99,7 +99,7 @@ def run_first_call(call, programs):
 
 def _run_in_processes(call, staged, out_shardings):
     """The result of a call of which some values lie in several processes."""
-    placement.committed_device(call.leaves, call.name, call.arg_names)  # raises its error
+    placement.committed_device(call.leaves, call.qualified_name, call.arg_names)  # raises its error
     with spans.span(f"jit_{call.name}"):
         results = multi_device().multi_process.run_program(staged.jaxpr, call.leaves, call.name, (), out_shardings)
     for leaf, donated in zip(call.leaves, call.donated_flags()):
@@ -112,7 +112,7 @@ def _compile_call(call, staged, shardings):
     """The CacheEntry of a call whose results get these shardings."""
     options, jaxpr = call.options, placement.partitioned(staged.jaxpr, call.leaves, shardings)
     if options.device is None:
-        device, committed = placement.committed_device(call.leaves, call.name, call.arg_names)
+        device, committed = placement.committed_device(call.leaves, call.qualified_name, call.arg_names)
     else:
         device, committed = options.device, True
     executable = executable_of(

@@ -34,14 +34,14 @@ ERRORS = {
     "jit to other devices than those of an argument": (
         lambda: jax.jit(lambda x: x, out_shardings=half(4))(jax.device_put(X, half(0))),
         ValueError,
-        f"{INCOMPATIBLE}argument x of <lambda> with shape float32[4,3] and with device ids [0, 1, 2, 3] on platform "
-        "CPU and explicit output sharding with device ids [4, 5, 6, 7] on platform CPU",
+        f"{INCOMPATIBLE}argument x of <lambda>.<locals>.<lambda> with shape float32[4,3] and with device ids "
+        "[0, 1, 2, 3] on platform CPU and explicit output sharding with device ids [4, 5, 6, 7] on platform CPU",
     ),
     "device_put inside of jit to other devices": (
         lambda: jax.jit(lambda x: jax.device_put(x, half(4)))(jax.device_put(X, half(0))),
         ValueError,
-        f"{INCOMPATIBLE}argument x of <lambda> with shape float32[4,3] and with device ids [0, 1, 2, 3] on platform "
-        "CPU and device_put inside jit with device ids [4, 5, 6, 7] on platform CPU at ",
+        f"{INCOMPATIBLE}argument x of <lambda>.<locals>.<lambda> with shape float32[4,3] and with device ids "
+        "[0, 1, 2, 3] on platform CPU and device_put inside jit with device ids [4, 5, 6, 7] on platform CPU at ",
     ),
     "device_put inside of jit to two meshes": (
         lambda: jax.jit(lambda x: jax.device_put(x, half(0)) + jax.device_put(x, half(4)))(X),

@@ -82,3 +82,12 @@ def test_indices_on_several_devices():
             np.testing.assert_array_equal(x.at[at].set(0.0), np.asarray(jax.numpy.asarray(table).at[ids].set(0.0)))
             rows = jax.device_put(table[:4], NamedSharding(grid, P("x")))
             np.testing.assert_array_equal(jax.ops.segment_sum(rows, at % 3, 3).sum(), table[:4].sum())
+
+
+@pytest.mark.parametrize("spec", [P("x", None), P(("x", "y"), None), P("x")])
+@pytest.mark.parametrize("through", [jax.jit, lambda f: f])
+def test_results_that_lie_as_the_first_argument_have_its_sharding(spec, through):
+    with eight_devices():
+        x = jax.device_put(X, NamedSharding(GRID, spec))
+        same, product, fewer = through(lambda v: (v * 2, v @ v.T, v[:, 0]))(x)
+        assert same.sharding.spec == product.sharding.spec == spec and fewer.sharding.spec == P(spec[0])
