@@ -170,6 +170,22 @@ ERRORS = {
         "all_to_all requires the size of the mapped axis axis_name to equal x.shape[split_axis], but they are 4 and 3 "
         "respectively.",
     ),
+    "pcast over an axis that is none": (
+        lambda: mapped(lambda x: lax.pcast(x, ("x", "q"), to="varying"), P(), P("x"))(X),
+        NameError,
+        "Found an unbound axis name: q. To fix this, please call pcast under `jax.shard_map`.",
+    ),
+    "pcast over a set": (
+        lambda: mapped(lambda x: lax.pcast(x, {"x"}, to="varying"), P(), P("x"))(X),
+        TypeError,
+        "axis_name={'x'} must be a tuple or a str. Got {'x'}",
+    ),
+    "specs that cannot be inferred": (
+        lambda: jax.shard_map(lambda x: x, mesh=mesh(x=4), out_specs=P("x"))(X),
+        TypeError,
+        "shard_map in_specs argument must be a pytree of `jax.sharding.PartitionSpec` instances, but it was `None` "
+        "when axis_names=frozenset({'x'}) are of type AxisType.Auto",
+    ),
     "pcast outside of shard_map": (
         lambda: jax.vmap(lambda x: lax.pcast(x, "i", to="varying"), axis_name="i")(X),
         ValueError,

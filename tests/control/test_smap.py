@@ -53,3 +53,11 @@ def test_refusals():
         jax.smap(lambda a: a, in_axes=0.5, out_axes=0, axis_name="x")
     with pytest.raises(ValueError, match="subset of"):
         jax.smap(lambda a: a, in_axes=0, out_axes=0, axis_name="q")(X)
+    for x in (X, jnp.asarray(X)):
+        with pytest.raises(TypeError, match=r"in_axes was not specified when axis_name=frozenset\({'x'}\) was of type"):
+            jax.smap(lambda a: a, out_axes=0, axis_name="x")(x)
+
+
+def test_axes_of_what_has_no_sharding():
+    with jax.set_mesh(jax.make_mesh((4,), ("x",))):
+        assert jax.smap(lambda a: a * 2, out_axes=0, axis_name="x")(X).shape == (16, 2)

@@ -1,8 +1,14 @@
 """jit under its former name warns."""
 
+import numpy as np
 import pytest
 
+import onax as jax
+import onax.numpy as jnp
 from onax.experimental import pjit
+from onax.sharding import NamedSharding, SingleDeviceSharding
+from onax.sharding import PartitionSpec as P
+from virtual_devices import eight_devices, mesh
 
 
 def test_warns():
@@ -11,3 +17,22 @@ def test_warns():
     assert found(lambda x: x + 1)(1) == 2
     with pytest.raises(AttributeError, match="no attribute 'xmap'"):
         pjit.xmap  # noqa: B018
+
+
+@pytest.mark.filterwarnings("ignore:onax.experimental.pjit")
+def test_the_mesh_of_with():
+    with eight_devices():
+        grid, four = mesh(x=4, y=2), mesh(x=4)
+        double = pjit.pjit(lambda x: x * 2)
+        there = jax.device_put(jnp.arange(8.0), NamedSharding(grid, P("x")))
+        with grid:
+            for x in (np.arange(8.0), jnp.arange(8.0)):
+                assert double(x).sharding == NamedSharding(grid, P())
+            assert double(there).sharding.spec == P("x")
+            assert jax.jit(lambda x: x * 2)(np.arange(8.0)).devices() == {jax.devices()[0]}
+        with four, pytest.raises(ValueError, match=r"incompatible devices .* jit's context mesh"):
+            double(there)
+        with jax.set_mesh(grid):
+            assert isinstance(double(np.arange(8.0)).sharding, SingleDeviceSharding)
+        assert isinstance(double(np.arange(8.0)).sharding, SingleDeviceSharding)
+        assert pjit.pjit(static_argnums=1)(lambda x, n: x * n)(3, 2) == 6

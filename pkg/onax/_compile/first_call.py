@@ -24,6 +24,7 @@ from onax._compile.lazy_import import multi_device
 from onax._compile.stages import Traced
 from onax._control.jit_call import bind_jit, call_params
 from onax._core.hitypes import holds_hitypes
+from onax._core.meshes import with_mesh_in_context
 from onax._core.new_arrays import mesh_of_results, on_mesh
 from onax._core.result_checks import SPECIAL
 from onax._core.transfer_guards import report_moves
@@ -71,7 +72,7 @@ def run_first_call(call, programs):
     if placement.spans_processes(staged.jaxpr, call.leaves, stated):
         return _run_in_processes(call, staged, stated), None
     shardings = placement.shardings_of_results(staged.jaxpr, call.leaves, (), stated)
-    mesh = mesh_of_results()
+    mesh = mesh_of_results(with_mesh_in_context) if options.uses_with_mesh else mesh_of_results()
     if shardings is not None or stated or mesh is not None:
         placement.check_devices_of_program(staged.jaxpr, call.leaves, stated, call.qualified_name, call.arg_names, mesh)
     entry = _compile_call(call, staged, shardings)

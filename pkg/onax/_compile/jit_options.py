@@ -25,6 +25,7 @@ class JitOptions:
     in_shardings: object
     out_shardings: object
     compiler_options: dict | None
+    uses_with_mesh: bool = False  # the mesh in context is that of ``with mesh:``, not that of `set_mesh`
 
     @property
     def key(self):
@@ -32,7 +33,7 @@ class JitOptions:
         return (
             self.static_argnums, self.static_argnames, self.donate_argnums, self.donate_argnames, self.keep_unused,
             self.inline, self.device, hashable(self.in_shardings), hashable(self.out_shardings),
-            hashable(self.compiler_options),
+            hashable(self.compiler_options), self.uses_with_mesh,
         )  # fmt: skip
 
 

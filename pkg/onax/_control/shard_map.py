@@ -24,6 +24,7 @@ from onax._control.shard_map_specs import (
     REPLICATED,
     Infer,
     axes_of_specs,
+    check_inferred,
     check_spread,
     mesh_for,
     specs_of_arguments,
@@ -680,6 +681,7 @@ def shard_map(
                 f"jax.shard_map requires axis_names={manual} to be a subset of "
                 f"mesh.axis_names={frozenset(resolved.axis_names) - spread_axes()}"
             )
+        check_inferred(in_specs, resolved, manual)
         if enclosing := manual_axes():  # an enclosing shard_map maps over these already
             manual -= enclosing - axes_of_specs((in_specs, out_specs))
         specs, leaves = specs_of_arguments(f, in_specs, resolved, manual, args)

@@ -6,10 +6,18 @@ import numpy as np
 
 from onax._core.axes import manual_axes, staged_for_mesh
 from onax._core.hitypes import HiPspec
-from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec, entered_mesh, get_abstract_mesh, mesh_of_specs
+from onax._core.meshes import (
+    AbstractMesh,
+    AxisType,
+    Mesh,
+    PartitionSpec,
+    entered_mesh,
+    get_abstract_mesh,
+    mesh_of_specs,
+)
 from onax._core.paths import broadcast_prefix, prefix_errors
 from onax._core.sharding import NamedSharding, names_in
-from onax._core.trace import Tracer, as_array, find_cur_trace, typeof, valid_jaxtype
+from onax._core.trace import as_array, find_cur_trace, typeof, valid_jaxtype
 from onax._ground.devices import devices
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_leaves, tree_unflatten
@@ -28,6 +36,21 @@ class _Infer:
 
 
 Infer = _Infer()
+INFER_AXES = _Infer()  # the same for the axes of `smap`
+
+
+def check_inferred(in_specs, mesh, manual):
+    """Raises TypeError if specs are to be inferred over axes that types do not show."""
+    types = [t for a, t in zip(mesh.axis_names, mesh.axis_types) if a in manual]
+    if not isinstance(in_specs, _Infer) or all(t is AxisType.Explicit for t in types):
+        return
+    shown = ", ".join(map(str, types))
+    if in_specs is INFER_AXES:
+        raise TypeError(f"in_axes was not specified when axis_name={manual} was of type {shown}")
+    raise TypeError(
+        "shard_map in_specs argument must be a pytree of `jax.sharding.PartitionSpec` instances, but it was `None` "
+        f"when axis_names={manual} are of type {shown}"
+    )
 
 
 def mesh_for(mesh, leaves):
@@ -138,7 +161,7 @@ def broadcast_prefix_as(name, specs, full):
 def specs_of_arguments(f, in_specs, mesh, manual, args):
     """(specs, leaves of the arguments): with None for a leaf that the function gets as it is, of any type."""
     leaves = tree_leaves(args)
-    if in_specs is Infer:
+    if isinstance(in_specs, _Infer):
         return [_stated_spec(x, mesh, manual) for x in map(_checked, leaves)], list(map(as_array, leaves))
     specs = _broadcast_specs("in_specs", in_specs, args)
     leaves = [x if spec is None else as_array(_checked(x)) for x, spec in zip(leaves, specs)]
@@ -160,7 +183,7 @@ def _checked(x):
 
 def _stated_spec(x, mesh, manual):
     """The spec over manual axes of the mesh that an array has, or the type of a traced value states."""
-    sharding = typeof(x).stated_sharding if isinstance(x, Tracer) else x.sharding
+    sharding = x.sharding if isinstance(x, ArrayImpl) else typeof(x).stated_sharding
     if not isinstance(sharding, NamedSharding):
         return REPLICATED
     own, other = (m if isinstance(m, AbstractMesh) else m.abstract_mesh for m in (sharding.mesh, mesh))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from onax._control.shard_map import shard_map
-from onax._control.shard_map_specs import Infer
+from onax._control.shard_map_specs import INFER_AXES, Infer
 from onax._core.meshes import PartitionSpec
 from onax._ground.source import api_boundary
 from onax._ground.typing import AnyFunction
@@ -40,7 +40,7 @@ def smap(f: AnyFunction = None, /, *, in_axes: Any = Infer, out_axes: Any, axis_
         return functools.partial(smap, in_axes=in_axes, out_axes=out_axes, axis_name=axis_name)
     if isinstance(axis_name, (tuple, list)):
         raise TypeError(f"smap axis_name should be a `str` or a `Hashable`, but got {axis_name}")
-    specs = Infer if in_axes is Infer else _specs(in_axes, axis_name, "in_axes")
+    specs = INFER_AXES if in_axes is Infer else _specs(in_axes, axis_name, "in_axes")
     return shard_map(
         f, in_specs=specs, out_specs=_specs(out_axes, axis_name, "out_axes"), axis_names=frozenset({axis_name})
     )

@@ -595,6 +595,12 @@ def set_mesh_in_context() -> Mesh | None:
     return found.concrete if found.of_specs is found.concrete else None
 
 
+def with_mesh_in_context() -> Mesh | None:
+    """The mesh of the innermost ``with mesh:``, while `set_mesh` has set no other one since; else None."""
+    found = _context.value
+    return found.of_specs if isinstance(found.of_specs, Mesh) and found.of_specs is not found.concrete else None
+
+
 def get_mesh() -> Mesh:
     """Returns the mesh in context, which `set_mesh` has set in this thread.
 

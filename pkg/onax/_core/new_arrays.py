@@ -16,14 +16,14 @@ from onax._native import context
 from onax._native.array import ArrayImpl
 
 
-def mesh_of_results():
+def mesh_of_results(find_mesh=set_mesh_in_context):
     """The mesh on which results lie; None while there is none, or while a function is being traced or computed for all
-    devices of a mesh by one program."""
+    devices of a mesh by one program.  `find_mesh` gives the mesh in context."""
     if not context.option_word() & USER_CONTEXTS or context.get_trace() is not None:
         return None
     if seen.automatic or manual_axes():
         return None
-    mesh = set_mesh_in_context()
+    mesh = find_mesh()
     if mesh is None or isinstance(mesh, AbstractMesh) or mesh.size < 2 or mesh.is_multi_process:
         return None
     return mesh

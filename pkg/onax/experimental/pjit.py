@@ -1,12 +1,34 @@
-"""jit under its former name; `onax.jit` is the one to use."""
+"""jit under its former name, with the mesh of ``with mesh:`` as the mesh in context; `onax.jit` is the one to use."""
 
+import functools
+import inspect
 import warnings
 
-from onax._compile.jit import jit
+from onax._compile.jit import PjitFunction, jit
+from onax._compile.jit_options import jit_options
+from onax._transforms.flatten import check_callable
+
+_SIGNATURE = inspect.signature(jit)
+
+
+def _pjit(*args, **options):
+    given = _SIGNATURE.bind(*args, **options)
+    given.apply_defaults()
+    if not args:
+        return functools.partial(_pjit, **options)
+    (fun,), options = given.args, given.kwargs
+    check_callable(fun)
+    options = jit_options(fun, options)
+    options.uses_with_mesh = True
+    return PjitFunction(fun, options)
+
+
+functools.update_wrapper(_pjit, jit)
+_pjit.__name__ = _pjit.__qualname__ = "pjit"
 
 
 def __getattr__(name):
     if name != "pjit":
         raise AttributeError(f"module 'onax.experimental.pjit' has no attribute {name!r}")
     warnings.warn("onax.experimental.pjit.pjit is deprecated; use onax.jit.", DeprecationWarning, stacklevel=2)
-    return jit
+    return _pjit

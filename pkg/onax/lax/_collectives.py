@@ -615,6 +615,8 @@ def pcast(x: PyTree, axis_name: Any, *, to: str) -> Any:
       >>> onax.shard_map(f, mesh=mesh, in_specs=spec, out_specs=spec)(jnp.ones(2))
       Array([2., 2.], dtype=float32)
     """
+    if isinstance(axis_name, (set, frozenset)):
+        raise TypeError(f"axis_name={axis_name!r} must be a tuple or a str. Got {axis_name}")
     if to not in ("reduced", "unreduced", "varying"):
         raise ValueError("Got unexpected `to` value. Allowed `to` values are: {'reduced', 'unreduced', 'varying'}")
     names = names_of(axis_name)
@@ -624,6 +626,7 @@ def pcast(x: PyTree, axis_name: Any, *, to: str) -> Any:
         if manual_axes():
             size_of_axis(axis_name, "pvary")  # raises NameError
         raise ValueError("pvary should be called under jax.shard_map.")
+    size_of_axis(axis_name, "pcast")  # raises NameError
     cast = _to_varying if to == "varying" else functools.partial(_to_kind, to == "unreduced")
     return tree_map(lambda leaf: cast(as_array(leaf), names), x)
 
