@@ -66,6 +66,16 @@ def test_what_stays():
         assert jnp.zeros(8).devices() == {jax.devices()[0]}
 
 
+@pytest.mark.parametrize("axes", [(("a", "b"), (AxisType.Auto,) * 2), (("x", "y"), (AxisType.Explicit,) * 2)])
+def test_axes_of_an_abstract_mesh(axes):
+    mesh = jax.make_mesh((4, 2), ("x", "y"), (AxisType.Auto,) * 2)
+    names, types = axes
+    with jax.set_mesh(mesh), jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((4, 2), names, types)):
+        x = jnp.arange(8) + 1
+    spec = P(None) if types[0] is AxisType.Explicit else P()
+    assert x.sharding == NamedSharding(mesh.update(axis_names=names, axis_types=types), spec)
+
+
 def test_types_have_the_mesh_in_context():
     mesh = jax.make_mesh((4, 2), ("x", "y"))
     with jax.set_mesh(mesh):

@@ -590,9 +590,19 @@ def concrete_mesh() -> Mesh:
 
 
 def set_mesh_in_context() -> Mesh | None:
-    """The mesh that `set_mesh` has set, while no other one is that of specs; None if there is none."""
+    """The mesh that `set_mesh` has set, with the axes that `use_abstract_mesh` has given it since; None while there is
+    none, or while that of ``with mesh:`` is the mesh of specs."""
     found = _context.value
-    return found.concrete if found.of_specs is found.concrete else None
+    if found.of_specs is found.concrete or found.concrete is None:
+        return found.concrete
+    if isinstance(found.of_specs, AbstractMesh) and found.of_specs.size == found.concrete.size:
+        return _with_axes_of(found.concrete, found.of_specs)
+    return None
+
+
+@functools.lru_cache(maxsize=64)
+def _with_axes_of(mesh, wanted):
+    return Mesh(mesh.devices.reshape(wanted.axis_sizes), wanted.axis_names, wanted.axis_types)
 
 
 def with_mesh_in_context() -> Mesh | None:
