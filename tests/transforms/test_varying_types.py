@@ -136,6 +136,18 @@ def test_gradients_of_gathers():
     assert np.array_equal(jax.grad(lambda x: jnp.sum(stacked(x) * X.reshape(4, 2)))(X), X)
 
 
+@pytest.mark.parametrize("to", ["varying", "invarying", "reduced"])
+def test_gradients_of_uses_that_differ(to):
+    def use(v, w):
+        everything = lax.all_gather(v, "x", tiled=True, to=to)
+        everything = everything if to == "varying" else lax.pcast(everything, "x", to="varying")
+        return (everything * w).sum().reshape(1)
+
+    weights = np.arange(32, dtype=np.float32)
+    f = mapped(use, (P("x"), P("x")), P("x"))
+    assert np.array_equal(jax.grad(lambda x: f(x, weights).sum())(X), weights.reshape(4, 8).sum(0))
+
+
 SHARD = lambda v, w: v
 ERRORS = {
     "sum over some": (lambda v, w: lax.psum(v, ("x", "y")), P(), ValueError, "jax.lax.psum can only accept axis_name"),

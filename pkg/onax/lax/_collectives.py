@@ -259,29 +259,34 @@ def all_gather(
       axis_index_groups: lists of indices along the axis: each group gathers its own values.
       axis: int, the position of the new axis, or the axis along which values are joined if `tiled`.
       tiled: whether values are joined along an existing axis.
-      to: "varying", or "invarying": inside `shard_map`, the type of the result says that it is the same on all devices.
+      to: "varying", or "invarying" or "reduced": inside `shard_map`, the type of the result says that it is the same on
+        all devices.  Of a reduced one JAX sums the cotangents where they are split; the numbers are the same.
 
     Returns:
       Tree of the structure of `x`.
 
     Raises:
       NameError: the name is not in scope.
-      NotImplementedError: `to` is something else, or "invarying" with groups or without check_vma.
+      ValueError: `to` is something else.
+      NotImplementedError: "invarying" or "reduced" with groups or without check_vma.
 
     Examples:
       >>> onax.vmap(lambda x: lax.all_gather(x, "i"), axis_name="i")(jnp.array([1, 3]))
       Array([[1, 3],
              [1, 3]], dtype=int32)
     """
-    if to not in ("varying", "invarying"):
-        raise NotImplementedError(f"all_gather: to={to!r} is not supported, only 'varying' and 'invarying'")
+    if to not in ("varying", "reduced", "invarying"):
+        raise ValueError(
+            "Got unexpected `to` value for `jax.lax.all_gather`. Allowed `to` values are: {'invarying', 'reduced', "
+            "'varying'}"
+        )
     _check_allowed("all_gather", axis_name)
     groups = _check_equal_groups(axis_index_groups, axis_name)
     names = names_of(axis_name)
     size = _group_size(names, groups)
-    if to == "invarying":
+    if to != "varying":
         if groups is not None or not varying_is_checked(names):
-            raise NotImplementedError("all_gather(to='invarying') takes no groups, and needs shard_map with check_vma")
+            raise NotImplementedError(f"all_gather({to=}) takes no groups, and needs shard_map with check_vma")
         return tree_map(lambda leaf: _all_gather_invariant(as_array(leaf), axis, names, size, tiled), x)
 
     def one(leaf):
