@@ -44,6 +44,10 @@ def test_placement():
         weak = lax.full((8,), 2.0, sharding=sharding)
         assert weak.weak_type and lax.full_like(weak, 1).sharding != sharding
         assert lax.empty((8,), np.float32, out_sharding=sharding).sharding == sharding
+        described = jax.ShapeDtypeStruct((8,), np.float32, sharding=sharding)
+        assert jnp.zeros_like(described).sharding == sharding == jnp.full_like(described, 2, dtype=int).sharding
+        assert jnp.zeros_like(described, shape=(3,)).sharding != sharding
+        assert jax.jit(lambda: jnp.ones_like(described))().sharding != sharding
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from onax._core.meshes import PartitionSpec
-from onax._core.sharding import NamedSharding
-from onax._core.trace import as_array
+from onax._core.meshes import AbstractMesh, PartitionSpec
+from onax._core.sharding import NamedSharding, Sharding
+from onax._core.trace import Tracer, as_array
 from onax._core.transfer_guards import report_new_array
 from onax._ground import dims, dtypes
 from onax._ground.config import guard_state
 from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
+from onax._native import context
 from onax._native.array import Array, ArrayImpl
 from onax._prims import creation, shaping
 from onax._prims.convert import convert_element_type
@@ -35,10 +36,20 @@ def replicated_sharding(x):
 
 
 def _sharding_like(x, shape, dtype):
-    """The sharding of an array made like x: that of a committed x, if the shape is the same or all devices have all."""
-    if type(x) is not ArrayImpl or not x.committed or (dtype is None and x.weak_type):
+    """The sharding of an array made like x: that of a committed x, if the shape is the same or all devices have all.
+
+    Objects with a shape and a dtype may state one too, which holds where nothing is being traced.
+    """
+    if type(x) is ArrayImpl:
+        if not x.committed or (dtype is None and x.weak_type):
+            return None
+    elif isinstance(x, Tracer) or not _is_over_devices(getattr(x, "sharding", None)) or context.get_trace() is not None:
         return None
     return x.sharding if shape is None or tuple(shape) == x.shape or x.sharding.is_fully_replicated else None
+
+
+def _is_over_devices(sharding):
+    return isinstance(sharding, Sharding) and not isinstance(getattr(sharding, "mesh", None), AbstractMesh)
 
 
 def full(
@@ -82,7 +93,7 @@ def full_like(
       fill_value: scalar.
       dtype: dtype that replaces that of `x`.
       shape: shape that replaces that of `x`.
-      sharding: a sharding on which the result is placed; default: that of a committed `x`.
+      sharding: a sharding on which the result is placed; default: that of a committed `x`, or which `x` states.
 
     Returns:
       Array of the shape and dtype; weakly typed if `x` is.
