@@ -74,6 +74,13 @@ def _shapes(jax):
         "divided into too few": (reshape(2, 4, 8), (Z,), [spec("x")]),
         "divided last dimension": (reshape(8, 4, 2), (Z,), [spec(None, "x")]),
         "a dimension of length 1": (reshape(8, 1, 8), (Z,), [spec("x", "y")]),
+        "merged with dimensions of length 1": (
+            lambda a: a.reshape(8, 8, 1, 1).reshape(64, 1).reshape(8, 8, 1), (Z,), [spec("x")],
+        ),
+        "merged before dimensions of length 1": (
+            lambda a: a.reshape(8, 4, 2).reshape(8, 4, 2, 1, 1).reshape(8, 8), (Z,), [spec("x", "y")],
+        ),
+        "divided before dimensions of length 1": (reshape(8, 4, 2, 1), (Z,), [spec("x", "y")]),
         "other dimensions": (reshape(16, 4), (Z,), [spec("x")]),
         "squeeze": (lambda a: a[:, :1].squeeze(1), (Z,), [spec("x")]),
         "rev": (lambda a: lax.rev(a, (0,)), (Z,), [spec("x")]),

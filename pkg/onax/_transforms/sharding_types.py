@@ -8,6 +8,8 @@ A rule of the slot `sharding_type` gets the mesh axes of each dimension of the o
 the results.  Operations that hold programs have results of the types that their programs have.
 """
 
+import math
+
 from onax._core.explicit_axes import explicit_sharding, seen
 from onax._core.facts import ELEMENTWISE
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, jaxprs_in_params
@@ -342,21 +344,27 @@ def _sizes(aval):
 
 def _whole_groups(old, new):
     """Pairs of (old dimensions, new dimensions), one of which has one dimension; None if the shapes have no such."""
-    groups, i, j = [], 0, 0
-    while i < len(old) and j < len(new):
+    groups, i, j, end, stop = [], 0, 0, len(old), len(new)
+    while end and stop and old[end - 1] == new[stop - 1] == 1:
+        end, stop = end - 1, stop - 1
+    while i < end and j < stop:
         olds, news, m, n = [i], [j], old[i], new[j]
         i, j = i + 1, j + 1
         while m != n:
-            if m < n and i < len(old):
+            if m < n and i < end:
                 olds, m, i = [*olds, i], m * old[i], i + 1
-            elif n < m and j < len(new):
+            elif n < m and j < stop:
                 news, n, j = [*news, j], n * new[j], j + 1
             else:
                 return None
+        if math.prod(old[i:end]) == math.prod(new[j:stop]) == 1:  # dimensions of length 1 at the end
+            olds, news, i, j = [*olds, *range(i, end)], [*news, *range(j, stop)], end, stop
         if len(olds) > 1 and len(news) > 1:
             return None
         groups.append((olds, news))
-    return groups if i == len(old) and j == len(new) else None
+    if i < end or j < stop:
+        return None
+    return groups + [([k], [n]) for k, n in zip(range(end, len(old)), range(stop, len(new)))]
 
 
 def _distribute(names, lengths, sizes):
