@@ -74,6 +74,10 @@ def _shapes(jax):
         "divided into too few": (reshape(2, 4, 8), (Z,), [spec("x")]),
         "divided last dimension": (reshape(8, 4, 2), (Z,), [spec(None, "x")]),
         "a dimension of length 1": (reshape(8, 1, 8), (Z,), [spec("x", "y")]),
+        "a product whose batch and contracted dimensions do not fit": (
+            lambda a, b: jnp.einsum("bik,bkj->bij", a, b), (Z[None].repeat(8, 0),) * 2,
+            [spec("x", None, "y"), spec("y", "x", None)],
+        ),
         "merged with dimensions of length 1": (
             lambda a: a.reshape(8, 8, 1, 1).reshape(64, 1).reshape(8, 8, 1), (Z,), [spec("x")],
         ),

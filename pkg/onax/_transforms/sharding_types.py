@@ -410,24 +410,24 @@ def _tile(name, axes, avals, params, outs):
 def _dot_general(name, axes, avals, params, outs):
     (x, y), ((lc, rc), (lb, rb)) = axes, params["dimension_numbers"]
     left, right = tuple(x[i] for i in lc), tuple(y[j] for j in rc)
-    for a, b in zip(left, right):
-        if a and b and a != b:
-            raise ShardingTypeError(
-                "dot_general requires contracting dimensions to have consistent sharding, got "
-                f"{_entries(left)} and {_entries(right)}."
-            )
-        if a and b:
-            raise ShardingTypeError(
-                "Contracting dimensions are sharded and it is ambiguous how the output should be sharded. Please "
-                "specify the output sharding via the `out_sharding` parameter. Got "
-                f"lhs_contracting_spec={_entries(left)} and rhs_contracting_spec={_entries(right)}"
-            )
     for i, j in zip(lb, rb):
         if x[i] and y[j] and x[i] != y[j]:
             raise ShardingTypeError(
                 "dot_general requires lhs batch dimensions and rhs batch dimensions to have the consistent sharding, "
                 f"got {_entries(x[i] for i in lb)} and {_entries(y[j] for j in rb)}."
             )
+    both = [(a, b) for a, b in zip(left, right) if a and b]
+    if any(a != b for a, b in both):
+        raise ShardingTypeError(
+            f"dot_general requires contracting dimensions to have consistent sharding, got {_entries(left)} and "
+            f"{_entries(right)}."
+        )
+    if both:
+        raise ShardingTypeError(
+            "Contracting dimensions are sharded and it is ambiguous how the output should be sharded. Please specify "
+            f"the output sharding via the `out_sharding` parameter. Got lhs_contracting_spec={_entries(left)} and "
+            f"rhs_contracting_spec={_entries(right)}"
+        )
     batch = [x[i] or y[j] for i, j in zip(lb, rb)]
     return [[*batch, *_dropped(x, (*lc, *lb)), *_dropped(y, (*rc, *rb))]]
 
