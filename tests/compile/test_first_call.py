@@ -91,3 +91,11 @@ def test_donated_arguments_that_in_shardings_moves():
             y = jnp.arange(16)
             jit(lambda y: y * 2, in_shardings=sharding)(y)
             assert not y.is_deleted()
+
+
+def test_a_type_is_no_argument():
+    described = jax.ShapeDtypeStruct((4, 2), np.int32)
+    with pytest.raises(
+        TypeError, match=r"^Argument 'x\['b'\]' of shape int32\[4,2\] of type .* is not a valid JAX type"
+    ):
+        jax.jit(lambda x: x)({"b": described})

@@ -169,7 +169,11 @@ ERRORS = [
     (lambda: jit(bad_type)(np.ones(2, np.longdouble)), TypeError, "Error interpreting argument to"),
     (lambda: jit(bad_type)(2**40), OverflowError, "argument path is x. Got <class 'int'> with value 1099511627776"),
     (lambda: called_twice(x=iter([1, 2**31]).__next__), OverflowError, "^An overflow.* argument path is x. Got <class"),
-    (lambda: jit(identity)(STRUCT), TypeError, "^Argument 'ShapeDtypeStruct.*' of type .* is not a valid JAX type"),
+    (
+        lambda: jit(identity)(STRUCT),
+        TypeError,
+        r"^Argument 'x' of shape float32\[\] of type .* is not a valid JAX type",
+    ),
     (lambda: jit(lambda: jit(identity)(STRUCT))(), TypeError, "^A ShapeDtypeStruct does not have a value and cannot"),
     (
         lambda: jit(lambda x: jit(lambda y: y + jit(identity)(STRUCT))(x)).lower(1.0),

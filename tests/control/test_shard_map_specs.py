@@ -131,3 +131,16 @@ def test_an_abstract_mesh_has_the_devices_of_the_arguments(name):
         out = f(jax.device_put(X, jax.NamedSharding(over, P("x"))))
         assert out.sharding == jax.NamedSharding(over, P("x"))
         np.testing.assert_array_equal(out, 2 * X)
+
+
+def test_specs_of_numbers():
+    with eight_devices():
+        four = mesh(x=4)
+        for f, options in (
+            (lambda x: x, {"in_specs": P(None), "out_specs": P()}),
+            (jnp.sum, {"in_specs": P(), "out_specs": P("x")}),
+        ):
+            with pytest.raises(
+                ValueError, match=r"(?s)For scalar values \(rank 0\), consider using an .*_specs entry of"
+            ):
+                jax.shard_map(f, mesh=four, **options)(np.float32(1))

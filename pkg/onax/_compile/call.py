@@ -59,8 +59,8 @@ class Call:
 
     @property
     def qualified_name(self):
-        """The function's name within the functions in which it is defined, or how an object without a name prints."""
-        return getattr(self.fun, "__qualname__", None) or getattr(self.fun, "__name__", None) or str(self.fun)
+        """The function's name with those of the functions in which it is defined."""
+        return getattr(self.fun, "__qualname__", None) or self.name
 
     @property
     def dynamic_positions(self):

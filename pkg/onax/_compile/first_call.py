@@ -36,6 +36,7 @@ from onax._native.array import ArrayImpl
 from onax._native.jit_function import CacheEntry
 from onax._native.tree import tree_map, tree_unflatten
 from onax._transforms import key_reuse
+from onax._transforms.abstract import ShapeDtypeStruct
 
 
 def traced_stage(call, staged):
@@ -46,6 +47,12 @@ def traced_stage(call, staged):
 def run_first_call(call, programs):
     """(result, CacheEntry) of a call on values; the CacheEntry is None if the next call must come here again."""
     options, moved = call.options, []
+    for i, x in enumerate(call.leaves):
+        if isinstance(x, ShapeDtypeStruct):
+            raise TypeError(
+                f"Argument '{call.arg_names()[i]}' of shape {call.avals[i].str_short()} of type {type(x)} is not a "
+                "valid JAX type."
+            )
     if options.in_shardings is not None:
         given, call.leaves = call.leaves, multi_device().call_shardings.put_arguments(call)
         moved = moved_donations(call.donated_flags(), given, call.leaves)

@@ -207,7 +207,7 @@ def _check_argument(f, name, x, spec, mesh):
             f"shard_map applied to the function '{fun_name(f)}' was given an in_specs entry which is too long to be "
             f"compatible with the corresponding input value from the function:\n\nin_specs is {spec} which has length "
             f"{len(spec)}, but the argument {name} has shape {aval.str_short()}, which has rank {aval.ndim} (and "
-            f"{aval.ndim} < {len(spec)})"
+            f"{aval.ndim} < {len(spec)}){_way_out('in', aval)}"
         )
     for i, entry in enumerate(spec):
         count = math.prod(mesh.shape[a] for a in names_in(entry))
@@ -222,6 +222,13 @@ def _check_argument(f, name, x, spec, mesh):
             )
 
 
+def _way_out(side, aval):
+    """What to do about a spec that is longer than the rank of an argument (`in`) or result (`out`)."""
+    if aval.ndim:
+        return f"\n\nA spec in {side}_specs has at most one entry for each axis."
+    return f"\n\nFor scalar values (rank 0), consider using an {side}_specs entry of `P()`."
+
+
 def specs_of_results(f, out_specs, mesh, manual, tree, avals):
     """The specs of a function's results, whose shards have these types."""
     specs = _broadcast_specs("out_specs", out_specs, tree_unflatten(tree, [0] * tree.num_leaves))
@@ -233,6 +240,6 @@ def specs_of_results(f, out_specs, mesh, manual, tree, avals):
                 f"shard_map applied to the function '{fun_name(f)}' was given an out_specs entry which is too long to "
                 f"be compatible with the corresponding output value from the function:\n\nout_specs is {spec} which "
                 f"has length {len(spec)}, but the output has shape {aval.str_short()}, which has rank {aval.ndim} (and "
-                f"{aval.ndim} < {len(spec)})"
+                f"{aval.ndim} < {len(spec)}){_way_out('out', aval)}"
             )
     return specs
