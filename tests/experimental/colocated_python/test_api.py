@@ -6,6 +6,9 @@ import pytest
 import onax as jax
 import onax.numpy as jnp
 from onax.experimental.colocated_python import colocated_cpu_devices, colocated_python, colocated_python_class
+from onax.sharding import NamedSharding
+from onax.sharding import PartitionSpec as P
+from virtual_devices import eight_devices
 
 
 @colocated_python
@@ -52,3 +55,20 @@ def test_classes():
     counter = Counter(jnp.zeros(2))
     counter.add(1.0)
     assert counter.add(jnp.ones(2)).tolist() == [2, 2]
+
+
+def test_results_that_lie_on_the_devices_stay():
+    with eight_devices():
+        pair = jax.devices()[1::-1]
+        sharding = NamedSharding(jax.sharding.Mesh(np.array(pair), ("x",)), P("x"))
+        x = jax.device_put(np.arange(4.0), sharding)
+        same = colocated_python(lambda x: (x, jnp.ones(2))).specialize(devices=pair)
+        there, new = same(x)
+        assert there.sharding == sharding and new.devices() == {pair[0]}
+
+
+def test_no_arguments_and_no_devices():
+    make = colocated_python(lambda: jnp.ones(2))
+    with pytest.raises(ValueError, match="must be first specialized with devices"):
+        make()
+    assert make.specialize(devices=jax.devices()[:1])().tolist() == [1, 1]

@@ -86,13 +86,18 @@ def _specialize(fun, specialization):
             raise NotImplementedError(
                 f"colocated_python: {fun.__name__} is called within a transformation; use pure_callback or io_callback"
             )
+        if not leaves and specialization.get("devices") is None:
+            raise ValueError(
+                "No devices found. colocated_python function without input arguments must be first specialized with "
+                "devices."
+            )
         _check("argument", specialization.get("in_specs"), (args, kwargs))
         result = tree_map(as_array, fun(*tree_map(as_array, args), **tree_map(as_array, kwargs)))
         out_specs_fn = specialization.get("out_specs_fn")
         if out_specs_fn is not None:
             _check("result", out_specs_fn(*args, **kwargs), result)
         devices = specialization.get("devices")
-        return result if devices is None else device_put(result, devices[0])
+        return result if devices is None else tree_map(lambda x: _beside(x, devices), result)
 
     def specialize(in_specs=None, out_specs_fn=None, devices=None):
         """The function for arguments and results of these types, which runs beside these devices."""
@@ -104,6 +109,11 @@ def _specialize(fun, specialization):
 
     call.specialize = specialize
     return call
+
+
+def _beside(x, devices):
+    """A result that lies on these devices; another one is put on the first."""
+    return x if x.committed and x.devices() <= set(devices) else device_put(x, devices[0])
 
 
 def _check(what, specs, values):
