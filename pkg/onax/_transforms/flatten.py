@@ -119,6 +119,9 @@ def fun_signature(fun):
     return signature
 
 
+_A_LEAF = object()  # in place of values of which only the places matter
+
+
 def argument_names(signature, args, kwargs, static_argnums=(), static_argnames=()):
     """A readable path for every dynamic leaf: `x`, `params['w'][0]`, `rest[1]`.
 
@@ -202,7 +205,7 @@ def debug_info(
     signature, treedef = fun_signature(fun), tree_flatten((tuple(args), kwargs or {}))[1]
 
     def find_names():  # containers are made of integers here, which not all accept: that must not happen on every call
-        skeleton = tree_unflatten(treedef, [0] * treedef.num_leaves)
+        skeleton = tree_unflatten(treedef, [_A_LEAF] * treedef.num_leaves)
         return argument_names(signature, *skeleton, static_argnums, static_argnames)
 
     return LazyDebugInfo(traced_for, fun, find_names)

@@ -115,11 +115,11 @@ def _is_leaf(x):
 
 def _check_refs(info, leaves):
     """Raises TypeError for a view of a reference, ValueError for a reference that is passed twice."""
-    for name, x in zip(info.arg_names, leaves):
+    for i, x in enumerate(leaves):
         if is_view(x):
             raise TypeError(
                 f"When tracing {info.func_src_info} for vmap, TransformedRefs are not allowed, but got a "
-                f"TransformedRef with name {name}."
+                f"TransformedRef with name {info.arg_names[i]}."
             )
     check_distinct(info, leaves)
 
@@ -286,8 +286,9 @@ def _mapped_size(fun, args, kwargs, leaves, dims, axis_size):
 
 
 def _inconsistent_sizes(fun, args, kwargs, leaves, dims, axis_size):
-    names = [f"argument {name}" for name in argument_names(fun_signature(fun), args, {})]
-    names += argument_names(None, (), {f"kwargs[{key!r}]": kwargs[key] for key in sorted(kwargs)})
+    named = argument_names(None, (), {key: kwargs[key] for key in sorted(kwargs)})
+    names = argument_names(fun_signature(fun), args, kwargs)
+    names = [f"argument {name}" for name in names[: len(names) - len(named)]] + list(named)
     groups = {}
     for name, x, d in zip(names, leaves, dims):
         if d is not None:

@@ -55,7 +55,7 @@ def getitem(x, index):
 def read(x, index, *, mode=None, fill_value=None, indices_are_sorted=False, unique_indices=False, wrap=True):
     """The elements of x at the index; for mode, fill_value and the promises see `lax.gather`, `x.at[].get`."""
     parsed = parse(x.shape, index)
-    if all(e.kind in ("new", "gap") or (_is_whole(e, x.shape) and e.value[2] == 1) for e in parsed.entries):
+    if all(e.kind in ("new", "gap") or _is_whole_and_forward(e, x.shape) for e in parsed.entries):
         return _arrange(x, parsed, (), ())
     mode = _IN_BOUNDS if mode is None else lax.GatherScatterMode.from_any(mode)
     if mode is _IN_BOUNDS and context.option_word() & CHECK_STATIC_INDICES:
@@ -205,7 +205,7 @@ def _read_by_slice(x, parsed, wrap, clip=False):
                 raise _empty_axis(entry.axis)
             i = _wrap_int(entry.value, size, wrap)
             if not _provably_inside(entry.value, size, wrap):
-                if not (clip and dims.is_constant(i)):
+                if not (clip and dims.is_constant(i) and dims.is_constant(size)):
                     return None
                 i = min(max(i, 0), size - 1)
             bounds = i, i + 1, 1
@@ -247,6 +247,10 @@ def _takes_part_of_split(x, parsed):
     if type(x) is not ArrayImpl or x._shards is None or x.aval.stated_sharding is None:
         return False
     return any(e.kind not in ("new", "gap") and not _is_whole(e, x.shape) for e in parsed.entries)
+
+
+def _is_whole_and_forward(entry, shape):
+    return entry.kind == "slice" and dims.equal(entry.value[2], 1) and _is_whole(entry, shape)
 
 
 def _is_whole(entry, shape):

@@ -234,8 +234,12 @@ def fiedler_companion(a: ArrayLike) -> Array:
 
 
 def _fiedler_companion(a):
+    if dims.equal(a.shape[0], 1):
+        return lax.full_like(a, 0, shape=(0, 0))
     a = a / a[0]
     n = a.shape[0] - 1
+    if dims.equal(n, 1):  # weakly typed if a is, as for one number
+        return -a[1:][None]
     row, column = (lax.broadcasted_iota(np.int32, (n, n), axis) for axis in (0, 1))
     is_even = row % 2 == 0
     is_one = jnp.where(is_even, column == row + 2, column == row - 2) | ((row == 1) & (column == 0))

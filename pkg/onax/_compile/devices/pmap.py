@@ -220,7 +220,7 @@ class _Mapping:
     def _program(self, fixed, count, tree, dims, mesh):
         """The jitted shard_map of the function, which squeezes the axes of length 1."""
         name, out_axes, fun = self.axis_name, self.out_axes, self.fun
-        given, kwargs = tree_unflatten(tree, [0] * tree.num_leaves)
+        given, kwargs = tree_unflatten(tree, [object()] * tree.num_leaves)
         given = iter(given)
         args = [fixed[i] if i in fixed else next(given) for i in range(count)]
         info = debug_info("pmap", fun, args, kwargs, fixed)
