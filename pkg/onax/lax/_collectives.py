@@ -612,6 +612,7 @@ def pcast(x: PyTree, axis_name: Any, *, to: str) -> Any:
       Tree of the structure of `x`.
 
     Raises:
+      TypeError: `axis_name` is a set.
       ValueError: `to` is another text, the value is of the wrong kind, or the call is not inside of `shard_map`.
 
     Examples:
