@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from onax._core.evaluate import jaxpr_as_fun
-from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
+from onax._core.paths import equality_errors, keystr, skeleton, tree_leaves_with_path
 from onax._core.refs import AbstractRef
 from onax._core.rewrite import eliminate_dead_code
 from onax._core.trace import Tracer, typeof
@@ -317,7 +317,7 @@ class Exported:
         pairs = tree_leaves_with_path((args, kwargs))
         if [keystr(path) for path, _ in pairs] == [leaf.path for leaf in self._signature.in_leaves]:
             return leaves
-        example = self.in_tree.unflatten([0] * self.in_tree.num_leaves)
+        example = skeleton(self.in_tree)
         lines = []
         for path, there, here, why in equality_errors(example, (args, kwargs)):
             label = shapes.argument_label(path) if path else "the arguments"
@@ -566,7 +566,7 @@ def _export(
     args = tuple(x for i, x in enumerate(args) if i not in static)
     kwargs = {name: x for name, x in kwargs.items() if name not in static_names}
     jaxpr = inline_exported_calls(jaxpr)
-    arguments, result = (args, kwargs), out_tree.unflatten([0] * out_tree.num_leaves)
+    arguments, result = (args, kwargs), skeleton(out_tree)
     in_names = _apply_given_names(input_names, argument_names(fun, args, kwargs, static), "input")
     out_names = _apply_given_names(output_names, result_names(result, in_names), "output")
     _check_distinct((*in_names, *out_names))

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from onax._core.paths import flatten_one_level_with_keys
+from onax._core.paths import flatten_one_level_with_keys, skeleton
 from onax._ground import dtypes, lazy
 from onax._ground.dims import SymbolicScope, parse_dims
 from onax._ground.errors import ArtifactError, ExportError
@@ -306,7 +306,7 @@ class Signature:
             ("in", self.in_tree, self.in_leaves),
             ("out", self.out_tree, self.out_leaves),
         ):
-            example = tree.unflatten([0] * len(leaves))
+            example = skeleton(tree)
             sides[side] = {"tree": tree_to_json(example), "leaves": [leaf.to_json() for leaf in leaves]}
         return json.dumps({**sides, "constraints": self.constraints, "options": self.options}, separators=(",", ":"))
 

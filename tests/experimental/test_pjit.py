@@ -1,5 +1,7 @@
 """jit under its former name warns."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,10 @@ from onax.experimental import pjit
 from onax.sharding import NamedSharding, SingleDeviceSharding
 from onax.sharding import PartitionSpec as P
 from virtual_devices import eight_devices, mesh
+
+
+def negate(x):
+    return -x
 
 
 def test_warns():
@@ -35,4 +41,7 @@ def test_the_mesh_of_with():
         with jax.set_mesh(grid):
             assert isinstance(double(np.arange(8.0)).sharding, SingleDeviceSharding)
         assert isinstance(double(np.arange(8.0)).sharding, SingleDeviceSharding)
+        copied = pickle.loads(pickle.dumps(pjit.pjit(negate)))
+        with grid:
+            assert copied(np.arange(8.0)).sharding == NamedSharding(grid, P())
         assert pjit.pjit(static_argnums=1)(lambda x, n: x * n)(3, 2) == 6

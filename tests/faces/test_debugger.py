@@ -61,33 +61,9 @@ def listed(commands, out):
 
 
 STOP = "    ->      debug.breakpoint(stdin=commands, stdout=out, num_frames=1)"
-LISTED = {
-    "l": [
-        "@onax.jit",
-        "@onax.named_call",
-        "def listed(commands, out):",
-        "one",
-        "two",
-        "three",
-        "->",
-        "four",
-        "five",
-        "six",
-    ],
-    "u": ["one", "two", "three", "->", "four", "five"],
-    "ll": [
-        "@onax.jit",
-        "@onax.named_call",
-        "def listed(commands, out):",
-        "one",
-        "two",
-        "three",
-        "->",
-        "four",
-        "five",
-        "six",
-    ],
-}
+WHOLE = ["@onax.jit", "@onax.named_call", "def listed(commands, out):"]
+WHOLE += ["one", "two", "three", "->", "four", "five", "six"]
+LISTED = {"l": WHOLE, "u": ["one", "two", "three", "->", "four", "five"], "ll": WHOLE}
 
 
 @pytest.mark.parametrize("command", LISTED)

@@ -10,6 +10,7 @@ from onax._control.jit_call import bind_jit, call_params
 from onax._core.axes import axes_key, mesh_of_arguments
 from onax._core.hitypes import type_of_value
 from onax._core.lists import insert_bounded
+from onax._core.paths import skeleton
 from onax._core.refs import AbstractRef, check_distinct
 from onax._core.trace import Tracer, eval_trace, find_cur_trace, typeof
 from onax._ground import logs, monitoring
@@ -109,7 +110,7 @@ def _name_finder(call):
     num_args, positions = call.num_args, call.dynamic_positions
 
     def find_names():
-        dynamic, kwargs = in_tree.unflatten([0] * in_tree.num_leaves)
+        dynamic, kwargs = skeleton(in_tree)
         args = [None] * num_args
         for i, tree in zip(positions, dynamic):
             args[i] = tree

@@ -4,6 +4,7 @@
 module makes a Call (`call.py`) and imports the compiler (`lazy_import.py`, `first_call.py`).
 """
 
+import dataclasses
 import functools
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -57,7 +58,8 @@ class PjitFunction(JitFunction):
 
     def __reduce__(self):
         o = self._options
-        return _jit_with, (self.fun, {name: getattr(o, name) for name in _JIT_DEFAULTS if name != "backend"})
+        given = {name: getattr(o, name) for name in _JIT_DEFAULTS if name != "backend"}
+        return _jit_with, (self.fun, given, o.uses_with_mesh)
 
     @source.api_boundary
     def lower(self, *args, **kwargs):
@@ -121,8 +123,9 @@ class PjitFunction(JitFunction):
         return compiler().run_first_call(call, self.cache.traced)
 
 
-def _jit_with(fun, options):
-    return jit(fun, **options)
+def _jit_with(fun, given, uses_with_mesh=False):
+    options = jit_options(fun, _JIT_DEFAULTS | given)
+    return PjitFunction(fun, dataclasses.replace(options, uses_with_mesh=uses_with_mesh))
 
 
 def _evaluate_jit(*args, jaxpr, name, keep_unused=False, in_shardings=(), out_shardings=(), **_):

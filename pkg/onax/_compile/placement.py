@@ -9,7 +9,13 @@ from onax._control.shard_map import has_separate_devices, shard_map_p
 from onax._core.jaxpr import jaxprs_in_params
 from onax._core.meshes import AbstractMesh, Mesh
 from onax._core.redistribution import is_spanning
-from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, incompatible_devices_error
+from onax._core.sharding import (
+    NamedSharding,
+    Sharding,
+    SingleDeviceSharding,
+    incompatible_devices_error,
+    placed_argument,
+)
 from onax._core.trace import Tracer, escaped_tracer_error
 from onax._ground import processes
 from onax._ground.config import config
@@ -35,7 +41,7 @@ def committed_device(leaves, name, arg_names):
             if first is None:
                 first = i
             elif leaf.device != leaves[first].device and leaf.devices() != leaves[first].devices():
-                raise incompatible_devices_error(leaves, first, i, name, arg_names())
+                raise incompatible_devices_error(*(placed_argument(leaves, k, name, arg_names()) for k in (first, i)))
     if first is None or leaves[first]._shards is not None:  # results on several devices are placed afterwards
         return None, False
     return leaves[first].device, True
@@ -48,33 +54,28 @@ def check_devices_of_program(jaxpr, leaves, out_shardings, name, arg_names, mesh
     Their order counts.  `out_shardings` has an entry for each result; `arg_names()` gives the arguments' names.
     """
     first = None
-    for devices, text in _stated_devices(jaxpr, leaves, out_shardings, name, arg_names, mesh):
+    for devices, describe in _stated_devices(jaxpr, leaves, out_shardings, name, arg_names, mesh):
         if first is None:
-            first = devices, text
+            first = devices, describe
         elif devices != first[0]:
-            found = " and ".join(_placed_text(*place) for place in (first, (devices, text)))
-            raise ValueError(f"Received incompatible devices for jitted computation. Got {found}")
-
-
-def _placed_text(devices, texts):
-    what, where = texts()
-    ids = [device.id for device in devices]
-    return f"{what} with device ids {ids} on platform {devices[0].platform.upper()}{where}"
+            raise incompatible_devices_error(first[1](), describe())
 
 
 def _stated_devices(jaxpr, leaves, out_shardings, name, arg_names, mesh):
-    """Pairs of devices in their order and a function that returns texts (what states them, its place)."""
+    """Pairs of devices in their order and a function that returns what states them, for the error."""
     for i, x in enumerate(leaves):
         if type(x) is ArrayImpl and x._committed and isinstance(x.sharding, Sharding):
-            text = lambda i=i, x=x: f"argument {arg_names()[i]} of {name} with shape {x.aval.str_short()} and"
-            yield x.sharding._ordered_devices(), lambda text=text: (text(), "")
+            yield x.sharding._ordered_devices(), lambda i=i: placed_argument(leaves, i, name, arg_names())
     for sharding in out_shardings:
         if isinstance(sharding, Sharding):
-            yield sharding._ordered_devices(), lambda: ("explicit output sharding", "")
+            devices = sharding._ordered_devices()
+            yield devices, lambda devices=devices: ("explicit output sharding", devices)
     if mesh is not None:
-        yield tuple(mesh.devices.flat), lambda: ("jit's context mesh", "")
+        devices = tuple(mesh.devices.flat)
+        yield devices, lambda devices=devices: ("jit's context mesh", devices)
     for devices, eqn in _devices_of_equations(jaxpr):
-        yield devices, lambda eqn=eqn: (f"{eqn.primitive.name} inside jit", f" at {summarize(eqn.source_info)}")
+        place = lambda eqn=eqn: f"at {summarize(eqn.source_info)}"
+        yield devices, lambda d=devices, eqn=eqn, at=place: (f"{eqn.primitive.name} inside jit", d, at())
 
 
 def _devices_of_equations(jaxpr):

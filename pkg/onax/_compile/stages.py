@@ -18,7 +18,7 @@ from onax._compile.graph_text import graph_text, host_nodes, model_proto
 from onax._compile.lazy_import import measurement, multi_device
 from onax._core.hitypes import holds_hitypes, seen
 from onax._core.layout import Format, Layout
-from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
+from onax._core.paths import equality_errors, keystr, skeleton, tree_leaves_with_path
 from onax._core.result_checks import SPECIAL
 from onax._core.sharding import Sharding, SingleDeviceSharding
 from onax._core.trace import Tracer, typeof
@@ -486,7 +486,7 @@ def _device_of(leaves, device):
 
 
 def _tree_mismatch(expected, given):
-    dummies = [t.unflatten([0] * t.num_leaves) for t in (expected, given)]
+    dummies = map(skeleton, (expected, given))
     errors = list(equality_errors(*dummies))
     lines = [f"    * at {_call_path(path)}, seen {one} but now given {two}, {why}" for path, one, two, why in errors]
     return (

@@ -6,13 +6,12 @@ import weakref
 from onax._core import jaxpr as core
 from onax._core.axes import axes_key
 from onax._core.jaxpr import DebugInfo
-from onax._core.paths import equality_errors_pytreedef, keystr, tree_flatten_with_path
+from onax._core.paths import equality_errors_pytreedef, keystr, skeleton, tree_flatten_with_path
 from onax._core.trace import Tracer, as_array, typeof
 from onax._ground import dtypes
 from onax._native import context
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
-from onax._native.tree import tree_unflatten
 from onax._prims.convert import cast, convert
 from onax._transforms.abstract import CheckedFlatFunction
 from onax._transforms.flatten import (
@@ -43,7 +42,7 @@ def stage_body(fun, in_tree, avals, what, adapt=None, names=None):
     result = known.get(key)
     if result is None:
         flat = CheckedFlatFunction(fun if adapt is None else adapt(fun), in_tree, what)
-        args = tree_unflatten(in_tree, [0] * in_tree.num_leaves)[0]
+        args = skeleton(in_tree)[0]
         info = debug_info(what, fun, args) if names is None else DebugInfo(what, fun_source_info(fun), names(fun, args))
         closed = (trace_shared if is_library_function(fun) else trace_to_jaxpr)(flat, avals, info)
         jaxpr = core.ClosedJaxpr(core.convert_constvars_jaxpr(closed), ())
@@ -151,8 +150,7 @@ def carry_name(fun):
 
 
 def _leaf_paths(tree):
-    dummy = tree_unflatten(tree, [0] * tree.num_leaves)
-    return [keystr(path) for path, _ in tree_flatten_with_path(dummy)[0]]
+    return [keystr(path) for path, _ in tree_flatten_with_path(skeleton(tree))[0]]
 
 
 def check_branches(what, names, functions, out_trees, out_avals):

@@ -54,8 +54,7 @@ def custom_gradient(fun: AnyFunction) -> Callable[..., Any]:
         flat_rule = CheckedFlatFunction(
             rule, tree_structure(((tree_unflatten(out_tree, leaves),), {})), "custom_vjp bwd"
         )
-        info = debug_info("custom_gradient fwd", rule, (tree_unflatten(out_tree, [0] * len(leaves)),))
-        closed = trace_to_jaxpr(flat_rule, ct_avals, info)
+        closed = trace_to_jaxpr(flat_rule, ct_avals, debug_info("custom_gradient fwd", rule, (out,)))
         return out, Partial(_StagedVJP(closed.jaxpr, flat_rule.out_tree), closed.consts)
 
     def bwd(pull_back, ct):

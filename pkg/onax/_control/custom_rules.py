@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Generic
 
-from onax._core.paths import keystr, tree_leaves_with_path
+from onax._core.paths import keystr, placeholders, tree_leaves_with_path
 from onax._core.refs import Ref, is_ref
 from onax._core.trace import Tracer, as_array, typeof, valid_jaxtype
 from onax._ground import errors
@@ -15,6 +15,7 @@ from onax._prims.elementwise import stop_gradient_p
 from onax._transforms.flatten import (
     argument_names,
     debug_info,
+    debug_info_of,
     fun_name,
     fun_signature,
     infer_argnums_and_argnames,
@@ -151,8 +152,8 @@ class Call:
     def debug_info(self):
         """What messages say of the staged function, with the names of the differentiated arguments."""
         fixed = [i for i, argument in enumerate(self._given) if argument is not None]
-        args = self.arguments([0] * self.in_tree.num_leaves)
-        return debug_info(f"{self.custom.kind} fun", self.custom.fun, args, static_argnums=fixed)
+        find_arguments = lambda: (self.arguments(placeholders(self.in_tree)), {})
+        return debug_info_of(f"{self.custom.kind} fun", self.custom.fun, find_arguments, fixed)
 
     def refuse_same_reference(self, leaves):
         """Raises ValueError if two of the differentiated arguments are the same mutable array reference."""

@@ -20,7 +20,7 @@ from onax._control.custom_rules import (
 from onax._core.evaluate import eval_jaxpr
 from onax._core.facts import RULES_TAKE_REFS
 from onax._core.lists import reject
-from onax._core.paths import keystr, tree_leaves_with_path
+from onax._core.paths import broadcast_prefix, keystr, skeleton, tree_leaves_with_path
 from onax._core.programs import CUSTOM_RULE, Call, programs
 from onax._core.refs import AbstractRef, discharge, is_ref
 from onax._core.trace import find_cur_trace, typeof
@@ -198,7 +198,7 @@ class _FlatRules:
         residuals = tree_unflatten(self.residual_tree, values[:n_residuals])
         cts = tree_unflatten(call.out_tree, values[n_residuals:])
         given = source.call_user_rule(self.custom.bwd, *call.fixed, residuals, cts)
-        dummy = tree_unflatten(call.in_tree, [0] * call.in_tree.num_leaves)
+        dummy = skeleton(call.in_tree)
         if not isinstance(given, (tuple, list)) or len(given) != len(dummy):
             raise _structure_error(given, call.in_tree)
         flat = []
@@ -238,14 +238,7 @@ def _flatten_cotangent(ct, argument):
 
     Raises ValueError for a cotangent of another structure.
     """
-    flat = []
-
-    def append(x, part):
-        flat.extend([x] * tree_structure(part).num_leaves)
-        return 0  # not None, which a container of the user's may not hold
-
-    tree_map(append, ct, argument, is_leaf=lambda x: x is None)
-    return flat
+    return broadcast_prefix(ct, argument, is_leaf=lambda x: x is None)
 
 
 def _check_cotangent(ct, aval, path, i):

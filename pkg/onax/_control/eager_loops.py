@@ -3,7 +3,7 @@
 from onax._control.jit_call import jit_p
 from onax._core.axes import named_axes
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
-from onax._core.sharding import incompatible_devices_error
+from onax._core.sharding import incompatible_devices_error, placed_argument
 from onax._core.trace import typeof
 from onax._ground.config import CHECK_TRACER_LEAKS, DEBUG_INFS, DEBUG_NANS, DISABLE_JIT, KEY_REUSE
 from onax._native import context
@@ -50,5 +50,5 @@ def committed_device(primitive, operands):
             if first is None:
                 first, device = i, x.device
             elif x.device != device:
-                raise incompatible_devices_error(operands, first, i, primitive.name)
+                raise incompatible_devices_error(*(placed_argument(operands, k, primitive.name) for k in (first, i)))
     return device

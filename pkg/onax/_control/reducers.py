@@ -16,6 +16,7 @@ from onax._control.bodies import arrays_and_avals, convert_value
 from onax._control.scan import scan
 from onax._core.axes import AxisData
 from onax._core.evaluate import eval_jaxpr
+from onax._core.paths import skeleton
 from onax._core.programs import functions, programs
 from onax._core.trace import Tracer, is_concrete, to_concrete_value, typeof
 from onax._ground import dims, dtypes
@@ -166,7 +167,7 @@ def find_monoid(jaxpr):
 def _stage(computation, tree, avals):
     """The jaxpr of the computation on scalars; it may close over arrays, not over values being traced."""
     scalars = [ShapedArray((), a.dtype) for a in avals]
-    pair = tree_unflatten(tree, [0] * len(avals))
+    pair = skeleton(tree)
     flat = CheckedFlatFunction(computation, tree_structure(((pair, pair), {})), "reduce comp")
     jaxpr = trace_to_jaxpr(flat, [*scalars, *scalars], debug_info("reduce comp", computation, (pair, pair)))
     if any(isinstance(c, Tracer) for c in jaxpr.consts):

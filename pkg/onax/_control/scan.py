@@ -13,6 +13,7 @@ from onax._control.scan_bodies import drop_forwarded
 from onax._control.scan_rules import scan_p
 from onax._core.evaluate import bind_with_refs
 from onax._core.lists import merge_lists, reject, select
+from onax._core.paths import skeleton
 from onax._core.refs import AbstractRef, check_distinct, is_ref
 from onax._core.trace import as_array, concrete_or_error, find_cur_trace, typeof
 from onax._ground import dims, source
@@ -81,7 +82,7 @@ def scan_adapted(f, init, xs, length, reverse, unroll, what="scan", adapt=None, 
     ]
     init_leaves, init_tree = tree_flatten(init)
     values, avals = arrays_and_avals(init_leaves)
-    in_tree = tree_structure(((init, tree_unflatten(xs_tree, [0] * len(xs_leaves))), {}))
+    in_tree = tree_structure(((init, skeleton(xs_tree)), {}))
     stage = lambda avals: stage_body(f, in_tree, [*avals, *x_avals], what, adapt, names)
     jaxpr, consts, out_tree = stage(avals)
     check_distinct(jaxpr.debug_info, [*values, *xs_values], consts)

@@ -15,12 +15,12 @@ from onax._core.meshes import (
     get_abstract_mesh,
     mesh_of_specs,
 )
-from onax._core.paths import broadcast_prefix, prefix_errors
+from onax._core.paths import broadcast_prefix, prefix_errors, skeleton
 from onax._core.sharding import NamedSharding, names_in
 from onax._core.trace import as_array, find_cur_trace, typeof, valid_jaxtype
 from onax._ground.devices import devices
 from onax._native.array import ArrayImpl
-from onax._native.tree import tree_leaves, tree_unflatten
+from onax._native.tree import tree_leaves
 from onax._transforms.flatten import argument_names, fun_name, fun_signature
 
 REPLICATED = PartitionSpec()
@@ -231,7 +231,7 @@ def _way_out(side, aval):
 
 def specs_of_results(f, out_specs, mesh, manual, tree, avals):
     """The specs of a function's results, whose shards have these types."""
-    specs = _broadcast_specs("out_specs", out_specs, tree_unflatten(tree, [0] * tree.num_leaves))
+    specs = _broadcast_specs("out_specs", out_specs, skeleton(tree))
     specs = [REPLICATED if spec is None else spec for spec in specs]
     for spec, aval in zip(specs, avals):
         _check_spec("out_specs", spec, mesh, manual)

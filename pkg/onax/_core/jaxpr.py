@@ -387,6 +387,13 @@ def close_jaxpr(jaxpr):
     return jaxpr if isinstance(jaxpr, ClosedJaxpr) else ClosedJaxpr(jaxpr, ())
 
 
+def last_uses(jaxpr):
+    """variable -> number of the equation that reads it last; results are read after all."""
+    last = {x: i for i, eqn in enumerate(jaxpr.eqns) for x in eqn.invars if type(x) is not Literal}
+    last.update(dict.fromkeys([x for x in jaxpr.outvars if type(x) is not Literal], len(jaxpr.eqns)))
+    return last
+
+
 def jaxprs_in_params(params: Mapping[str, Any]) -> Iterator[Jaxpr]:
     """Returns the programs among an equation's parameters, also inside of tuples and lists.
 

@@ -9,7 +9,13 @@ from onax._core.explicit_axes import seen
 from onax._core.facts import BRINGS_VALUES
 from onax._core.meshes import AbstractMesh, PartitionSpec, set_mesh_in_context
 from onax._core.result_checks import add_checked_evaluation
-from onax._core.sharding import NamedSharding, Sharding
+from onax._core.sharding import (
+    NamedSharding,
+    Sharding,
+    incompatible_devices_error,
+    operand_names,
+    placed_argument,
+)
 from onax._core.shards import shard_array
 from onax._ground.config import USER_CONTEXTS
 from onax._native import context
@@ -57,15 +63,9 @@ def check_operands(name, operands, mesh):
     devices = tuple(mesh.devices.flat)
     for i, x in enumerate(operands):
         if type(x) is ArrayImpl and x._committed and isinstance(x.sharding, Sharding):
-            own = x.sharding._ordered_devices()
-            if own != devices:
-                names = "xyz" if len(operands) <= 3 else [f"args[{j}]" for j in range(len(operands))]
-                raise ValueError(
-                    f"Received incompatible devices for jitted computation. Got argument {names[i]} of {name} "
-                    f"with shape {x.aval.str_short()} and with device ids {[d.id for d in own]} on platform "
-                    f"{own[0].platform.upper()} and jit's context mesh with device ids {[d.id for d in devices]} "
-                    f"on platform {devices[0].platform.upper()}"
-                )
+            if x.sharding._ordered_devices() != devices:
+                given = placed_argument(operands, i, name, operand_names(operands))
+                raise incompatible_devices_error(given, ("jit's context mesh", devices))
 
 
 def install():

@@ -19,6 +19,7 @@ from onax._native.tree import (
     tree_flatten,
     tree_leaves,
     tree_structure,
+    tree_unflatten,
 )
 
 KeyEntry = Any
@@ -141,6 +142,19 @@ class FlattenedIndexKey(_Key):
 
     def __str__(self):
         return f"[<flat index {self.key}>]"
+
+
+_LEAF = object()  # no number, which classes may refuse
+
+
+def placeholders(treedef):
+    """As many objects as a tree has leaves, of which only the places matter."""
+    return [_LEAF] * treedef.num_leaves
+
+
+def skeleton(treedef):
+    """A tree of this structure."""
+    return tree_unflatten(treedef, placeholders(treedef))
 
 
 def keystr(keys: Sequence[KeyEntry], *, simple: bool = False, separator: str = "") -> str:
@@ -460,7 +474,7 @@ def equality_errors(one, two):
 
 def equality_errors_pytreedef(one, two):
     """`equality_errors` for two PyTreeDefs."""
-    return equality_errors(one.unflatten([0] * one.num_leaves), two.unflatten([0] * two.num_leaves))
+    return equality_errors(skeleton(one), skeleton(two))
 
 
 def _equality_errors(path, one, two):

@@ -27,19 +27,27 @@ class IndivisibleError(ValueError):
     """A sharding would split a dimension into unequal shards."""
 
 
-def incompatible_devices_error(values, first, second, program, names=()):
-    """Makes the error for two values of a list that are committed to different devices.
+def placed_argument(values, i, program, names=()):
+    """(what it is, its devices) of one of the arguments of a program, for `incompatible_devices_error`.
 
-    `program` is the name of the function or operation that takes them, `names` those of its arguments, as far as known.
+    `program` is the name of a function or an operation, `names` those of its arguments, as far as known.
     """
+    name = names[i] if i < len(names) else f"args[{i}]"
+    text = f"argument {name} of {program} with shape {values[i].aval.str_short()} and"
+    return text, values[i].sharding._ordered_devices()
+
+
+def operand_names(operands):
+    """Names of the operands of an operation, as far as they have any."""
+    return "xyz"[: len(operands)] if len(operands) <= 3 else ()
+
+
+def incompatible_devices_error(first, second):
+    """Makes the error for two things on other devices: each a text, devices in their order, and perhaps a place."""
     texts = []
-    for i in (first, second):
-        value, name = values[i], names[i] if i < len(names) else f"args[{i}]"
-        devices = sorted(value.devices(), key=lambda d: d.id)
-        texts.append(
-            f"argument {name} of {program} with shape {value.aval.str_short()} and with device ids "
-            f"{[d.id for d in devices]} on platform {devices[0].platform.upper()}"
-        )
+    for what, devices, *place in (first, second):
+        where = f"with device ids {[d.id for d in devices]} on platform {devices[0].platform.upper()}"
+        texts.append(" ".join((what, where, *place)))
     return ValueError(f"Received incompatible devices for jitted computation. Got {texts[0]} and {texts[1]}")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from onax._control.block_code import Unfit
 from onax._control.fused import assemble
 from onax._core.effects import no_effects
-from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
+from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal, last_uses
 from onax._core.programs import called_program
 from onax._ground.dtypes import ExtendedDType
 from onax._native.array import Array
@@ -286,7 +286,7 @@ class Builder:
     def program(self, jaxpr, operands):
         """Emits a ClosedJaxpr on Buffers; returns the Buffers of its results."""
         jaxpr = fuse(jaxpr)
-        env, last, outer = {}, _last_uses(jaxpr), self._dying
+        env, last, outer = {}, last_uses(jaxpr), self._dying
         constants = [self.constant(array_of(c)) for c in jaxpr.consts]
         for v, b in zip((*jaxpr.constvars, *jaxpr.invars), (*constants, *operands)):
             _hold(env, v, b)
@@ -402,13 +402,6 @@ def array_of(value):
 def literal_array(x):
     """The ndarray of a Literal."""
     return array_of(x.val).astype(storage(x.aval.dtype), copy=False).reshape(x.aval.shape)
-
-
-def _last_uses(jaxpr):
-    """variable -> the equation that reads it last; results are read after all."""
-    last = {x: i for i, eqn in enumerate(jaxpr.eqns) for x in eqn.invars if type(x) is not Literal}
-    last.update(dict.fromkeys([x for x in jaxpr.outvars if type(x) is not Literal], len(jaxpr.eqns)))
-    return last
 
 
 def _hold(env, v, buffer):

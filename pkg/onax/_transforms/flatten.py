@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from onax._core.jaxpr import DebugInfo
-from onax._core.paths import keystr, tree_flatten_with_path
+from onax._core.paths import keystr, skeleton, tree_flatten_with_path
 from onax._core.trace import Tracer, typeof
 from onax._ground import source
 from onax._ground.typing import AnyFunction
@@ -119,9 +119,6 @@ def fun_signature(fun):
     return signature
 
 
-_A_LEAF = object()  # in place of values of which only the places matter
-
-
 def argument_names(signature, args, kwargs, static_argnums=(), static_argnames=()):
     """A readable path for every dynamic leaf: `x`, `params['w'][0]`, `rest[1]`.
 
@@ -202,12 +199,17 @@ def debug_info(
       ('x',)
     """
     # Only the structure and the signature: a DebugInfo must not keep arguments or functions with their programs alive.
-    signature, treedef = fun_signature(fun), tree_flatten((tuple(args), kwargs or {}))[1]
+    treedef = tree_flatten((tuple(args), kwargs or {}))[1]
+    return debug_info_of(traced_for, fun, lambda: skeleton(treedef), static_argnums, static_argnames)
 
-    def find_names():  # containers are made of integers here, which not all accept: that must not happen on every call
-        skeleton = tree_unflatten(treedef, [_A_LEAF] * treedef.num_leaves)
-        return argument_names(signature, *skeleton, static_argnums, static_argnames)
 
+def debug_info_of(traced_for, fun, find_arguments, static_argnums=(), static_argnames=()):
+    """The DebugInfo of a call whose (args, kwargs) `find_arguments()` gives, with anything in place of the leaves.
+
+    That happens where names are read, not on every call: classes need not accept anything.
+    """
+    signature = fun_signature(fun)
+    find_names = lambda: argument_names(signature, *find_arguments(), static_argnums, static_argnames)
     return LazyDebugInfo(traced_for, fun, find_names)
 
 
@@ -241,12 +243,9 @@ class LazyDebugInfo(DebugInfo):
         return _result_paths(self.out_tree)
 
 
-_LEAF = object()  # no number, which classes of results may refuse
-
-
 def _result_paths(out_tree):
     """A path for every leaf of a result of this structure."""
-    return tuple(_leaf_names("result", tree_unflatten(out_tree, [_LEAF] * out_tree.num_leaves)))
+    return tuple(_leaf_names("result", skeleton(out_tree)))
 
 
 def record_results(info, out_tree):

@@ -1,5 +1,6 @@
 """jit under its former name, with the mesh of ``with mesh:`` as the mesh in context; `onax.jit` is the one to use."""
 
+import dataclasses
 import functools
 import inspect
 import warnings
@@ -16,11 +17,9 @@ def _pjit(*args, **options):
     given.apply_defaults()
     if not args:
         return functools.partial(_pjit, **options)
-    (fun,), options = given.args, given.kwargs
-    check_callable(fun)
-    options = jit_options(fun, options)
-    options.uses_with_mesh = True
-    return PjitFunction(fun, options)
+    check_callable(*given.args)
+    options = jit_options(*given.args, given.kwargs)
+    return PjitFunction(*given.args, dataclasses.replace(options, uses_with_mesh=True))
 
 
 functools.update_wrapper(_pjit, jit)

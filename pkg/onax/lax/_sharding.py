@@ -11,7 +11,9 @@ from onax._core.sharding import (
     Sharding,
     SingleDeviceSharding,
     check_rank,
+    incompatible_devices_error,
     names_in,
+    placed_argument,
     resolve_spec,
     with_whole_spec,
 )
@@ -90,13 +92,10 @@ def _check_devices(x, target):
     """Raises ValueError where an array is committed to other devices, or to these in another order."""
     if isinstance(getattr(target, "mesh", None), AbstractMesh) or not x.committed:
         return
-    own, stated = x.sharding._device_assignment, target._device_assignment
-    if own != stated:
-        texts = [f"device ids {[d.id for d in ds]} on platform {ds[0].platform.upper()}" for ds in (own, stated)]
-        raise ValueError(
-            "Received incompatible devices for jitted computation. Got argument x of with_sharding_constraint with "
-            f"shape {x.aval.str_short()} and with {texts[0]} and explicit output sharding with {texts[1]}"
-        )
+    stated = target._ordered_devices()
+    if x.sharding._ordered_devices() != stated:
+        given = placed_argument([x], 0, "with_sharding_constraint", "x")
+        raise incompatible_devices_error(given, ("explicit output sharding", stated))
 
 
 def _check_auto_axes(target):

@@ -16,6 +16,7 @@ from onax._control.shard_map import call_on_shards
 from onax._core.function_programs import programs_of
 from onax._core.lists import insert_bounded
 from onax._core.meshes import AxisType, Mesh, PartitionSpec
+from onax._core.paths import skeleton
 from onax._core.sharding import NamedSharding
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._ground import source
@@ -25,7 +26,7 @@ from onax._ground.processes import process_count
 from onax._ground.typing import AnyFunction
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from onax._prims.shaping import expand_dims, squeeze
-from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name
+from onax._transforms.flatten import FlatFunction, check_callable, debug_info_of, fun_name
 from onax._transforms.host_local import to_global, to_local
 from onax._transforms.vmap import flatten_axes
 
@@ -220,10 +221,7 @@ class _Mapping:
     def _program(self, fixed, count, tree, dims, mesh):
         """The jitted shard_map of the function, which squeezes the axes of length 1."""
         name, out_axes, fun = self.axis_name, self.out_axes, self.fun
-        given, kwargs = tree_unflatten(tree, [object()] * tree.num_leaves)
-        given = iter(given)
-        args = [fixed[i] if i in fixed else next(given) for i in range(count)]
-        info = debug_info("pmap", fun, args, kwargs, fixed)
+        info = debug_info_of("pmap", fun, lambda: _with_fixed(skeleton(tree), fixed, count), fixed)
         specs = [_spec(d, name) for d in dims]
         params = {"mesh": mesh, "newly_manual_axes": frozenset((name,)), "check_vma": False}
 
@@ -232,11 +230,9 @@ class _Mapping:
 
             def on_one_device(*args, **kwargs):
                 leaves = tree_leaves((args, kwargs))
-                dynamic, kwargs = tree_unflatten(
-                    tree, [x if d is None else squeeze(x, (d,)) for x, d in zip(leaves, dims)]
-                )
-                rest = iter(dynamic)
-                out = fun(*[fixed[i] if i in fixed else next(rest) for i in range(count)], **kwargs)
+                parts = [x if d is None else squeeze(x, (d,)) for x, d in zip(leaves, dims)]
+                args, kwargs = _with_fixed(tree_unflatten(tree, parts), fixed, count)
+                out = fun(*args, **kwargs)
                 leaves, out_tree = tree_flatten(out)
                 leaves = [_result(x) for x in leaves]
                 axes = flatten_axes("pmap out_axes", out_tree, out_axes)
@@ -256,6 +252,13 @@ class _Mapping:
 
         dynamic = [i for i in range(count) if i not in fixed]
         return jit(_fun, donate_argnums=tuple(dynamic.index(i) for i in self.donated if i in dynamic))
+
+
+def _with_fixed(arguments, fixed, count):
+    """(args, kwargs) with the static arguments at their positions between the others."""
+    args, kwargs = arguments
+    rest = iter(args)
+    return [fixed[i] if i in fixed else next(rest) for i in range(count)], kwargs
 
 
 def _result(x):

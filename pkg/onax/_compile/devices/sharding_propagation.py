@@ -24,7 +24,9 @@ from onax._core.sharding import (
     incompatible_devices_error,
     insert_spec_entry,
     names_in,
+    operand_names,
     over_devices,
+    placed_argument,
     with_whole_spec,
 )
 from onax._core.shards import shard_array
@@ -547,5 +549,5 @@ def check_devices(primitive, operands):
     first = next((i for i, x in enumerate(operands) if sharding_of(x) is not None), None)
     for i, x in enumerate(operands if first is not None else ()):  # None: a sharding that is not over a mesh
         if type(x) is ArrayImpl and x._committed and x.devices() != operands[first].devices():
-            names = "xyz" if len(operands) <= 3 else ()
-            raise incompatible_devices_error(operands, *sorted((first, i)), primitive.name, names)
+            both, names = sorted((first, i)), operand_names(operands)
+            raise incompatible_devices_error(*(placed_argument(operands, k, primitive.name, names) for k in both))

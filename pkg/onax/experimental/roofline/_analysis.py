@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from onax._control.shard_map import shard_map, shard_map_p
-from onax._core.jaxpr import Jaxpr, Literal
+from onax._core.jaxpr import Jaxpr, Literal, last_uses
 from onax._core.paths import broadcast_prefix
 from onax._core.rewrite import dce_jaxpr
 from onax._core.sharding import NamedSharding
@@ -164,15 +164,6 @@ class RooflineRuleContext:
     pin_rhs_in_vmem: bool
 
 
-def _last_uses(jaxpr):
-    """The last equation that reads each variable; none of those that the program returns."""
-    last = {v: eqn for eqn in jaxpr.eqns for v in eqn.invars if not isinstance(v, Literal)}
-    for v in jaxpr.outvars:
-        if not isinstance(v, Literal):
-            last[v] = None
-    return last
-
-
 def _eqn_costs(eqn, shapes, mesh, pins):
     """The costs of an equation without the memory of its results."""
     held = eqn.params.get("jaxpr", eqn.params.get("call_jaxpr"))
@@ -195,17 +186,17 @@ def _eqn_costs(eqn, shapes, mesh, pins):
 
 
 def program_costs(jaxpr: Jaxpr, mesh: Any = None, pins: tuple[bool, bool] = (False, False)) -> RooflineResult:
-    """The costs of a program; those that it holds count once, whatever the number of steps."""
-    last_uses = _last_uses(jaxpr)
+    """The costs of a program; as in JAX the body of a call or a scan counts once, other programs in it do not."""
+    last = last_uses(jaxpr)
     shapes = {v: RooflineShape.from_aval(v.aval) for v in (*jaxpr.constvars, *jaxpr.invars)}
     alive = peak = sum(shape.bytes for shape in shapes.values())
     total = RooflineResult.zeros()
-    for eqn in jaxpr.eqns:
+    for i, eqn in enumerate(jaxpr.eqns):
         operands = [RooflineShape.from_aval(v.aval) for v in eqn.invars]
         total += _eqn_costs(eqn, operands, mesh, pins)
         alive += RooflineShape.total_bytes([v.aval for v in eqn.outvars])
         read = [(v, x) for v, x in zip(eqn.invars, operands) if not isinstance(v, Literal)]
-        alive -= sum(x.bytes for v, x in read if last_uses[v] is eqn)
+        alive -= sum(x.bytes for v, x in read if last[v] == i)
         peak = max(peak, alive)
     return total + RooflineResult(peak_hbm_bytes=peak)
 

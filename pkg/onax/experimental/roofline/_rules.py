@@ -11,6 +11,7 @@ from math import prod
 import numpy as np
 
 from onax._control.callbacks import debug_callback_p, io_callback_p, pure_callback_p
+from onax._core.axes import names_of
 from onax._native.avals import ShapedArray
 from onax._prims import collectives, cumulative, indexing, special
 from onax._prims import elementwise as ew
@@ -159,32 +160,28 @@ def _ring(ctx, axes, reduces, times=1):
 
 @rooflines.rule(collectives.all_gather_p)
 def _all_gather(ctx, *shapes, axis_name, **_):
-    return _ring(ctx, _axes(axis_name), False)
+    return _ring(ctx, names_of(axis_name), False)
 
 
 @rooflines.rule(collectives.reduce_scatter_p)
 def _reduce_scatter(ctx, *shapes, axis_name, **_):
-    return _ring(ctx, _axes(axis_name), True)
+    return _ring(ctx, names_of(axis_name), True)
 
 
 @rooflines.rule(collectives.psum_invariant_p)
 def _psum(ctx, *shapes, axes, **_):
-    return _ring(ctx, _axes(axes), True, times=2)
+    return _ring(ctx, names_of(axes), True, times=2)
 
 
 @rooflines.rule(collectives.pmin_p, collectives.pmax_p)
 def _scalar_collective(ctx, *shapes, axes, **_):
     scalars = [ShapedArray((1,), x.dtype) for x in shapes]
-    return _ring(replace(ctx, avals_in=scalars), _axes(axes), False)
-
-
-def _axes(names):
-    return names if isinstance(names, (tuple, list)) else (names,)
+    return _ring(replace(ctx, avals_in=scalars), names_of(axes), False)
 
 
 @rooflines.rule(collectives.all_to_all_p)
 def _all_to_all(ctx, *shapes, axis_name, **_):
-    axes = _axes(axis_name)
+    axes = names_of(axis_name)
     sizes = _sizes(ctx, axes)
     if prod(sizes) == 1:
         return _same_for(axes, 0, 0)
@@ -207,7 +204,7 @@ def _hops(source, target, sizes):
 
 @rooflines.rule(collectives.ppermute_p)
 def _ppermute(ctx, *shapes, axis_name, perm, **_):
-    axes = _axes(axis_name)
+    axes = names_of(axis_name)
     sizes = _sizes(ctx, axes)
     if prod(sizes) == 1:
         return _same_for(axes, 0, 0)
