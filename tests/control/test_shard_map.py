@@ -363,9 +363,9 @@ V = np.arange(4, dtype=np.float32)
 PARTS = {
     "psum": (lambda x: lax.psum(x, "y"), P(), V),
     "psum_scatter": (lambda x: lax.psum_scatter(x, "y", tiled=True), P("y"), V),
-    "a sum of parts": (lambda x: x + 3 * x, P(unreduced={"y"}), 4 * V),
+    "a sum of parts": (lambda x: x + x, P(unreduced={"y"}), 2 * V),
     "cast to parts": (lambda x: lax.pcast(lax.axis_index("y") + 1.0, "y", to="unreduced"), P(unreduced={"y"}), 3.0),
-    "cast to reduced": (lambda x: lax.pcast(jnp.float32(2), "y", to="reduced"), P(), 2.0),
+    "cast to reduced": (lambda x: lax.pcast(jnp.float32(2), "y", to="reduced"), P(reduced={"y"}), 2.0),
 }
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from onax._control.shard_map import ManualRegion
+from onax._control.shard_values import on_whole_values
 from onax._core.evaluate import eval_jaxpr
 from onax._core.sharding import names_in
 from onax._prims.collectives import all_gather_p, index_along, pbroadcast_p
@@ -20,10 +21,11 @@ def nested_program(jaxpr, params):
     axes the value of the first device is taken.
     """
     region = ManualRegion.of(params)
+    body = on_whole_values(region, jaxpr, params["in_specs"], params["out_specs"])
 
     def fun(*args):
         shards = [_slice_own_shard(region, x, spec) for x, spec in zip(args, params["in_specs"])]
-        outs = eval_jaxpr(jaxpr, jaxpr.consts, *shards)
+        outs = eval_jaxpr(body, body.consts, *shards)
         return [_gather(region, x, spec) for x, spec in zip(outs, params["out_specs"])]
 
     with region.scope():

@@ -31,9 +31,9 @@ from onax._control.shard_map_specs import (
     specs_of_arrays,
     specs_of_results,
 )
-from onax._control.shard_values import run_batched, split_shards, values_of
+from onax._control.shard_values import on_whole_values, run_batched, split_shards, values_of
 from onax._core import jaxpr as core
-from onax._core.axes import AxisData, manual_axes, named_axes_in_scope, spread_axes
+from onax._core.axes import AxisData, ManualAxisType, manual_axes, named_axes_in_scope, spread_axes
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.explicit_axes import automatic_axes, explicit_sharding
 from onax._core.hitypes import HiPspec, holds_hitypes
@@ -54,12 +54,12 @@ from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.hooks import hooks
 from onax._native.tree import tree_leaves, tree_structure, tree_unflatten
-from onax._prims.collectives import index_along, psum_invariant_p, psum_p
+from onax._prims.collectives import psum_p
 from onax._prims.creation import full_like
-from onax._prims.elementwise import div, eq, select_n_p
+from onax._prims.elementwise import div
 from onax._prims.shaping import broadcast_bdim, expand_dims, reshape, shape_of, squeeze, transpose
 from onax._prims.slicing import index_in_dim
-from onax._prims.varying import vary_over
+from onax._prims.varying import vary_over, vary_unreduced_cast_p
 from onax._transforms.batching import batch_jaxpr
 from onax._transforms.discharge import discharge_refs
 from onax._transforms.flatten import (
@@ -122,7 +122,7 @@ class ManualRegion:
 
     def unreduced_axes(self, spec):
         """The axes over which a value with this spec is a sum of what the devices have."""
-        return tuple(a for a in self.names if a in spec.unreduced)
+        return () if isinstance(spec, HiPspec) else tuple(a for a in self.names if a in spec.unreduced)
 
     def unmentioned_axes(self, spec):
         """The axes over which a value with this spec is not sharded."""
@@ -130,8 +130,9 @@ class ManualRegion:
         return tuple(a for a in self.names if a not in named)
 
     def repeated_axes(self, spec):
-        """The axes over which a value with this spec is not sharded, and no axis that `vmap` maps."""
-        return tuple(a for a in self.unmentioned_axes(spec) if a not in spread_axes())
+        """The axes over which a value with this spec is neither sharded nor a sum, and no axis that `vmap` maps."""
+        others = spread_axes() | spec.unreduced | spec.reduced
+        return tuple(a for a in self.unmentioned_axes(spec) if a not in others)
 
     def shard_aval(self, aval, spec):
         """The type of a shard of a value of this type."""
@@ -151,21 +152,27 @@ class ManualRegion:
         )
 
     def varying_aval(self, aval, spec):
-        """The type of a shard, which says that it varies over the axes in the spec."""
+        """The type of a shard, which says that it varies over the axes in the spec, or is unreduced or reduced."""
         if type(aval) is AbstractRef:
             return AbstractRef(self.varying_aval(aval.inner_aval, spec))
         if not self.checked or type(aval) is not ShapedArray:
             return aval
-        return aval.update(varying=aval.varying.difference(self.names).union(self.mentioned_axes(spec)))
+        varying = aval.varying.difference(self.names).union(self.mentioned_axes(spec))
+        if spec.unreduced or spec.reduced:
+            kinds = ManualAxisType(varying=varying, unreduced=spec.unreduced, reduced=spec.reduced)
+            return aval.update(manual_axis_type=kinds)
+        return aval.update(varying=varying)
 
     def unshard_aval(self, aval, spec):
         """The type of the global value whose shards have this type."""
         shape = list(aval.shape)
         for i, entry in enumerate(spec):
             shape[i] *= self.size(names_in(entry))
-        if type(aval) is not ShapedArray or not aval.varying:
+        if type(aval) is not ShapedArray or aval.mat.empty:
             return aval.update(shape=tuple(shape))
-        return aval.update(shape=tuple(shape), varying=aval.varying.difference(self.names))
+        return aval.update(
+            shape=tuple(shape), manual_axis_type=ManualAxisType(varying=aval.varying.difference(self.names))
+        )
 
     def typed_result(self, aval, spec):
         """`unshard_aval`, with the sharding over explicit axes that the spec and the type of the shards state."""
@@ -215,10 +222,12 @@ def global_program(jaxpr, params):
     if key in jaxpr.cache:
         return jaxpr.cache[key]
 
+    body = on_whole_values(region, jaxpr, in_specs, out_specs)
+
     def fun(*args):
         pairs = [split_shards(region, x, spec) for x, spec in zip(args, in_specs)]
         mapped = [None] * len(region.names)
-        outs = run_batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
+        outs = run_batched(region, 0, body, [x for x, _ in pairs], [u for _, u in pairs], mapped)
         joined = []
         for i, (x, spec) in enumerate(zip(outs, out_specs)):
             own = tuple(a for a, flags in zip(region.names, mapped) if flags[i])
@@ -391,10 +400,11 @@ def add_unit_axes(jaxpr, positions, results):
     return jaxpr.cache[key]
 
 
-def _varying_axes(region, jaxpr, in_specs):
-    """The axes over which each result of a body may vary."""
+def _residual_specs(region, jaxpr, in_specs):
+    """The specs of the results of a body that leave it as they are: sharded, along their first dimension, over all axes
+    over which they vary."""
     if region.checked:
-        return [tuple(a for a in region.names if a in aval.varying) for aval in jaxpr.out_avals]
+        return [_whole_spec(tuple(a for a in region.names if a in v.varying), v) for v in jaxpr.out_avals]
     key = ("varying", region.key, tuple(in_specs))
     if key not in jaxpr.cache:
         mapped = [None] * len(region.names)
@@ -404,8 +414,15 @@ def _varying_axes(region, jaxpr, in_specs):
             return run_batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
 
         trace_to_jaxpr(fun, [region.unshard_aval(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)])
-        jaxpr.cache[key] = _mapped_axes(region, mapped, len(jaxpr.outvars))
+        varying = _mapped_axes(region, mapped, len(jaxpr.outvars))
+        jaxpr.cache[key] = [PartitionSpec(axes) if axes else REPLICATED for axes in varying]
     return jaxpr.cache[key]
+
+
+def _whole_spec(axes, aval):
+    if not aval.unreduced and not aval.reduced:
+        return PartitionSpec(axes) if axes else REPLICATED
+    return PartitionSpec(*([axes] if axes else ()), unreduced=aval.unreduced, reduced=aval.reduced)
 
 
 def _linearize(nonzeros, *primals, jaxpr, in_specs, out_specs, **params):
@@ -427,7 +444,7 @@ def _linearize(nonzeros, *primals, jaxpr, in_specs, out_specs, **params):
 def _bind_with_residuals(forward, linear, forwarded, args, in_specs, out_specs, params):
     """Binds the forward region; returns (linear program, results, residuals, specs of the residuals).
 
-    Residuals leave the region sharded, along their first dimension, over all axes over which they vary.
+    Residuals leave the region as `_residual_specs` says.
     """
     region, n = ManualRegion.of(params), len(out_specs)
     with region.scope():
@@ -435,8 +452,7 @@ def _bind_with_residuals(forward, linear, forwarded, args, in_specs, out_specs, 
         scalars = [j for j, v in enumerate(forward.outvars[n:]) if not v.aval.shape]
         forward = add_unit_axes(forward, [n + j for j in scalars], True)
         linear = add_unit_axes(linear, [computed[j] for j in scalars], False)
-        varying = _varying_axes(region, forward, in_specs)[n:]
-        residual_specs = [PartitionSpec(axes) if axes else REPLICATED for axes in varying]
+        residual_specs = _residual_specs(region, forward, in_specs)[n:]
     outs = _bind(forward, args, params, in_specs, [*out_specs, *residual_specs])
     rest, rest_specs = iter(outs[n:]), iter(residual_specs)
     residuals = [next(rest) if f is None else args[f] for f in forwarded]
@@ -497,11 +513,11 @@ def _transpose_body(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
             jaxpr.cache[key] = derived, nonzeros_out
             return derived, nonzeros_out
         n_plain = len(derived.invars) - len(ct_specs)
-        summed = [region.repeated_axes(s) for s in select(linear_specs, nonzeros_out)]
+        summed = list(map(region.repeated_axes, select(linear_specs, nonzeros_out)))
+        counts = [region.size(region.repeated_axes(s)) for s in ct_specs]
 
         def fun(*args):
-            cts = args[n_plain:]
-            cts = [_divide_among(x, region.size(region.repeated_axes(s))) for x, s in zip(cts, ct_specs)]
+            cts = list(map(_divide_among, args[n_plain:], counts))
             outs = eval_jaxpr(derived, derived.consts, *args[:n_plain], *cts)
             return [_sum_over_axes(x, axes) for x, axes in zip(outs, summed)]
 
@@ -575,8 +591,7 @@ def _partial_eval_custom(saveable, unknown, instantiated, eqn):
         scalars = [i for i, aval in enumerate(avals) if not aval.shape]
         known = add_unit_axes(known, [n + i for i in scalars], True)
         staged = eliminate_dead_code(add_unit_axes(staged, scalars, False))
-        varying = _varying_axes(region, known, reject(in_specs, unknown))[n:]
-    specs = [PartitionSpec(axes) if axes else REPLICATED for axes in varying]
+        specs = _residual_specs(region, known, reject(in_specs, unknown))[n:]
     stored = [core.Var(region.unshard_aval(a, spec)) for a, spec in zip(known.out_avals[n:], specs)]
 
     def part(jaxpr, invars, outvars, in_specs, out_specs):
@@ -706,18 +721,15 @@ def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
     region, out_specs, whole = ManualRegion.of(params), [], [spec is None for spec in specs]
 
     def fun(*shards):
-        shards = map(functools.partial(_as_partial_sums, region), shards, reject(specs, whole))
-        outs = flat(*merge_lists(whole, list(shards), select(leaves, whole)))
+        outs = flat(*merge_lists(whole, shards, select(leaves, whole)))
         record_results(info, flat.out_tree)
         out_specs[:] = find_out_specs(flat.out_tree, [typeof(x) for x in outs])
-        outs = [_sum_of_parts(region, x, spec) for x, spec in zip(outs, out_specs)]
         if not region.checked:
             return outs
+        outs = [_typed_as_stated(region, x, spec) for x, spec in zip(outs, out_specs)]
         _check_replicated(region, outs, out_specs, info)
-        return [
-            x if isinstance(spec, HiPspec) else vary_over(as_array(x), region.mentioned_axes(spec))
-            for x, spec in zip(outs, out_specs)
-        ]
+        _check_kinds(region, outs, out_specs)
+        return outs
 
     sharded, given = reject(leaves, whole), reject(specs, whole)
     values = None if any(isinstance(spec, HiPspec) for spec in given) else values_of(region, sharded, given)
@@ -732,24 +744,25 @@ def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
     return tree_unflatten(flat.out_tree, bind_with_refs(shard_map_p, [*consts, *sharded], {**params, "jaxpr": body}))
 
 
-def _as_partial_sums(region, x, spec):
-    """A shard of a value that is unreduced over axes: parts whose sum it is, of which the first device has all."""
-    axes = () if isinstance(spec, HiPspec) else region.unreduced_axes(spec)
-    if not axes:
+def _typed_as_stated(region, x, spec):
+    """A result with the type that its spec states: it varies, and is a part of a sum, over these axes."""
+    if isinstance(spec, HiPspec):
         return x
-    index = index_along(axes)
-    return select_n_p.bind(eq(index, full_like(index, 0)), full_like(x, 0), x)
+    x = vary_over(as_array(x), region.mentioned_axes(spec))
+    parts = tuple(a for a in region.unreduced_axes(spec) if a not in typeof(x).unreduced)
+    return vary_unreduced_cast_p.bind(x, axes=parts) if parts else x
 
 
-def _sum_of_parts(region, x, spec):
-    """A result whose parts are to be summed over axes; a value that is the same there already is that sum."""
-    axes = () if isinstance(spec, HiPspec) else region.unreduced_axes(spec)
-    if region.checked:
-        axes = tuple(a for a in axes if a in varying_axes(typeof(x)))
-    if not axes:
-        return x
-    psum = psum_invariant_p if region.checked else psum_p
-    return psum.bind(as_array(x), axes=axes, axis_index_groups=None)
+def _check_kinds(region, outs, out_specs):
+    """Raises ValueError for a result that is unreduced or reduced over other axes than its spec says."""
+    for x, spec in zip(outs, out_specs):
+        aval = typeof(x)
+        for kind in ("unreduced", "reduced") if type(aval) is ShapedArray else ():
+            if getattr(aval, kind).intersection(region.names) != getattr(spec, kind):
+                raise ValueError(
+                    f"out_specs passed to shard_map should be equal to the {kind} present on the out_aval. Got "
+                    f"out_specs={spec} and out_aval={aval.str_short(True)}"
+                )
 
 
 def _check_replicated(region, outs, out_specs, info):
@@ -758,7 +771,9 @@ def _check_replicated(region, outs, out_specs, info):
     for x, spec in zip(outs, out_specs):
         if isinstance(spec, HiPspec):
             continue
-        varying = set(varying_axes(typeof(x))).intersection(region.unmentioned_axes(spec))
+        aval = typeof(x)
+        own = aval.mat.vur if type(aval) is ShapedArray else varying_axes(aval)
+        varying = own.intersection(region.unmentioned_axes(spec)) - spec.unreduced - spec.reduced
         if varying:
             wrong.append((spec, sorted(varying)))
     if wrong:

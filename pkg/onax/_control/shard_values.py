@@ -8,15 +8,20 @@ from onax._core import jaxpr as core
 from onax._core.axes import AxisData
 from onax._core.evaluate import eval_jaxpr
 from onax._core.explicit_axes import automatic_axes
+from onax._core.meshes import PartitionSpec
 from onax._core.redistribution import is_spanning
 from onax._core.refs import AbstractRef
 from onax._core.sharding import names_in
 from onax._core.shards import first_device
 from onax._core.trace import as_array, eval_trace, find_cur_trace, set_current_trace, typeof
 from onax._native.avals import ShapedArray
+from onax._prims.collectives import index_along, psum_p
+from onax._prims.creation import full_like
+from onax._prims.elementwise import eq, select_n_p
 from onax._prims.shaping import moveaxis, reshape, shape_of, transpose
 from onax._transforms.batching import batch_flat
 from onax._transforms.discharge import discharge_refs
+from onax._transforms.staging import derive_jaxpr
 
 
 def split_shards(region, x, spec):
@@ -33,6 +38,37 @@ def split_shards(region, x, spec):
         return x, ()
     rest = [i for i in range(len(new)) if i not in positions.values()]
     return transpose(reshape(x, tuple(new)), (*(positions[a] for a in used), *rest)), tuple(used)
+
+
+def on_whole_values(region, jaxpr, in_specs, out_specs):
+    """The body as a program in which a value that is unreduced over axes is the sum; itself if no spec has such axes.
+
+    The first device along these axes has all of an argument, the others zeros; the parts of results are summed.
+    """
+    if not any(map(region.unreduced_axes, (*in_specs, *out_specs))):
+        return jaxpr
+    key = ("on whole values", region.key, tuple(in_specs), tuple(out_specs))
+    if key in jaxpr.cache:
+        return jaxpr.cache[key]
+
+    def fun(*args):
+        outs = eval_jaxpr(jaxpr, jaxpr.consts, *map(_part_of_sum, map(region.unreduced_axes, in_specs), args))
+        return [_sum_of_parts(region.unreduced_axes(spec), x) for x, spec in zip(outs, out_specs)]
+
+    with region.scope(typed=False), automatic_axes():
+        result = jaxpr.cache[key] = derive_jaxpr(fun, [v.aval for v in jaxpr.invars], jaxpr)
+    return result
+
+
+def _part_of_sum(axes, x):
+    if not axes:
+        return x
+    index = index_along(axes)
+    return select_n_p.bind(eq(index, full_like(index, 0)), full_like(x, 0), x)
+
+
+def _sum_of_parts(axes, x):
+    return psum_p.bind(x, axes=axes, axis_index_groups=None) if axes else x
 
 
 def run_batched(region, k, jaxpr, values, used, mapped):
@@ -79,14 +115,14 @@ class ShardValues:
 
     def single(self, tracer):
         """The value of a tracer that is the same on all devices by its type; None for any other."""
-        if not self.region.checked or tracer.aval.varying:
+        if not self.region.checked or tracer.aval.varying or tracer.aval.unreduced:
             return None
         value, axes = self._evaluate(tracer)
         return _item(value, (0,) * len(axes))
 
     def _evaluate(self, tracer):
         """(values with leading axes, the mesh axes that these are)."""
-        region, jaxpr = self.region, _program_of(tracer)
+        region, jaxpr = self.region, on_whole_values(self.region, _program_of(tracer), self.specs, [PartitionSpec()])
         mapped = [None] * len(region.names)
         with set_current_trace(None), region.scope(typed=False), automatic_axes():
             pairs = [split_shards(region, _on_one_device(x), spec) for x, spec in zip(self.args, self.specs)]

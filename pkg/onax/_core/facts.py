@@ -11,6 +11,7 @@ DATA_MOVEMENT = "data_movement"  # moves elements and never looks at them: any d
 MAKES_NAN = "makes_nan"  # can make a NaN from operands without one; checkify's nan_checks look at its results
 BRINGS_VALUES = "brings_values"  # brings values from outside: debug_nans and debug_infs do not blame it for them
 NAMED_AXIS = "named_axis"  # names axes, in its parameter `axes` or `axis_name`
+CASTS_AXES = "casts_axes"  # changes only what types say of mesh axes: the value on each device stays
 CALLS_PYTHON = "calls_python"  # calls a function of the user
 CREATES_REF = "creates_ref"  # its result is a new mutable array reference
 FREES_REF = "frees_ref"  # its operand must not be used afterwards
@@ -21,6 +22,7 @@ LINEAR_MOVEMENT = frozenset({LINEAR, DATA_MOVEMENT})
 __all__ = [
     "BRINGS_VALUES",
     "CALLS_PYTHON",
+    "CASTS_AXES",
     "CREATES_REF",
     "DATA_MOVEMENT",
     "ELEMENTWISE",

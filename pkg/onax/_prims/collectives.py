@@ -11,6 +11,8 @@ own name and binds the primitive again with the remaining names.
     axis_index                         the index along the axis
     all_gather_invariant               all_gather whose result does not vary
     psum_invariant pvary               psum and its adjoint where types say which values vary
+    unreduced_psum preduced            the same for a value that is a part of a sum, by its type
+    all_gather_reduced unreduced_reduce_scatter    adjoints of each other: the first gives a reduced value
 """
 
 import math
@@ -40,7 +42,7 @@ from onax._prims.shaping import (
 )
 from onax._prims.slicing import concatenate, dynamic_slice_p
 from onax._prims.stacking import stack
-from onax._prims.varying import pvary_p, vary_over
+from onax._prims.varying import preduced_p, pvary_p, vary_over
 
 _NO_EFFECTS = frozenset()
 
@@ -173,7 +175,7 @@ def _remove_name(axis_name, name):
     return tuple(a for a in axis_name if a != name)
 
 
-def _all_gather_abstract(x, *, all_gather_dimension, axis_index_groups, axis_name, axis_size, tiled):
+def _all_gather_abstract(x, *, all_gather_dimension, axis_name, axis_size, tiled, axis_index_groups=None):
     shape, d = list(x.shape), all_gather_dimension
     if tiled:
         shape[d] *= axis_size
@@ -234,19 +236,21 @@ all_gather_p = deflinear(
 )
 
 
-def _all_gather_invariant_abstract(x, **params):
-    return _all_gather_abstract(x, axis_index_groups=None, **params)
+def _all_gather_primitive(name):
+    """Makes an all_gather without groups, of whose result types say something else than that it varies."""
 
+    def batch(axis_data, operands, dims, *, all_gather_dimension, axis_name, **params):
+        (x,), (dim,), d = operands, dims, all_gather_dimension
+        if axis_data.name in axis_name:
+            return _all_gather_batch(
+                axis_data, operands, dims, all_gather_dimension=d, axis_index_groups=None, axis_name=axis_name, **params
+            )
+        d = _axis_beside_mapped(dim, d)
+        out = primitive.bind(x, all_gather_dimension=d, axis_name=axis_name, **params)
+        return out, dim + 1 if not params["tiled"] and all_gather_dimension < dim else dim
 
-def _all_gather_invariant_batch(axis_data, operands, dims, *, all_gather_dimension, axis_name, **params):
-    (x,), (dim,), d = operands, dims, all_gather_dimension
-    if axis_data.name in axis_name:
-        return _all_gather_batch(
-            axis_data, operands, dims, all_gather_dimension=d, axis_index_groups=None, axis_name=axis_name, **params
-        )
-    d = _axis_beside_mapped(dim, d)
-    out = all_gather_invariant_p.bind(x, all_gather_dimension=d, axis_name=axis_name, **params)
-    return out, dim + 1 if not params["tiled"] and all_gather_dimension < dim else dim
+    primitive = _named_axis_primitive(name, _all_gather_abstract, batch, facts=frozenset({LINEAR}))
+    return primitive
 
 
 def _all_gather_invariant_transpose(ct, x, *, all_gather_dimension, axis_name, axis_size, tiled):
@@ -260,15 +264,10 @@ def _all_gather_invariant_transpose(ct, x, *, all_gather_dimension, axis_name, a
     return part if tiled else squeeze(part, (d,))
 
 
-all_gather_invariant_p = deflinear(
-    _named_axis_primitive(
-        "all_gather_invariant", _all_gather_invariant_abstract, _all_gather_invariant_batch, facts=frozenset({LINEAR})
-    ),
-    _all_gather_invariant_transpose,
-)
+all_gather_invariant_p = deflinear(_all_gather_primitive("all_gather_invariant"), _all_gather_invariant_transpose)
 
 
-def _reduce_scatter_abstract(x, *, scatter_dimension, axis_index_groups, axis_name, axis_size, tiled):
+def _reduce_scatter_abstract(x, *, scatter_dimension, axis_name, axis_size, tiled, axis_index_groups=None):
     shape = list(x.shape)
     if tiled:
         shape[scatter_dimension] //= axis_size
@@ -277,25 +276,35 @@ def _reduce_scatter_abstract(x, *, scatter_dimension, axis_index_groups, axis_na
     return x.update(shape=tuple(shape))
 
 
-def _reduce_scatter_batch(axis_data, operands, dims, *, scatter_dimension, axis_index_groups, axis_name, **params):
-    (x,), (dim,) = operands, dims
-    size, tiled, d = params["axis_size"], params["tiled"], scatter_dimension % (typeof(x).ndim - (dim is not None))
-    if axis_data.name not in axis_name:
-        at = _axis_beside_mapped(dim, d)
-        out = reduce_scatter_p.bind(
-            x, scatter_dimension=at, axis_index_groups=axis_index_groups, axis_name=axis_name, **params
-        )
-        return out, dim - 1 if not tiled and at < dim else dim
-    if axis_index_groups is not None:
-        exchange = lambda rows: _scatter_in_groups(rows, axis_index_groups, d + 1, tiled)
-        return _exchange_rows(axis_data, x, dim, axis_name, exchange)
+def _reduce_scatter_primitive(name):
+    """Makes a reduce_scatter, with or without the parameter `axis_index_groups`."""
+
+    def batch(axis_data, operands, dims, *, scatter_dimension, axis_name, **params):
+        (x,), (dim,), groups = operands, dims, params.get("axis_index_groups")
+        size, tiled, d = params["axis_size"], params["tiled"], scatter_dimension % (typeof(x).ndim - (dim is not None))
+        if axis_data.name not in axis_name:
+            at = _axis_beside_mapped(dim, d)
+            out = primitive.bind(x, scatter_dimension=at, axis_name=axis_name, **params)
+            return out, dim - 1 if not tiled and at < dim else dim
+        if groups is not None:
+            exchange = lambda rows: _scatter_in_groups(rows, groups, d + 1, tiled)
+            return _exchange_rows(axis_data, x, dim, axis_name, exchange)
+        return _scatter_along(axis_data, x, dim, axis_name, d, size if tiled else None)
+
+    primitive = _named_axis_primitive(name, _reduce_scatter_abstract, batch, facts=frozenset({LINEAR}))
+    return primitive
+
+
+def _scatter_along(axis_data, x, dim, names, d, parts):
+    """Each example's part of the sum: of the d-th axis, which is cut into `parts`, or has one entry for each."""
     at = _axis_beside_mapped(dim, d)
-    x = _split_axis(x, at, (size, shape_of(x)[at] // size)) if tiled else x
-    dim = dim if dim is None or dim < at else dim + tiled
+    if parts is not None:
+        x = _split_axis(x, at, (parts, shape_of(x)[at] // parts))
+        dim = dim if dim is None or dim < at else dim + 1
     # Each example sums the chunks that all examples hold for it: sum everything, then take the chunk at its own index.
-    total, dim = psum_p.batch(axis_data, (x,), (dim,), axes=axis_name, axis_index_groups=None)
+    total, dim = psum_p.batch(axis_data, (x,), (dim,), axes=names, axis_index_groups=None)
     total = moveaxis(total, _axis_beside_mapped(dim, d), 1 if dim is not None else 0)
-    index, index_dim = _index_along(axis_data, axis_name)
+    index, index_dim = _index_along(axis_data, names)
     if dim is not None:
         raise AssertionError("psum left a mapped axis")
     index = index if index_dim is not None else broadcast_bdim(index, axis_data.size, 0)
@@ -313,10 +322,7 @@ def _reduce_scatter_transpose(ct, x, *, scatter_dimension, **params):
     return all_gather_p.bind(ct, all_gather_dimension=scatter_dimension, **params)
 
 
-reduce_scatter_p = deflinear(
-    _named_axis_primitive("reduce_scatter", _reduce_scatter_abstract, _reduce_scatter_batch, facts=frozenset({LINEAR})),
-    _reduce_scatter_transpose,
-)
+reduce_scatter_p = deflinear(_reduce_scatter_primitive("reduce_scatter"), _reduce_scatter_transpose)
 
 
 def _index_along(axis_data, names):
@@ -501,23 +507,31 @@ def index_along(names):
 # Inside shard_map with check_vma types say over which axes values vary (`_transforms/varying_types.py`).
 
 
-def _split_own_name(axis_data, axes):
-    """Returns (whether this trace's axis is among the axes, the other axes)."""
-    return axis_data.name in axes, _remove_name(axes, axis_data.name)
-
-
 psum_invariant_p = deflinear(
     _reduction("psum_invariant", reduce_sum, _multiply_by, facts=frozenset({LINEAR})),
     lambda ct, x, *, axes, axis_index_groups: vary_over(ct, axes),
 )
-psum_invariant_p.pretty = lambda eqn, names: {"axes": eqn.params["axes"]}
+unreduced_psum_p = deflinear(
+    _reduction("unreduced_psum", reduce_sum, _multiply_by, facts=frozenset({LINEAR})),
+    lambda ct, x, *, axes, axis_index_groups: preduced_p.bind(ct, axes=axes),
+)
+psum_invariant_p.pretty = unreduced_psum_p.pretty = lambda eqn, names: {"axes": eqn.params["axes"]}
 
-
-def _pvary_batch(axis_data, operands, dims, *, axes):
-    (x,), (dim,) = operands, dims
-    rest = _split_own_name(axis_data, axes)[1]
-    return (pvary_p.bind(x, axes=rest) if rest else x), dim
-
-
-pvary_p.batch = _pvary_batch
 deflinear(pvary_p, lambda ct, x, axes: psum_invariant_p.bind(ct, axes=axes, axis_index_groups=None))
+deflinear(preduced_p, lambda ct, x, axes: unreduced_psum_p.bind(ct, axes=axes, axis_index_groups=None))
+
+
+def _all_gather_reduced_transpose(ct, x, *, all_gather_dimension, **params):
+    return unreduced_reduce_scatter_p.bind(ct, scatter_dimension=all_gather_dimension, **params)
+
+
+all_gather_reduced_p = deflinear(_all_gather_primitive("all_gather_reduced"), _all_gather_reduced_transpose)
+
+
+def _unreduced_reduce_scatter_transpose(ct, x, *, scatter_dimension, **params):
+    return all_gather_reduced_p.bind(ct, all_gather_dimension=scatter_dimension, **params)
+
+
+unreduced_reduce_scatter_p = deflinear(
+    _reduce_scatter_primitive("unreduced_reduce_scatter"), _unreduced_reduce_scatter_transpose
+)

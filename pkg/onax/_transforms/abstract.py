@@ -106,7 +106,7 @@ class ShapeDtypeStruct:
         if aval.is_high:
             return aval
         sharding = getattr(aval, "stated_sharding", None) if sharding is None else sharding
-        varies = aval.manual_axis_type if getattr(aval, "varying", None) else None
+        varies = aval.manual_axis_type if isinstance(aval, ShapedArray) and not aval.mat.empty else None
         return cls(aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type, manual_axis_type=varies)
 
     @property

@@ -96,8 +96,9 @@ def _common_reduced(avals):
     if len(found) > 1:
         raise ShardingTypeError(f"All inputs should be reduced across the same mesh axes. Got specs: {found}")
     (reduced,) = found
+    manual = any(a.reduced or a.varying for a in avals)  # inside of `shard_map`
     for aval in avals:
-        if not aval.shape and len(avals) == 2 and not (unreduced_axes(aval) or reduced_axes(aval) or aval.varying):
+        if not aval.shape and len(avals) == 2 and not (unreduced_axes(aval) or reduced_axes(aval) or manual):
             continue  # a whole number becomes reduced
         own = aval.stated_sharding
         split = _NONE if own is None else frozenset(a for entry in own.spec for a in names_in(entry))

@@ -7,12 +7,16 @@ respect to values that do not vary are sums over all devices.
 
 A rule of the slot `varying_type` gets the axes over which the operands vary and gives those of the results.  Operations
 that hold programs have results of the types that their programs have, and those with `OWN_TYPES` the types they state.
+
+Types also say over which axes a value is one part of a sum on each device, `f32[2]{U:x}`, and over which it is the same
+on all and its cotangents are such parts, `f32[2]{R:x}`.  What operations make of these is in `unreduced_types.py`; a
+rule of the slot `kinds_of_axes` gives the whole type of the result of a cast or a collective that is made for them.
 """
 
 import functools
 
-from onax._core.axes import checked_axes, names_of
-from onax._core.facts import NAMED_AXIS
+from onax._core.axes import ManualAxisType, checked_axes, names_of
+from onax._core.facts import CASTS_AXES, NAMED_AXIS
 from onax._core.jaxpr import jaxprs_in_params
 from onax._core.programs import programs
 from onax._core.refs import AbstractRef
@@ -21,14 +25,31 @@ from onax._core.trace import as_array, typeof
 from onax._native.avals import ShapedArray
 from onax._native.hooks import hooks
 from onax._native.tree import tree_map
-from onax._prims.collectives import all_gather_invariant_p, axis_index_p, pmax_p, pmin_p, psum_invariant_p
+from onax._prims.collectives import (
+    all_gather_invariant_p,
+    all_gather_reduced_p,
+    axis_index_p,
+    pmax_p,
+    pmin_p,
+    psum_invariant_p,
+    unreduced_psum_p,
+    unreduced_reduce_scatter_p,
+)
 from onax._prims.indexing import scatter_add_p, scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p, scatter_sub_p
-from onax._prims.varying import pvary_p, vary_over
+from onax._prims.varying import preduced_p, pvary_p, reduced_vary_cast_p, vary_over, vary_unreduced_cast_p
+from onax._transforms.unreduced_types import axes_of_results, has_partial_sums
 
 varying_type = Slot(
     "varying_type",
     "rule(axes over which any operand varies, params) -> axes over which the results vary",
     "Results vary over the axes over which an operand does.",
+    "onax",
+)
+
+kinds_of_axes = Slot(
+    "kinds_of_axes",
+    "rule(type of the operand, the axes that are named) -> ManualAxisType of the result",
+    "Collectives and casts refuse values that are unreduced or reduced over the axes that they name.",
     "onax",
 )
 
@@ -55,6 +76,53 @@ def of_operands(varying, params):
 
 
 varying_type.set(pvary_p, lambda varying, params: varying.union(params["axes"]))
+
+
+def _moves(name, start, end, title=None):
+    """A rule of `kinds_of_axes`: over the axes named the operand is of one kind, and the result of another.
+
+    `start`, `end`: the kinds, as ManualAxisType calls them; None for values that are the same on all devices.
+    """
+    title = title or f"{_SHOWN[start]}->{_SHOWN[end]} collective"
+
+    def rule(aval, axes):
+        mat, names = aval.mat, frozenset(axes)
+        if start is None:
+            if mat.varying & names:
+                raise ValueError(
+                    f"{name} is a {title}. This means that the axis names mentioned in `axes` passed to `{name}` must "
+                    f"not be present in `jax.typeof(inp).mat.varying`. Got axes={axes} and "
+                    f"jax.typeof(inp).mat.varying={mat.varying}"
+                )
+        else:
+            own = getattr(mat, start)
+            if not own:
+                raise ValueError(f"{name} only accepts inputs that are {start}. Got {aval.str_short(True)}")
+            if not own & names:
+                raise ValueError(
+                    f"{name} is a {title}. This means that the axis names passed to `{name}` must be present in "
+                    f"`jax.typeof(x).mat.{start}`. Got axes={axes} and jax.typeof(x).mat.{start}={own}"
+                )
+        if end is not None and getattr(mat, end) & names:
+            raise ValueError(
+                f"{name} input cannot be {end} across the axis_name provided. Got x={aval.str_short(True)} and "
+                f"axis_name={axes}"
+            )
+        changes = {} if start is None else {start: getattr(mat, start) - names}
+        if end is not None:
+            changes[end] = getattr(mat, end) | names
+        return mat.update(**changes)
+
+    return rule
+
+
+_SHOWN = {None: "Invariant", "varying": "Varying", "unreduced": "Unreduced", "reduced": "Reduced"}
+kinds_of_axes.set(preduced_p, _moves("preduced", None, "reduced"))
+kinds_of_axes.set(reduced_vary_cast_p, _moves("reduced_vary_cast", "reduced", "varying"))
+kinds_of_axes.set(vary_unreduced_cast_p, _moves("vary_unreduced_cast", "varying", "unreduced"))
+kinds_of_axes.set(unreduced_psum_p, _moves("unreduced_psum", "unreduced", None))
+kinds_of_axes.set(unreduced_reduce_scatter_p, _moves("unreduced_psum_scatter", "unreduced", "varying"))
+kinds_of_axes.set(all_gather_reduced_p, _moves("all_gather_reduced", "varying", "reduced"))
 varying_type.set(axis_index_p, lambda varying, params: frozenset(_names(params)))
 
 NO_VARYING = frozenset()
@@ -75,11 +143,19 @@ def vary_like(aval, *others):
 
 def varying_in_scope(aval):
     """The type without axes that are none of the present `shard_map`'s."""
+    if isinstance(aval, ShapedArray) and (aval.unreduced or aval.reduced):
+        return _with_kinds(aval, aval.mat, checked_axes())
     varying = varying_axes(aval)
     if not varying:
         return aval
     kept = varying.intersection(checked_axes())
     return aval if len(kept) == len(varying) else aval.update(varying=kept)
+
+
+def _with_kinds(aval, mat, axes):
+    """The type with what a ManualAxisType says of some axes."""
+    mat = ManualAxisType(**{kind: getattr(mat, kind).intersection(axes) for kind in ManualAxisType.__slots__})
+    return aval.update(manual_axis_type=mat)
 
 
 def with_varying_results(fun, axes):
@@ -101,17 +177,46 @@ def varying_results(primitive, in_avals, out_avals, params):
     outs = list(out_avals) if several else [out_avals]
     axes = checked_axes()
     if axes and not _has_own_types(primitive, params):
-        varying = NO_VARYING.union(*map(varying_axes, in_avals))
-        rule = varying_type.get(primitive)
-        if rule is not None:
-            varying = rule(varying, params)
-        varying = varying.intersection(axes)
-        outs = [_update(a, varying) for a in outs]
+        outs = _typed(primitive, in_avals, outs, params, axes)
     else:
         outs = list(map(varying_in_scope, outs))
         if axes and varying_type.get(primitive) is CHOSEN_BY_FIRST:
             outs = [_update(a, varying_axes(a) | varying_axes(in_avals[0])) for a in outs]
     return outs if several else outs[0]
+
+
+def _typed(primitive, in_avals, outs, params, axes):
+    kinds = kinds_of_axes.get(primitive)
+    if kinds is not None:
+        mat = kinds(in_avals[0], _names(params))
+        return [_with_kinds(a, mat, axes) for a in outs]
+    partial = has_partial_sums(in_avals)
+    if partial and NAMED_AXIS in primitive.facts:
+        _check_no_parts(primitive, in_avals, params)
+    varying = NO_VARYING.union(*map(varying_axes, in_avals))
+    rule = varying_type.get(primitive)
+    if rule is not None:
+        varying = rule(varying, params)
+    varying = varying.intersection(axes)
+    if partial and NAMED_AXIS in primitive.facts:
+        return [_with_kinds(a, in_avals[0].mat.update(varying=varying), axes) for a in outs]
+    if partial:
+        unreduced, reduced = axes_of_results(primitive, in_avals, params)
+        mat = ManualAxisType(varying=varying, unreduced=unreduced, reduced=reduced)
+        return [_with_kinds(a, mat, axes) for a in outs]
+    return [_update(a, varying) for a in outs]
+
+
+def _check_no_parts(primitive, in_avals, params):
+    """Raises ValueError for operands that are unreduced or reduced over axes that a collective names."""
+    names = frozenset(_names(params))
+    for aval in in_avals:
+        for kind in ("unreduced", "reduced"):
+            if getattr(aval.mat, kind) & names:
+                raise ValueError(
+                    f"{primitive.name} cannot accept args which are {kind}. Got {aval.str_short(True)} and "
+                    f"axes={set(names)}"
+                )
 
 
 def _update(aval, varying):
@@ -135,11 +240,15 @@ def vary_operands(primitive, operands, params):
         return operands
     axes, varying = checked_axes(), [varying_axes(typeof(x)) for x in operands]
     needed = NO_VARYING.union(*varying)
-    if NAMED_AXIS in primitive.facts and primitive not in (pvary_p, axis_index_p):
+    if NAMED_AXIS in primitive.facts and CASTS_AXES not in primitive.facts and primitive not in kinds_of_axes:
         needed = needed.union(_names(params)).intersection(axes)
     if all(own == needed for own in varying):
         return operands
-    return tuple(vary_over(x, [a for a in axes if a in needed]) for x in operands)
+    needed = [a for a in axes if a in needed]
+    if NAMED_AXIS in primitive.facts:
+        (x,) = operands  # `pvary` refuses a reduced one
+        return (pvary_p.bind(x, axes=tuple(a for a in needed if a not in varying[0])),)
+    return tuple(vary_over(x, needed) for x in operands)
 
 
 hooks.vary_operands = vary_operands

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from onax._core.axes import ManualAxisType, manual_axes, names_of, varying_is_checked
 from onax._core.axes import axis_size as size_of_axis
-from onax._core.axes import manual_axes, names_of, varying_is_checked
 from onax._core.trace import Tracer, as_array, typeof
 from onax._ground.config import no_collectives
 from onax._ground.errors import ForbiddenCollectiveError
@@ -21,6 +20,7 @@ from onax._native.tree import tree_flatten, tree_map
 from onax._prims.collectives import (
     all_gather_invariant_p,
     all_gather_p,
+    all_gather_reduced_p,
     all_to_all_p,
     axis_index_p,
     pbroadcast_p,
@@ -30,12 +30,14 @@ from onax._prims.collectives import (
     psum_invariant_p,
     psum_p,
     reduce_scatter_p,
+    unreduced_psum_p,
+    unreduced_reduce_scatter_p,
 )
 from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import add, mul
 from onax._prims.reductions import reduce_max, reduce_min
 from onax._prims.shaping import expand_dims, reduce_sum, squeeze
-from onax._prims.varying import pvary_p
+from onax._prims.varying import preduced_p, pvary_p, reduced_vary_cast_p, vary_unreduced_cast_p
 
 
 def _check_allowed(operation, axis_name):
@@ -126,19 +128,22 @@ def _psum(x, axis_name, groups):
     _check_allowed("psum", axis_name)
     if groups is not None or not varying_is_checked(names):
         return psum_p.bind(as_array(x), axes=names, axis_index_groups=groups)
-    _check_same_state("psum", typeof(x), names)
-    return psum_invariant_p.bind(as_array(x), axes=names, axis_index_groups=None)
+    primitive = unreduced_psum_p if _kind("psum", typeof(x), names) == "unreduced" else psum_invariant_p
+    return primitive.bind(as_array(x), axes=names, axis_index_groups=None)
 
 
-def _check_same_state(operation, aval, names):
-    """Raises ValueError if a value varies over some of these axes of a `shard_map` and not over the others."""
-    varying = [name in aval.varying for name in names]
-    if any(varying) and not all(varying):
+def _kind(operation, aval, names):
+    """What a value is over these axes of a `shard_map`: "varying", "unreduced", "reduced" or "invarying".
+
+    Raises ValueError if it is not the same over all of them.
+    """
+    kinds = {next((k for k in ManualAxisType.__slots__ if n in getattr(aval, k)), "invarying") for n in names}
+    if len(kinds) > 1:
         raise ValueError(
             f"jax.lax.{operation} can only accept axis_name which corresponds to one of varying, unreduced, reduced or "
-            f"invarying state of the input. Got input type: {aval.str_short()}, axes: {names} and input state: "
-            "{'varying', 'invarying'}"
+            f"invarying state of the input. Got input type: {aval.str_short()}, axes: {names} and input state: {kinds}"
         )
+    return kinds.pop()
 
 
 def _multiply_by_integer(x, n):
@@ -260,7 +265,7 @@ def all_gather(
       axis: int, the position of the new axis, or the axis along which values are joined if `tiled`.
       tiled: whether values are joined along an existing axis.
       to: "varying", or "invarying" or "reduced": inside `shard_map`, the type of the result says that it is the same on
-        all devices.  Of a reduced one JAX sums the cotangents where they are split; the numbers are the same.
+        all devices, and for "reduced" that its cotangents are parts of a sum.
 
     Returns:
       Tree of the structure of `x`.
@@ -287,7 +292,8 @@ def all_gather(
     if to != "varying":
         if groups is not None or not varying_is_checked(names):
             raise NotImplementedError(f"all_gather({to=}) takes no groups, and needs shard_map with check_vma")
-        return tree_map(lambda leaf: _all_gather_invariant(as_array(leaf), axis, names, size, tiled), x)
+        primitive = all_gather_reduced_p if to == "reduced" else all_gather_invariant_p
+        return tree_map(lambda leaf: _all_gather_all(primitive, as_array(leaf), axis, names, size, tiled), x)
 
     def one(leaf):
         leaf = as_array(leaf)
@@ -303,11 +309,9 @@ def all_gather(
     return tree_map(one, x)
 
 
-def _all_gather_invariant(x, axis, names, size, tiled):
+def _all_gather_all(primitive, x, axis, names, size, tiled):
     dimension = _canonical_axis(axis, x.ndim + (not tiled))
-    return all_gather_invariant_p.bind(
-        x, all_gather_dimension=dimension, axis_name=names, axis_size=size, tiled=bool(tiled)
-    )
+    return primitive.bind(x, all_gather_dimension=dimension, axis_name=names, axis_size=size, tiled=bool(tiled))
 
 
 def _canonical_axis(axis, ndim):
@@ -351,7 +355,7 @@ def psum_scatter(
     _check_allowed("reduce_scatter", axis_name)
     groups = _check_equal_groups(axis_index_groups, axis_name)
     names = names_of(axis_name)
-    size = _group_size(names, groups)
+    size, checked = _group_size(names, groups), groups is None and varying_is_checked(names)
 
     def one(leaf):
         leaf = as_array(leaf)
@@ -360,14 +364,10 @@ def psum_scatter(
         if n % size if tiled else n != size:
             what = "is not divisible by" if tiled else "is not"
             raise ValueError(f"psum_scatter: dimension {d} of {leaf.aval.str_short()} {what} the axis size {size}")
-        return reduce_scatter_p.bind(
-            leaf,
-            axis_index_groups=groups,
-            axis_name=names,
-            axis_size=size,
-            scatter_dimension=operator.index(scatter_dimension),
-            tiled=bool(tiled),
-        )
+        given = {"scatter_dimension": operator.index(scatter_dimension), "axis_size": size, "tiled": bool(tiled)}
+        if checked and _kind("psum_scatter", typeof(leaf), names) == "unreduced":
+            return unreduced_reduce_scatter_p.bind(leaf, axis_name=names, **given)
+        return reduce_scatter_p.bind(leaf, axis_index_groups=groups, axis_name=names, **given)
 
     return tree_map(one, x)
 
@@ -600,13 +600,14 @@ def pbroadcast(x: PyTree, axis_name: Any, source: int) -> Any:
 def pcast(x: PyTree, axis_name: Any, *, to: str) -> Any:
     """Returns a value as one that varies over a named axis of `shard_map`, or as one of another kind.
 
-    Parts of a sum (unreduced) vary over the axis, values that are the same everywhere and whose cotangents are such
-    parts (reduced) do not: types do not tell them apart.
+    The value on each device stays; its type tells another story of it, and so do cotangents.
 
     Args:
       x: tree of arrays.
       axis_name: name, or tuple of names.
-      to: "varying"; "unreduced", for a value that varies; "reduced", for one that does not.
+      to: "varying", for a value that is the same on all devices or reduced; "unreduced", for one that varies, whose
+        values on the devices then are parts of a sum; "reduced", for one that is the same on all devices, whose
+        cotangents then are such parts.
 
     Returns:
       Tree of the structure of `x`.
@@ -633,24 +634,23 @@ def pcast(x: PyTree, axis_name: Any, *, to: str) -> Any:
             size_of_axis(axis_name, "pvary")  # raises NameError
         raise ValueError("pvary should be called under jax.shard_map.")
     size_of_axis(axis_name, "pcast")  # raises NameError
-    cast = _to_varying if to == "varying" else functools.partial(_to_kind, to == "unreduced")
-    return tree_map(lambda leaf: cast(as_array(leaf), names), x)
+    return tree_map(lambda leaf: _cast(as_array(leaf), names, to), x)
 
 
-def _to_kind(unreduced, x, names):
-    varying = typeof(x).varying.intersection(names)
-    if len(varying) != len(names) * unreduced:
-        kinds = ("invarying", "unreduced") if unreduced else ("varying", "reduced")
-        raise ValueError(f"Unsupported pcast from={kinds[0]}, to={kinds[1]!r}")
-    return x
-
-
-def _to_varying(x, names):
-    aval = typeof(x)
-    _check_same_state("pcast", aval, names)
-    if aval.varying.issuperset(names):
-        raise ValueError("Unsupported pcast from=varying, to='varying'")
-    return pvary_p.bind(x, axes=names)
+def _cast(x, names, to):
+    start = _kind("pcast", typeof(x), names)
+    match start, to:
+        case "invarying", "varying":
+            primitive = pvary_p
+        case "invarying", "reduced":
+            primitive = preduced_p
+        case "varying", "unreduced":
+            primitive = vary_unreduced_cast_p
+        case "reduced", "varying":
+            primitive = reduced_vary_cast_p
+        case _:
+            raise ValueError(f"Unsupported pcast from={start}, {to=}")
+    return primitive.bind(x, axes=names)
 
 
 def axis_index(axis_name: Any) -> Array:

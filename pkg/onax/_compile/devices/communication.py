@@ -6,10 +6,9 @@ from onax._compile.devices.spmd import gathers_of
 from onax._compile.explanation import Step
 from onax._control.shard_map import shard_map_p
 from onax._core.axes import names_of
-from onax._core.facts import NAMED_AXIS
+from onax._core.facts import CASTS_AXES, NAMED_AXIS
 from onax._core.jaxpr import jaxprs_in_params
 from onax._ground.source import summarize
-from onax._prims.varying import pvary_p
 
 _GATHERED = "the operation has no rule for split operands, so every device gathers them and computes the whole result"
 _REMEDY = (
@@ -38,7 +37,8 @@ def _append_collectives(steps, jaxpr, mesh, depth):
     for eqn in jaxpr.eqns:
         name = eqn.primitive.name
         location = summarize(eqn.source_info) if eqn.source_info else ""
-        if eqn.invars and NAMED_AXIS in eqn.primitive.facts and eqn.primitive is not pvary_p:
+        facts = eqn.primitive.facts
+        if eqn.invars and NAMED_AXIS in facts and CASTS_AXES not in facts:
             steps.append(Step("devices", name, [(name, location)], location, depth, bytes=_bytes_received(eqn, mesh)))
         inner = list(jaxprs_in_params(eqn.params))
         if inner:

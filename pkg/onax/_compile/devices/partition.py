@@ -44,10 +44,11 @@ from onax._control.cond import cond_p
 from onax._control.nested_shard_map import nested_program
 from onax._control.scan_rules import scan_p
 from onax._control.shard_map import ManualRegion, global_program, has_separate_devices, shard_map_p, stacked_program
+from onax._control.shard_values import on_whole_values
 from onax._control.while_loop import while_p, with_scalar_condition
 from onax._core.axes import AxisData, names_of
 from onax._core.evaluate import interpreter_of
-from onax._core.facts import CALLS_PYTHON, NAMED_AXIS
+from onax._core.facts import CALLS_PYTHON, CASTS_AXES, NAMED_AXIS
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, jaxprs_in_params
 from onax._core.programs import called_program
 from onax._core.rewrite import eliminate_dead_code
@@ -59,7 +60,7 @@ from onax._ground.errors import LoweringError
 from onax._native.array import make_array
 from onax._native.jit_function import Executable
 from onax._prims.collectives import axis_index_p
-from onax._prims.varying import pvary_p
+from onax._prims.varying import preduced_p
 from onax.export.graph.transfers import loops_that_bounce
 
 _NO_AXES = frozenset()
@@ -234,8 +235,9 @@ class _RegionPartitioner(_Partitioner):
             axes = names_of(eqn.params["axis_name"])
             builder.varying[eqn.outvars[0]] = frozenset(axes)
             return builder.add_thunk(AxisIndexThunk(eqn.outvars[0], axes, [self.region.size((a,)) for a in axes]))
-        if primitive is pvary_p:
-            return [builder.alias(eqn.invars[0], varying[0] | set(eqn.params["axes"]))]
+        if CASTS_AXES in primitive.facts:
+            axes = () if primitive is preduced_p else eqn.params["axes"]
+            return [builder.alias(eqn.invars[0], varying[0].union(axes))]
         if not self.is_boundary(eqn) and not any(jaxprs_in_params(eqn.params)):
             builder.varying.update(zip(eqn.outvars, self.varying_results(eqn, varying)))
             return self.add_host_thunk(builder, eqn)
@@ -267,7 +269,8 @@ class _RegionPartitioner(_Partitioner):
 
     def is_meeting(self, eqn):
         """Whether devices wait for one another in an equation."""
-        return eqn.primitive not in (axis_index_p, pvary_p) and self.holds_boundary(eqn)
+        primitive = eqn.primitive
+        return primitive is not axis_index_p and CASTS_AXES not in primitive.facts and self.holds_boundary(eqn)
 
     def groups(self, axes):
         """The groups of devices that meet along some axes."""
@@ -552,6 +555,8 @@ def partition_region(jaxpr, params, name, compiler_options):
     with region.scope():
         if len(participants) == 1:
             jaxpr = global_program(jaxpr, params)
+        else:
+            jaxpr = on_whole_values(ManualRegion.of(params), jaxpr, in_specs, out_specs)
         if spans:
             jaxpr = order_in_rounds(jaxpr, partitioner.is_meeting)
         varying = [frozenset(a for a in region.names if a not in region.unmentioned_axes(spec)) for spec in in_specs]

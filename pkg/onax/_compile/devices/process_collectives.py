@@ -19,6 +19,7 @@ from onax._native.array import make_array
 from onax._prims.collectives import (
     all_gather_invariant_p,
     all_gather_p,
+    all_gather_reduced_p,
     all_to_all_p,
     pmax_p,
     pmin_p,
@@ -26,6 +27,8 @@ from onax._prims.collectives import (
     psum_invariant_p,
     psum_p,
     reduce_scatter_p,
+    unreduced_psum_p,
+    unreduced_reduce_scatter_p,
 )
 
 process_collectives = Slot(
@@ -220,7 +223,7 @@ def _fold(function, buffers):
     return np.asarray(first)
 
 
-@process_collectives.rule(psum_p, psum_invariant_p)
+@process_collectives.rule(psum_p, psum_invariant_p, unreduced_psum_p)
 def _sum(link, buffers, params):
     return _reduced(link, np.add, buffers, link.mpi.SUM) if _carried(_dtype_of(buffers)) else None
 
@@ -254,7 +257,7 @@ process_collectives.rule(pmax_p)(_extreme(np.maximum, "MAX"))
 process_collectives.rule(pmin_p)(_extreme(np.minimum, "MIN"))
 
 
-@process_collectives.rule(reduce_scatter_p)
+@process_collectives.rule(reduce_scatter_p, unreduced_reduce_scatter_p)
 def _reduce_scatter(link, buffers, params):
     n, d = len(link.members), params["scatter_dimension"]
     dtype = _dtype_of(buffers)
@@ -285,7 +288,7 @@ def _joined(chunks, d):
 # ---- rearrangements
 
 
-@process_collectives.rule(all_gather_p, all_gather_invariant_p)
+@process_collectives.rule(all_gather_p, all_gather_invariant_p, all_gather_reduced_p)
 def _all_gather(link, buffers, params):
     return _gathered(link, buffers, params) if link.is_even else None
 

@@ -8,6 +8,7 @@ from onax._control.optimization_barrier import optimization_barrier_p
 from onax._control.reducers import reduce_p
 from onax._control.shard_alike import shard_alike_p
 from onax._control.shard_map import ManualRegion, shard_map_p
+from onax._control.shard_values import on_whole_values
 from onax._core.evaluate import eval_jaxpr
 from onax._core.sharding import NamedSharding
 from onax._prims.collectives import all_gather_p, pbroadcast_p, pmax_p, pmin_p
@@ -229,7 +230,7 @@ def _shard_map(p, operands, eqn):
     p.check_mesh(params["mesh"], eqn)
     region = ManualRegion.of(params)
     blocks = [p.block_of(x, axes_of_spec(spec, x.aval.ndim)) for x, spec in zip(operands, params["in_specs"])]
-    body = params["jaxpr"]
+    body = on_whole_values(region, params["jaxpr"], params["in_specs"], params["out_specs"])
     with region.scope(typed=False):
         outs = eval_jaxpr(body, body.consts, *blocks)
     results = []

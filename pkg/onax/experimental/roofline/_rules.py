@@ -168,7 +168,7 @@ def _reduce_scatter(ctx, *shapes, axis_name, **_):
     return _ring(ctx, names_of(axis_name), True)
 
 
-@rooflines.rule(collectives.psum_invariant_p)
+@rooflines.rule(collectives.psum_invariant_p, collectives.unreduced_psum_p)
 def _psum(ctx, *shapes, axes, **_):
     return _ring(ctx, names_of(axes), True, times=2)
 
