@@ -137,8 +137,9 @@ def test_map_with_batches_larger_than_its_argument():
 
 def test_other_names_of_axes_for_a_part_of_a_program(mesh):
     def fun(x):
+        x = jnp.sin(x)
         with jax.sharding.use_abstract_mesh(mesh.abstract_mesh.update(axis_sizes=(4, 1), axis_names=("a", "b"))):
-            x = jax.reshard(jnp.sin(x), P(("a", "b"), None)) * 2
+            x = jax.reshard(x, P(("a", "b"), None)) * 2
         return jax.reshard(x, P("y", None))
 
     x = put(BOTH, 8, 2)

@@ -8,6 +8,7 @@ from onax._core import axes
 from onax._core.explicit_axes import automatic_axes, seen
 from onax._core.facts import RULES_TAKE_REFS
 from onax._core.jaxpr import ClosedJaxpr, DropVar, Jaxpr, Literal, jaxprs_in_params
+from onax._core.meshes import enter_meshes, meshes_in_context
 from onax._core.programs import Call, programs
 from onax._core.refs import apply_with_refs, creates_or_takes_ref, is_ref, uses_refs
 from onax._core.slots import Slot
@@ -82,14 +83,15 @@ class staging_contexts:
     """Context manager of who interprets a program: `enter(eqn)` enters the context in which an equation was staged.
 
     Operations that are staged then have its place in the source; their scopes are within those that are entered, as in
-    JAX; explicit mesh axes count as automatic if they did.
+    JAX; explicit mesh axes count as automatic if they did, and the mesh in context is the one that was.
     """
 
-    __slots__ = ("_automatic", "_record", "_scopes")
+    __slots__ = ("_automatic", "_meshes", "_record", "_scopes")
 
     def __enter__(self):
         self._record, self._scopes = here.record, here.scopes
         self._automatic = seen.explicit_axes and seen.automatic
+        self._meshes = meshes_in_context() if seen.explicit_axes else None
         return self
 
     def enter(self, eqn):
@@ -103,11 +105,15 @@ class staging_contexts:
         here.record, here.scopes = record, scopes
         if seen.explicit_axes:
             seen.thread.automatic = self._automatic or eqn.ctx.automatic
+            if self._meshes is not None:
+                enter_meshes(eqn.ctx.meshes or self._meshes)
 
     def __exit__(self, *_):
         here.record, here.scopes = self._record, self._scopes
         if seen.explicit_axes:
             seen.thread.automatic = self._automatic
+            if self._meshes is not None:
+                enter_meshes(self._meshes)
 
 
 class _inlining_contexts(staging_contexts):

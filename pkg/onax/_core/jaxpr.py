@@ -11,6 +11,7 @@
 public classes, because libraries walk them.
 """
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -116,12 +117,20 @@ class JaxprEqnContext:
 
     Attributes:
       automatic: whether explicit mesh axes counted as automatic (`explicit_axes.automatic_axes`).
+      meshes: the meshes in context (`meshes.meshes_in_context`), or None: the interpreter's own.
     """
 
     automatic: bool = False
+    meshes: Any = None
 
 
-PLAIN_CONTEXT, AUTOMATIC_CONTEXT = JaxprEqnContext(), JaxprEqnContext(automatic=True)
+PLAIN_CONTEXT = JaxprEqnContext()
+
+
+@functools.lru_cache(maxsize=256)
+def context_of(automatic, meshes):
+    """The context with these fields."""
+    return JaxprEqnContext(automatic, meshes)
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -13,7 +13,7 @@ import math
 from onax._core.explicit_axes import explicit_sharding, seen
 from onax._core.facts import ELEMENTWISE
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, jaxprs_in_params
-from onax._core.meshes import AbstractMesh, PartitionSpec
+from onax._core.meshes import AbstractMesh, PartitionSpec, entered_mesh, get_abstract_mesh
 from onax._core.programs import programs, replace_programs
 from onax._core.sharding import NamedSharding, ShardingTypeError, names_in
 from onax._core.slots import Slot
@@ -107,6 +107,8 @@ def typed_results(primitive, in_avals, out_avals, params):
     if seen.automatic and primitive is not reshard_p:
         outs = [a.update(sharding=None) for a in outs]
         return outs if several else outs[0]
+    if primitive is not reshard_p:
+        _check_meshes(primitive.name, in_avals)
     if stated is not None:
         if primitive is not reshard_p:
             stated_unreduced(primitive, in_avals, params, stated)
@@ -123,6 +125,22 @@ def typed_results(primitive, in_avals, out_avals, params):
         sets = axes_of_results(primitive, in_avals, params)
         typed = [_with_sets(a, mesh, *sets) for a in typed]
     return typed if several else typed[0]
+
+
+def _check_meshes(name, avals):
+    """Raises ValueError for operands over several meshes, or over another one than that in context."""
+    stated = [(a, a.stated_sharding.mesh) for a in avals if type(a) is ShapedArray and a.stated_sharding is not None]
+    mesh = None if entered_mesh().empty else get_abstract_mesh()
+    for aval, own in stated:
+        if mesh is not None and own != mesh:
+            raise ValueError(
+                f"For primitive {name}, context mesh {mesh} should match the aval mesh {own} for shape "
+                f"{aval.str_short()}."
+            )
+        if own != stated[0][1]:
+            raise ValueError(
+                f"Mesh for all inputs should be equal. Got one mesh: {stated[0][1]} and another mesh: {own}"
+            )
 
 
 def _with_sets(aval, mesh, unreduced, reduced):

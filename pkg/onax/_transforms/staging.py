@@ -7,6 +7,7 @@ from onax._core import leaks
 from onax._core.axes import seen as seen_axes
 from onax._core.evaluate import eval_jaxpr
 from onax._core.explicit_axes import seen
+from onax._core.meshes import meshes_in_context
 from onax._core.refs import REF_EFFECTS, AbstractRef, Ref
 from onax._core.trace import Trace, Tracer, as_array, escaped_tracer_error, set_current_trace, typeof, valid_jaxtype
 from onax._core.zeros import Zero
@@ -25,6 +26,12 @@ from onax._transforms.varying_types import varying_in_scope, varying_results
 # Types of objects that stand for arrays without values -> function that gives their avals.  While a program is only
 # staged they can be constants, as in JAX.
 valueless = {}
+
+
+def _explicit_context():
+    """The context of an equation over explicit axes of a mesh."""
+    meshes = meshes_in_context()
+    return core.context_of(seen.automatic, meshes if meshes.abstract is not None else None)
 
 
 class DynamicJaxprTracer(Tracer):
@@ -169,7 +176,7 @@ class DynamicJaxprTrace(Trace):
         if AbstractRef in map(type, in_avals):
             effects = _check_takes_ref(primitive, effects)
         location = self._location() if self.locates else source.UNKNOWN  # the program runs at once and is not shown
-        context = core.AUTOMATIC_CONTEXT if seen.explicit_axes and seen.automatic else core.PLAIN_CONTEXT
+        context = _explicit_context() if seen.explicit_axes else core.PLAIN_CONTEXT
         if not primitive.multiple_results:
             var = core.Var(avals)
             self.eqns.append(core.JaxprEqn(atoms, [var], primitive, params, effects, location, context))

@@ -3,6 +3,7 @@
 from onax._core import jaxpr as core
 from onax._core.evaluate import staging_contexts
 from onax._core.explicit_axes import cotangent_type, seen
+from onax._core.meshes import enter_meshes, meshes_in_context
 from onax._core.rules import add_tangents
 from onax._core.trace import find_cur_trace
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
@@ -78,14 +79,19 @@ def _transpose_eqns(eqns, env, outvars, cotangents, scopes, linear=None, sums=No
             known = cts.get(atom)
             cts[atom] = ct if known is None else add_tangents(known, ct)
     record, entered = here.record, here.scopes
+    meshes = meshes_in_context() if seen.explicit_axes else None
     scopes = entered + scopes
     try:
         for eqn in reversed(eqns):
+            if meshes is not None:
+                enter_meshes(eqn.ctx.meshes or meshes)
             here.record = backward(eqn.source_info, scopes) if eqn.source_info else record
             here.scopes = scopes + eqn.source_info.scopes
             _transpose_eqn(eqn, env, cts, linear)
     finally:
         here.record, here.scopes = record, entered
+        if meshes is not None:
+            enter_meshes(meshes)
     return cts
 
 
