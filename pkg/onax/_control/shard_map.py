@@ -35,7 +35,7 @@ from onax._control.shard_values import on_whole_values, run_batched, split_shard
 from onax._core import jaxpr as core
 from onax._core.axes import AxisData, ManualAxisType, manual_axes, named_axes_in_scope, spread_axes
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
-from onax._core.explicit_axes import automatic_axes, explicit_sharding
+from onax._core.explicit_axes import automatic_axes, explicit_sharding, is_split
 from onax._core.hitypes import HiPspec, holds_hitypes
 from onax._core.lists import merge_lists, reject, select
 from onax._core.meshes import AxisType, PartitionSpec, mesh_scope
@@ -734,6 +734,7 @@ def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
     sharded, given = reject(leaves, whole), reject(specs, whole)
     values = None if any(isinstance(spec, HiPspec) for spec in given) else values_of(region, sharded, given)
     body, consts = stage_body(fun, [typeof(x) for x in sharded], given, region, info, values)
+    _check_closed_over(region, consts)
     out_specs = tuple(out_specs)
     in_specs = (*[REPLICATED] * len(consts), *given)
     check_distinct(info, sharded, consts)
@@ -742,6 +743,17 @@ def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
         pure, pure_params = pure_region(body, params)
         global_program(pure, pure_params)  # raises its error before the function is staged
     return tree_unflatten(flat.out_tree, bind_with_refs(shard_map_p, [*consts, *sharded], {**params, "jaxpr": body}))
+
+
+def _check_closed_over(region, consts):
+    """Raises NotImplementedError for a value from outside that an explicit axis splits."""
+    for aval in map(typeof, consts):
+        if is_split(aval) and not set(aval.stated_sharding.mesh.axis_names).isdisjoint(region.names):
+            raise NotImplementedError(
+                "Closing over inputs to shard_map where the input is sharded on `Explicit` axes is not implemented. As "
+                "a workaround, please pass those inputs as an argument to shard_map. Got input with shape "
+                f"{aval.str_short(True)}"
+            )
 
 
 def _typed_as_stated(region, x, spec):

@@ -4,14 +4,13 @@ import math
 
 import numpy as np
 
-from onax._core.axes import manual_axes, staged_for_mesh
+from onax._core.axes import staged_for_mesh
 from onax._core.hitypes import HiPspec
 from onax._core.meshes import (
     AbstractMesh,
     AxisType,
     Mesh,
     PartitionSpec,
-    entered_mesh,
     get_abstract_mesh,
     mesh_of_specs,
 )
@@ -55,17 +54,19 @@ def check_inferred(in_specs, mesh, manual):
 
 def mesh_for(mesh, leaves):
     """The Mesh of a call, given its argument `mesh`: that in context, or of the arguments, for an AbstractMesh."""
-    mesh = mesh_of_specs() if mesh is None else mesh
+    given, mesh = mesh, mesh_of_specs() if mesh is None else mesh
     if not isinstance(mesh, (Mesh, AbstractMesh)):
         raise TypeError(
             "shard_map requires a `jax.sharding.Mesh` or a `jax.sharding.AbstractMesh` instance for its second "
             f"argument, but got {mesh} of type {type(mesh)}."
         )
+    if mesh.empty and given is not None:
+        raise ValueError(f"shard_map requires a non-empty mesh. Got {mesh}")
     if mesh.empty:
         raise ValueError("The context mesh cannot be empty. Use `jax.set_mesh(mesh)` to enter into a mesh context")
     if not isinstance(mesh, AbstractMesh):
-        entered = entered_mesh()
-        if not entered.empty and not manual_axes() and entered != mesh.abstract_mesh:
+        entered = get_abstract_mesh()
+        if given is not None and not entered.empty and entered != mesh.abstract_mesh:
             raise ValueError(f"The context mesh {entered} should match the mesh passed to shard_map {mesh}")
         return mesh
     concrete = mesh_of_specs()

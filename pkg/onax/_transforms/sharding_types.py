@@ -13,7 +13,7 @@ import math
 from onax._core.explicit_axes import explicit_sharding, seen
 from onax._core.facts import ELEMENTWISE
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, jaxprs_in_params
-from onax._core.meshes import AbstractMesh, PartitionSpec, entered_mesh, get_abstract_mesh
+from onax._core.meshes import AbstractMesh, AxisType, PartitionSpec, entered_mesh, get_abstract_mesh
 from onax._core.programs import programs, replace_programs
 from onax._core.sharding import NamedSharding, ShardingTypeError, names_in
 from onax._core.slots import Slot
@@ -127,12 +127,17 @@ def typed_results(primitive, in_avals, out_avals, params):
     return typed if several else typed[0]
 
 
+def _as_manual(mesh, context):
+    """The mesh with the manual axes of that in context: `vmap` may spread an axis over one of them."""
+    return mesh.update_axis_types({a: AxisType.Manual for a in context.manual_axes if a in mesh.axis_names})
+
+
 def _check_meshes(name, avals):
     """Raises ValueError for operands over several meshes, or over another one than that in context."""
     stated = [(a, a.stated_sharding.mesh) for a in avals if type(a) is ShapedArray and a.stated_sharding is not None]
     mesh = None if entered_mesh().empty else get_abstract_mesh()
     for aval, own in stated:
-        if mesh is not None and own != mesh:
+        if mesh is not None and own != mesh and _as_manual(own, mesh) != mesh:
             raise ValueError(
                 f"For primitive {name}, context mesh {mesh} should match the aval mesh {own} for shape "
                 f"{aval.str_short()}."

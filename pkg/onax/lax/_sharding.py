@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from onax._core.axes import manual_axes
 from onax._core.explicit_axes import explicit_sharding
 from onax._core.meshes import AbstractMesh, AxisType, PartitionSpec, mesh_of_specs
 from onax._core.sharding import (
@@ -100,6 +101,12 @@ def _check_devices(x, target):
 
 def _check_auto_axes(target):
     """Raises ValueError for a constraint over axes that are not automatic."""
+    manual = manual_axes()
+    if any(name in manual for entry in target.spec for name in names_in(entry)):
+        raise ValueError(
+            f"pspec {target.spec} contains a manual axes {tuple(manual)} of mesh which is not allowed. Below shard_map "
+            "with_sharding_constraint can name the axes over which it does not map."
+        )
     kinds = dict(zip(target.mesh.axis_names, target.mesh.axis_types))
     if any(kinds[name] is not AxisType.Auto for entry in target.spec for name in names_in(entry)):
         raise ValueError(
