@@ -329,7 +329,9 @@ def _bind(jaxpr, args, params, in_specs, out_specs):
 
 def _batch(axis_data, operands, dims, *, jaxpr, in_specs, out_specs, **params):
     region, spread = ManualRegion.of(params), axis_data.spmd_name
-    check_spread(spread, in_specs, out_specs)
+    if spread is None and set(names_in(axis_data.explicit_mesh_axis)).issubset(region.names):
+        spread = axis_data.explicit_mesh_axis
+    check_spread(axis_data, in_specs, out_specs)
     if spread is not None:  # the mapped axis is sharded over axes of the mesh
         axis_data = AxisData(axis_data.name, axis_data.size // region.size(names_in(spread)))
     if axis_data.name in region.names:  # in the body the name is that of the region's own axis

@@ -99,11 +99,14 @@ def axes_of_specs(specs):
     return {a for spec in tree_leaves(specs, is_leaf=is_spec) if is_spec(spec) for part in spec for a in names_in(part)}
 
 
-def check_spread(spread, in_specs, out_specs):
+def check_spread(axis_data, in_specs, out_specs):
     """Raises ValueError for specs that name axes over which the axis that `vmap` maps is sharded."""
+    spread, title = axis_data.spmd_name, "vmap spmd_axis_name"
+    if spread is None:
+        spread, title = axis_data.explicit_mesh_axis, "vmapped away explicit mesh axis"
     for name, specs in (("in_specs", in_specs), ("out_specs", out_specs)):
         if not axes_of_specs(specs).isdisjoint(names_in(spread)):
-            raise ValueError(f"vmap spmd_axis_name cannot appear in shard_map {name}")
+            raise ValueError(f"{title} cannot appear in shard_map {name}")
 
 
 def specs_of_arrays(spec):
