@@ -75,10 +75,11 @@ class PjitFunction(JitFunction):
     @source.api_boundary
     def eval_shape(self, *args, **kwargs):
         """The types of the results, as a tree of ShapeDtypeStruct."""
-        staged = self._stage(self._call(args, kwargs))
+        call = self._call(args, kwargs)
+        staged = self._stage(call)
         stated = [None] * staged.out_tree.num_leaves
-        if self._options.out_shardings is not None:
-            stated = multi_device().call_shardings.shardings_of_leaves(self._options.out_shardings, staged.out_tree)
+        if call.options.out_shardings is not None:
+            stated = multi_device().call_shardings.shardings_of_leaves(call.options, staged.out_tree)
         structs = [ShapeDtypeStruct.of_aval(a, sharding) for a, sharding in zip(staged.jaxpr.out_avals, stated)]
         return tree_unflatten(staged.out_tree, structs)
 
@@ -99,8 +100,8 @@ class PjitFunction(JitFunction):
     def _traced(self, args, kwargs):
         if config.jax_disable_jit:
             return self.fun(*args, **kwargs)
-        call, options = self._call(args, kwargs), self._options
-        staged = self._stage(call)
+        call = self._call(args, kwargs)
+        options, staged = call.options, self._stage(call)
         if takes_refs(staged.jaxpr):
             check_distinct(staged.jaxpr.debug_info, call.leaves, staged.hoisted)
         params = call_params(staged.jaxpr, call.name, inline=options.inline, keep_unused=options.keep_unused)

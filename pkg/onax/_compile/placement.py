@@ -7,12 +7,14 @@ from onax._compile.lazy_import import multi_device
 from onax._control.jit_call import jit_p
 from onax._control.shard_map import has_separate_devices, shard_map_p
 from onax._core.jaxpr import jaxprs_in_params
-from onax._core.meshes import AbstractMesh, Mesh
+from onax._core.meshes import AbstractMesh, Mesh, with_mesh_in_context
+from onax._core.new_arrays import mesh_of_results
 from onax._core.redistribution import is_spanning
 from onax._core.sharding import (
     NamedSharding,
     Sharding,
     SingleDeviceSharding,
+    described_argument,
     incompatible_devices_error,
     placed_argument,
 )
@@ -47,27 +49,41 @@ def committed_device(leaves, name, arg_names):
     return leaves[first].device, True
 
 
-def check_devices_of_program(jaxpr, leaves, out_shardings, name, arg_names, mesh=None):
-    """Raises ValueError unless committed arguments, the shardings that a program states and the mesh in context, if
-    there is one, are over the same devices.
+def mesh_of_call(options):
+    """The mesh in context, on whose devices a function with these options runs; None without one."""
+    return mesh_of_results(with_mesh_in_context) if options.uses_with_mesh else mesh_of_results()
 
-    Their order counts.  `out_shardings` has an entry for each result; `arg_names()` gives the arguments' names.
+
+def committed_shardings(leaves):
+    """For each argument of a call its sharding, None where it is not committed."""
+    return [x.sharding if type(x) is ArrayImpl and x._committed else None for x in leaves]
+
+
+def check_devices_of_program(jaxpr, call, in_shardings, out_shardings, mesh=None):
+    """Raises ValueError unless arguments with a certain place, the shardings that a program states and the mesh in
+    context, if there is one, are over the same devices.
+
+    Their order counts.  The shardings have an entry for each argument of the call, and for each result.
     """
     first = None
-    for devices, describe in _stated_devices(jaxpr, leaves, out_shardings, name, arg_names, mesh):
+    for devices, describe in _stated_devices(jaxpr, call, in_shardings, out_shardings, mesh):
         if first is None:
             first = devices, describe
         elif devices != first[0]:
             raise incompatible_devices_error(first[1](), describe())
 
 
-def _stated_devices(jaxpr, leaves, out_shardings, name, arg_names, mesh):
+def _stated_devices(jaxpr, call, in_shardings, out_shardings, mesh):
     """Pairs of devices in their order and a function that returns what states them, for the error."""
-    for i, x in enumerate(leaves):
-        if type(x) is ArrayImpl and x._committed and isinstance(x.sharding, Sharding):
-            yield x.sharding._ordered_devices(), lambda i=i: placed_argument(leaves, i, name, arg_names())
+
+    def argument(i, sharding):
+        return described_argument(i, call.avals[i], sharding, call.qualified_name, call.arg_names())
+
+    for i, sharding in enumerate(in_shardings):
+        if _is_over_devices(sharding):
+            yield sharding._ordered_devices(), lambda i=i, sharding=sharding: argument(i, sharding)
     for sharding in out_shardings:
-        if isinstance(sharding, Sharding):
+        if _is_over_devices(sharding):
             devices = sharding._ordered_devices()
             yield devices, lambda devices=devices: ("explicit output sharding", devices)
     if mesh is not None:
@@ -76,6 +92,10 @@ def _stated_devices(jaxpr, leaves, out_shardings, name, arg_names, mesh):
     for devices, eqn in _devices_of_equations(jaxpr):
         place = lambda eqn=eqn: f"at {summarize(eqn.source_info)}"
         yield devices, lambda d=devices, eqn=eqn, at=place: (f"{eqn.primitive.name} inside jit", d, at())
+
+
+def _is_over_devices(sharding):
+    return isinstance(sharding, Sharding) and not isinstance(getattr(sharding, "mesh", None), AbstractMesh)
 
 
 def _devices_of_equations(jaxpr):
@@ -153,8 +173,17 @@ def staged_shardings(call, staged):
     stated = options.in_shardings is not None or options.out_shardings is not None
     if not stated and all(getattr(x, "sharding", None) is None or _on_one_device(x) for x in call.leaves):
         if not makes_shards(staged.jaxpr):
+            given = [] if options.device is not None else staged_arguments(call)
+            if len({s._device for s in given if s is not None}) > 1:
+                check_devices_of_program(staged.jaxpr, call, given, ())
             return None
     return multi_device().staged_shardings.of_call(call, staged)
+
+
+def staged_arguments(call):
+    """For each argument of a call that is compiled ahead of time the sharding that it has or states, or None."""
+    structs = [x.sharding if isinstance(x, ShapeDtypeStruct) else None for x in call.leaves]
+    return [s or own for s, own in zip(structs, committed_shardings(call.leaves))]
 
 
 def _on_one_device(x):
@@ -240,7 +269,7 @@ def stated_shardings(eqn):
         stated = params["devices"]
     elif eqn.primitive is jit_p:
         stated = (*params["in_shardings"], *params["out_shardings"])
-    return [s for s in stated if isinstance(s, Sharding) and not isinstance(getattr(s, "mesh", None), AbstractMesh)]
+    return list(filter(_is_over_devices, stated))
 
 
 def evaluate_spanning(primitive, operands, params):

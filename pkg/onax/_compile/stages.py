@@ -73,12 +73,15 @@ class CallSignature:
         """The signature of a call that was staged."""
         jaxpr = staged.jaxpr
         in_avals, out_avals, donated = list(call.avals), list(jaxpr.out_avals), call.donated_flags()
-        device = call.options.device or placement.device_of_types(call.leaves)
+        options = call.options
+        if options.in_shardings is not None or options.out_shardings is not None:
+            options = multi_device().call_shardings.over_mesh(options)  # a call may come outside of it
+        device = options.device or placement.device_of_types(call.leaves)
         shardings = None if holds_hitypes(jaxpr) else placement.staged_shardings(call, staged)
         if shardings is not None:
             device = shardings.first_device
         return cls(
-            *(call.name, call.options, jaxpr, call.in_tree, staged.out_tree, in_avals, out_avals, donated),
+            *(call.name, options, jaxpr, call.in_tree, staged.out_tree, in_avals, out_avals, donated),
             *(device, shardings, staged.hoisted),
         )
 
@@ -93,7 +96,7 @@ class CallSignature:
         stated = [None] * len(self.out_avals_flat)
         if self.options.out_shardings is not None:
             find = multi_device().call_shardings.shardings_of_leaves
-            stated = [s if isinstance(s, Sharding) else None for s in find(self.options.out_shardings, self.out_tree)]
+            stated = [s if isinstance(s, Sharding) else None for s in find(self.options, self.out_tree)]
         if self.shardings is not None:
             typed = zip(stated, self.out_avals_flat, self.shardings.results)
             stated = [r if s is None and a.stated_sharding is not None else s for s, a, r in typed]
@@ -445,7 +448,7 @@ class _CheckedFunction(JitFunction):
         in_shardings, out_shardings = s.options.in_shardings, s.options.out_shardings
         given = leaves
         if in_shardings is not None:
-            leaves = multi_device().call_shardings.move_arguments(in_tree.unflatten(leaves), in_shardings)
+            leaves = multi_device().call_shardings.move_arguments(in_tree.unflatten(leaves), s.options)
         elif s.options.device is None:
             here = [SingleDeviceSharding(self._device)] * len(leaves)
             placement.check_shardings(leaves, here, s.arg_names)
@@ -454,7 +457,7 @@ class _CheckedFunction(JitFunction):
         result = entry.run(leaves)
         delete_moved(moved_donations(s.donated, given, leaves))
         if out_shardings is not None:
-            result = multi_device().call_shardings.put_results(result, out_shardings, None)
+            result = multi_device().call_shardings.put_results(result, s.options, None)
         return result, entry if in_shardings is None and out_shardings is None else None
 
     def _entry(self, device, committed):

@@ -417,9 +417,19 @@ class Mesh(_Axes):
     def __deepcopy__(self, memo):
         return self
 
+    def __call__(self, function):
+        """The function, within ``with mesh:``."""
+
+        @functools.wraps(function)
+        def in_mesh(*args, **kwargs):
+            with self:
+                return function(*args, **kwargs)
+
+        return in_mesh
+
     def __enter__(self):
         outer = _context.value
-        previous = _context.swap_local(_Meshes(self, outer.concrete, outer.abstract))
+        previous = _context.swap_local(_Meshes(self, outer.concrete, outer.abstract, self))
         _thread.__dict__.setdefault("previous", []).append(previous)
         return self
 
@@ -543,11 +553,12 @@ class AbstractMesh(_Axes):
 
 @dataclass(frozen=True, slots=True)
 class _Meshes:
-    """The meshes in context: of PartitionSpecs without a mesh, of `get_mesh`, and of `get_abstract_mesh`."""
+    """The meshes in context: of PartitionSpecs without a mesh, of `get_mesh`, of `get_abstract_mesh`, and of `pjit`."""
 
     of_specs: Any = None
     concrete: Any = None
     abstract: Any = None
+    entered: Any = None  # that of the innermost ``with mesh:``
 
 
 _context = UserContext(_Meshes())  # a part of the key of compiled programs
@@ -563,7 +574,8 @@ class mesh_scope:
         self._mesh = mesh
 
     def __enter__(self):
-        entered = _Meshes(self._mesh, _context.value.concrete, self._mesh.abstract_mesh)
+        outer = _context.value
+        entered = _Meshes(self._mesh, outer.concrete, self._mesh.abstract_mesh, outer.entered)
         self._previous = _context.swap_local(entered)
 
     def __exit__(self, *_):
@@ -606,9 +618,30 @@ def _with_axes_of(mesh, wanted):
 
 
 def with_mesh_in_context() -> Mesh | None:
-    """The mesh of the innermost ``with mesh:``, while `set_mesh` has set no other one since; else None."""
+    """The mesh of the innermost ``with mesh:``; None if there is none."""
+    return _context.value.entered
+
+
+def mesh_of_options(of_pjit) -> Mesh | AbstractMesh:
+    """The mesh over which the PartitionSpecs among the options of jit are: that of `set_mesh`, or where a function of
+    `pjit` is meant, that of ``with mesh:``."""
     found = _context.value
-    return found.of_specs if isinstance(found.of_specs, Mesh) and found.of_specs is not found.concrete else None
+    if of_pjit:
+        return found.entered or _no_mesh()
+    return (found.concrete or _no_mesh()) if found.of_specs is found.entered else mesh_of_specs()
+
+
+class pjit_scope:
+    """Context manager in which `pjit` stages a function: the mesh of ``with mesh:`` is that of `set_mesh` too."""
+
+    __slots__ = ("_previous",)
+
+    def __enter__(self):
+        mesh = _context.value.entered
+        self._previous = _context.swap_local(_Meshes(mesh, mesh, mesh.abstract_mesh, mesh))
+
+    def __exit__(self, *_):
+        _context.swap_local(self._previous)
 
 
 def get_mesh() -> Mesh:
@@ -683,8 +716,8 @@ class set_mesh:
                 f"mesh {mesh} contains manual axes which is not allowed when using `jax.set_mesh`. Please use "
                 "`jax.shard_map` to enter into `Manual` mode instead."
             )
-        entered = _Meshes() if mesh is None else _Meshes(mesh, mesh, mesh.abstract_mesh)
-        self._previous = _context.swap_local(entered)
+        abstract = None if mesh is None else mesh.abstract_mesh
+        self._previous = _context.swap_local(_Meshes(mesh, mesh, abstract, _context.value.entered))
 
     def __enter__(self):
         return None
@@ -722,7 +755,7 @@ class use_abstract_mesh:
                 f"use_abstract_mesh cannot change the size of the mesh. Got new mesh: {mesh} with size={mesh.size} and "
                 f"prev mesh: {outer.abstract} with size={outer.abstract.size}"
             )
-        self._previous = _context.swap_local(_Meshes(mesh, outer.concrete, mesh))
+        self._previous = _context.swap_local(_Meshes(mesh, outer.concrete, mesh, outer.entered))
 
     def __exit__(self, *_):
         _context.swap_local(self._previous)
