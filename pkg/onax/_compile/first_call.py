@@ -173,8 +173,20 @@ def executable_of(jaxpr, name, keep_unused=False, compiler_options=None, device=
     return executable
 
 
-def run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings):
-    """Compiles and runs a closed jaxpr on values."""
+def run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings, donated=()):
+    """Compiles and runs a closed jaxpr on values, of which those donated are deleted where a result can take their
+    memory."""
+    results = _run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings)
+    if any(donated):
+        results = list(results)
+        for i in usable_donations(read_donations(donated, jaxpr, keep_unused), jaxpr.in_avals, jaxpr.out_avals):
+            if type(args[i]) is ArrayImpl:
+                results = [x._with() if x is args[i] else x for x in results]
+                args[i].delete()
+    return results
+
+
+def _run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings):
     device, committed = placement.committed_device(args, name, lambda: jaxpr.debug_info.arg_names)
     if placement.spans_processes(jaxpr, args, (*in_shardings, *out_shardings)):
         return multi_device().multi_process.run_program(jaxpr, args, name, in_shardings, out_shardings)

@@ -129,7 +129,7 @@ def _jit_with(fun, given, uses_with_mesh=False):
     return PjitFunction(fun, dataclasses.replace(options, uses_with_mesh=uses_with_mesh))
 
 
-def _evaluate_jit(*args, jaxpr, name, keep_unused=False, in_shardings=(), out_shardings=(), **_):
+def _evaluate_jit(*args, jaxpr, name, keep_unused=False, in_shardings=(), out_shardings=(), donated_invars=(), **_):
     """Evaluates `jit_p` on values with the compiled program."""
     if config.jax_disable_jit:
         return interpreter_of(jaxpr).run(jaxpr.consts, args)
@@ -137,12 +137,15 @@ def _evaluate_jit(*args, jaxpr, name, keep_unused=False, in_shardings=(), out_sh
         shardings = {"in_shardings": in_shardings, "out_shardings": out_shardings}
         params = call_params(jaxpr, name, keep_unused=keep_unused, **shardings)
         return lower_operation(jit_p, args, params)
-    return compiler().run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings)
+    return compiler().run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings, donated_invars)
 
 
 def _inline(params):
-    """The program to evaluate in place of a call, in a program that is evaluated operation by operation."""
-    return params["jaxpr"]
+    """The program to evaluate in place of a call, in a program that is evaluated operation by operation.
+
+    A call that is given arrays runs as such, because it deletes them.
+    """
+    return None if any(params["donated_invars"]) else params["jaxpr"]
 
 
 # A pattern of arguments of a library function is compiled when its calls have brought PATIENCE elements, because a

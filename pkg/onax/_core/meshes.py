@@ -2,6 +2,7 @@
 
 import functools
 import math
+import operator
 from _thread import _local
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -776,13 +777,16 @@ def make_mesh(
       A Mesh.
 
     Raises:
-      ValueError: there are too few devices.
+      ValueError: there are too few devices, or a size is no int.
 
     Examples:
       >>> onax.make_mesh((1,), ("x",))
       Mesh(axis_sizes=(1,), axis_names=('x',), axis_types=(Explicit,))
     """
     shapes = tuple(axis_shapes)
+    if not all(hasattr(n, "__index__") for n in shapes):
+        raise ValueError(f"`axis_shapes` passed to `make_mesh` should be a sequence of ints. Got {axis_shapes}")
+    shapes = tuple(map(operator.index, shapes))
     available = device_list.devices() if devices is None else list(devices)
     num_devices = int(np.prod(shapes, dtype=int))
     if num_devices > len(available):

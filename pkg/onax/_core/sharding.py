@@ -62,7 +62,8 @@ class ShardingTypeError(Exception):
 def resolve_spec(sharding, error, text, mesh=None):
     """Makes a PartitionSpec, or a sharding over an AbstractMesh, a sharding over the mesh in context.
 
-    PartitionSpecs are over `mesh`, if one is given.  Raises error(text) for a spec without a mesh, ValueError for an AbstractMesh that is not that of the mesh.
+    PartitionSpecs are over `mesh`, if one is given.  Raises error(text) for a spec without a mesh, ValueError for an
+    AbstractMesh that is not that of the mesh.
     """
     if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
         return sharding if sharding.mesh == mesh_of_specs() else _over_mesh_in_context(sharding)

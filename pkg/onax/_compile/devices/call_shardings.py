@@ -17,11 +17,10 @@ def _resolve(options, option):
     """An option of jit that is a tree of shardings, with shardings over the mesh in context for PartitionSpecs."""
     mesh = mesh_of_options(options.uses_with_mesh)
     text = (
-        f"{'pjit' if options.uses_with_mesh else 'jit'} requires a non-empty mesh in context if you are passing `PartitionSpec`s to {option}. You can define a "
-        f"context mesh via `jax.set_mesh(mesh)`. Alternatively, provide `Sharding`s to {option} and then the mesh "
-        "context manager is not required."
+        f"{'pjit' if options.uses_with_mesh else 'jit'} requires a non-empty mesh in context if you are passing "
+        f"`PartitionSpec`s to {option}. You can define a context mesh via `jax.set_mesh(mesh)`. Alternatively, provide "
+        f"`Sharding`s to {option} and then the mesh context manager is not required."
     )
-
     try:
         return tree_map(lambda sharding: resolve_spec(sharding, RuntimeError, text, mesh), getattr(options, option))
     except DuplicateSpecError as error:

@@ -6,7 +6,13 @@ Arguments are arrays, or ShapeDtypeStructs that state a sharding; `in_shardings`
 from dataclasses import dataclass
 
 from onax._compile.devices.call_shardings import shardings_of_leaves, stated_of_arguments
-from onax._compile.placement import check_devices_of_program, check_shardings, mesh_of_call, shardings_of_results, staged_arguments
+from onax._compile.placement import (
+    check_devices_of_program,
+    check_shardings,
+    mesh_of_call,
+    shardings_of_results,
+    staged_arguments,
+)
 from onax._core.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
 from onax._core.trace import as_array
 from onax._transforms.abstract import ShapeDtypeStruct
