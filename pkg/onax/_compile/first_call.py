@@ -26,7 +26,6 @@ from onax._control.jit_call import bind_jit, call_params
 from onax._core.hitypes import holds_hitypes
 from onax._core.new_arrays import on_mesh
 from onax._core.result_checks import SPECIAL
-from onax._core.sharding import SingleDeviceSharding
 from onax._core.transfer_guards import report_moves
 from onax._ground import spans
 from onax._ground.config import KEY_REUSE, config, guard_state
@@ -80,11 +79,8 @@ def run_first_call(call, programs):
         return _run_in_processes(call, staged, stated), None
     shardings = placement.shardings_of_results(staged.jaxpr, call.leaves, (), stated)
     mesh = placement.mesh_of_call(options)
-    if options.device is not None and placement.makes_shards(staged.jaxpr):
-        placement.check_devices_of_program(staged.jaxpr, call, (), (SingleDeviceSharding(options.device),))
-    elif shardings is not None or stated or mesh is not None:
-        given = placement.committed_shardings(call.leaves)
-        placement.check_devices_of_program(staged.jaxpr, call, given, stated, mesh)
+    if shardings is not None or stated or mesh is not None:
+        placement.check_devices_of_call(staged.jaxpr, call, stated, mesh)
     entry = _compile_call(call, staged, shardings)
     watched = context.option_word() & (SPECIAL | KEY_REUSE)
     if key_reuse.checking():
