@@ -130,3 +130,39 @@ def test_disable_jit_runs_the_function_itself():
     np.testing.assert_array_equal(mapped, [3, 3, 3, 3, 4])
     with pytest.raises(onax.errors.ConcretizationTypeError):
         f(1.0)
+
+
+def over(name, kind):
+    mesh = onax.make_mesh((1,), (name,), (getattr(onax.sharding.AxisType, kind),))
+    return onax.device_put(ONES, onax.NamedSharding(mesh, onax.P(name)))
+
+
+MESHES = {
+    "explicit axes of an argument": (
+        lambda f: f(over("x", "Explicit")),
+        "different input types:\n  * at x, now f32[3@x]({Explicit: ('x',)}) and before f32[3]({})",
+    ),
+    "set_mesh": (
+        lambda f: onax.set_mesh(over("x", "Auto").sharding.mesh).__enter__() or f(ONES),
+        "  * abstract_mesh_context_manager differs: now AbstractMesh('x': 1, axis_types=(Auto,)",
+    ),
+    "with mesh": (
+        lambda f: over("x", "Auto").sharding.mesh(f)(ONES),
+        "  * mesh_context_manager differs: now (Mesh(axis_sizes=(1,), axis_names=('x',), axis_types=(Auto,)),) and "
+        "before ()",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MESHES)
+def test_says_which_mesh_differs(name, logged):
+    call, words = MESHES[name]
+    onax.clear_caches()
+    f = onax.jit(scaled, static_argnames="by")
+    with onax.explain_cache_misses(True):
+        logged(lambda: f(ONES))
+        try:
+            (message,) = logged(lambda: call(f))
+        finally:
+            onax.set_mesh(None)
+    assert words in message and "UserContext" not in message

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import onax.numpy as jnp
-from onax import jit
+from onax import jit, make_jaxpr
 from onax._compile.donation import delete_moved, moved_donations, usable_donations, warn_of_unused
 from onax._native.avals import ShapedArray
 from onax._transforms.transfer import device_put
+from onax.extend.core import jaxpr_as_fun
 
 F, I, H, S = (
     ShapedArray(shape, np.dtype(dtype)) for shape, dtype in (((3,), "f4"), ((3,), "i4"), ((3,), "f2"), ((), "f4"))
@@ -66,3 +67,11 @@ def test_a_result_of_as_many_bytes_reuses_an_argument(function):
     x = jnp.ones(4)
     jit(function, donate_argnums=0)(x)
     assert x.is_deleted()
+
+
+def test_programs_that_are_evaluated_delete_what_they_are_given():
+    program = make_jaxpr(jit(lambda x, y: (x, x * 2, y), donate_argnums=(0, 1)))(jnp.ones(3), jnp.ones(2))
+    x, y = jnp.arange(3.0), jnp.arange(2.0)
+    same, doubled, other = jaxpr_as_fun(program)(x, y)
+    assert x.is_deleted() and y.is_deleted()
+    assert (same.tolist(), doubled.tolist(), other.tolist()) == ([0, 1, 2], [0, 2, 4], [0, 1])

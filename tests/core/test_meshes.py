@@ -188,3 +188,9 @@ def test_programs_belong_to_a_mesh(grid, line):
             assert (sharding == jax.NamedSharding(mesh, P("x"))) if mesh else len(sharding.device_set) == 1
             assert jax.lax.scan(body, 1, None, length=2)[0] == (16 if mesh else 0)
     assert seen == [(), ("x", "y"), ("x",)]
+
+
+def test_sizes_of_make_mesh_are_ints():
+    assert jax.make_mesh((1, np.int32(1), np.int64(1)), ("x", "y", "z")).shape == {"x": 1, "y": 1, "z": 1}
+    with pytest.raises(ValueError, match=r"^`axis_shapes` passed to `make_mesh` should be a sequence of ints"):
+        jax.make_mesh(((4,), 4), ("x", "y"))

@@ -229,3 +229,32 @@ def test_transfers_between_devices():
             onax.device_put(X, last)
         with onax.transfer_guard_host_to_device("disallow_explicit"), pytest.raises(JaxRuntimeError, match="host-to-d"):
             onax.device_put(split, last)  # as in JAX, arrays over several devices are put together on the host
+
+
+EXPLICIT_MOVES = {  # from a sharding to another one: (spec, first device), (spec, devices), what is refused
+    "to the same devices in another order": (P("x"), (P("x"), (1, 0)), None),
+    "copies to the same devices in another order": (P(), (P("x"), (1, 0)), None),
+    "one of several copies": (P(), (None, (1,)), None),
+    "copies elsewhere": (P(), (None, (2,)), "host-to-device"),
+    "equal shards": (P("x"), (P("x"), (2, 3)), "device-to-device"),
+    "other shards": (P("x"), (P(), (0, 1)), "host-to-device"),
+    "other shards elsewhere": (P(), (P("x"), (2, 3)), "host-to-device"),
+    "to one device": (P("x"), (None, (1,)), "host-to-device"),
+}
+
+
+@pytest.mark.parametrize("name", EXPLICIT_MOVES)
+def test_explicit_moves_of_arrays_over_several_devices(name):
+    given, (spec, ids), refused = EXPLICIT_MOVES[name]
+    with eight_devices():
+        devices = [onax.devices()[i] for i in ids]
+        x = onax.device_put(jnp.arange(8.0), NamedSharding(onax.sharding.Mesh(onax.devices()[:2], "x"), given))
+        place = devices[0] if spec is None else NamedSharding(onax.sharding.Mesh(devices, "x"), spec)
+        with onax.transfer_guard("disallow"):
+            onax.device_put(x, place)
+        with onax.transfer_guard("disallow_explicit"):
+            if refused is None:
+                np.testing.assert_array_equal(onax.device_put(x, place), np.arange(8.0))
+            else:
+                with pytest.raises(JaxRuntimeError, match=f"Disallowed {refused} transfer"):
+                    onax.device_put(x, place)

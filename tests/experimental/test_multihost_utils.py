@@ -1,5 +1,7 @@
 """What several processes would exchange, in the one process that there is."""
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -43,4 +45,4 @@ def test_arrays_over_a_mesh_and_back():
         assert len(whole["b"][0].devices()) == 8
         local = multihost_utils.global_array_to_host_local_array(whole, mesh, specs)
         same(local, TREE)
-        assert {x.device for x in onax.tree.leaves(local)} == {mesh.devices.flat[0]}
+        assert all(map(operator.is_, onax.tree.leaves(local), onax.tree.leaves(whole)))  # one process holds them

@@ -118,3 +118,52 @@ def test_constraints_are_over_the_devices_of_an_array(mesh):
             lax.with_sharding_constraint(array, jax.NamedSharding(turned, P("x")))
     assert lax.with_sharding_constraint(jnp.asarray(X), jax.NamedSharding(turned, P("x"))).sharding.mesh == turned
     assert x.sharding._device_assignment == tuple(mesh.devices.flat)
+
+
+def automatic(*sizes, start=0):
+    names, devices = ("x", "y")[: len(sizes)], jax.devices()[start : start + int(np.prod(sizes))]
+    return jax.make_mesh(sizes, names, (sharding.AxisType.Auto,) * len(sizes), devices=devices)
+
+
+def test_constraints_over_an_abstract_mesh(mesh):
+    """They are over the mesh of the array, in programs and outside."""
+    grid = automatic(4, 2)
+    double = lambda x: lax.with_sharding_constraint(x, jax.NamedSharding(grid.abstract_mesh, P("x"))) * 2
+    x = jax.device_put(X, jax.NamedSharding(grid, P("y")))
+    for function in (double, jax.jit(double)):
+        out = function(x)
+        assert out.sharding == jax.NamedSharding(grid, P("x")) and out.tolist() == (2 * X).tolist()
+    stacked = jax.device_put(np.stack([X, X]), jax.NamedSharding(grid, P("y")))
+    assert jax.jit(jax.vmap(double))(stacked).sharding == jax.NamedSharding(grid, P("y", "x"))  # as it was
+    assert jax.jit(jax.vmap(double, spmd_axis_name="y"))(stacked).sharding == jax.NamedSharding(grid, P("y", "x"))
+    assert jax.jit(double)(X).devices() == {jax.devices()[0]}
+    assert jax.grad(lambda x: double(x).sum())(x).tolist() == [2.0] * 8
+    other = automatic(2, start=4)
+    there = jax.device_put(X, jax.NamedSharding(other, P()))
+    spread = jax.jit(lambda x: lax.with_sharding_constraint(x, jax.NamedSharding(automatic(2).abstract_mesh, P("x"))))
+    assert spread(there).sharding == jax.NamedSharding(other, P("x"))
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "text"),
+    [
+        (lambda: X, ValueError, "requires the input passed should be a `jax.Array`. Got <class 'numpy.ndarray'>"),
+        (lambda: jnp.asarray(X), TypeError, "^The sharding on the input must be a `NamedSharding` since the target"),
+        (
+            lambda: jax.device_put(X, jax.NamedSharding(automatic(2), P())),
+            ValueError,
+            r"^Mesh shape of the input \(\('x', 2\),\) does not match the mesh shape of the target sharding",
+        ),
+    ],
+)
+def test_values_without_the_mesh_of_a_constraint(mesh, x, error, text):
+    with pytest.raises(error, match=text):
+        lax.with_sharding_constraint(x(), jax.NamedSharding(automatic(4).abstract_mesh, P("x")))
+
+
+def test_a_mapped_axis_over_mesh_axes_needs_a_named_sharding(mesh):
+    place = sharding.SingleDeviceSharding(jax.devices()[0])
+    constrain = lambda x: lax.with_sharding_constraint(x, place)
+    assert jax.vmap(constrain)(jnp.ones((2, 2))).shape == (2, 2)
+    with pytest.raises(ValueError, match=r"^If you are using spmd_axis_name parameter of jax.vmap, .* SingleDevice"):
+        jax.vmap(constrain, spmd_axis_name="x")(jnp.ones((2, 2)))

@@ -6,6 +6,8 @@ import pytest
 import onax as jax
 import onax.numpy as jnp
 from agreement import assert_as_numpy, call
+from onax.sharding import NamedSharding
+from onax.sharding import PartitionSpec as P
 from virtual_devices import eight_devices
 
 VALUES = [
@@ -128,3 +130,28 @@ REFUSED = [
 def test_refusals(refused, error, words):
     with pytest.raises(error, match=words):
         refused()
+
+
+def test_conversions_with_a_device():
+    """They are constraints: inside of a program the result gets the sharding, and committed arrays are not moved."""
+    with eight_devices():
+        first, second = jax.devices()[:2]
+        place = NamedSharding(jax.make_mesh((2,), ("x",), (jax.sharding.AxisType.Auto,)), P("x"))
+        conversions = (jnp.array, jnp.asarray, lambda x, device: jnp.asarray(x).astype(float, device=device))
+        for convert in conversions:
+            assert jax.jit(lambda x, f=convert: f(x, device=place))(np.arange(8)).sharding == place
+            there = jax.device_put(np.arange(8), first)
+            assert convert(there, device=first).device is first
+            for device in (second, place, jax.sharding.SingleDeviceSharding(second)):
+                assert convert(np.arange(8), device=device).committed
+                with pytest.raises(ValueError, match=r"^Received incompatible devices for jitted computation. Got arg"):
+                    convert(there, device=device)
+
+
+def test_arrays_like_a_type_over_an_abstract_mesh():
+    with eight_devices():
+        mesh = jax.make_mesh((2,), ("x",))
+        struct = jax.ShapeDtypeStruct((4,), np.float32, sharding=NamedSharding(mesh.abstract_mesh, P("x")))
+        assert jnp.zeros_like(struct).devices() == {jax.devices()[0]}
+        with jax.set_mesh(mesh):
+            assert jnp.zeros_like(struct).sharding == NamedSharding(mesh, P("x"))

@@ -240,3 +240,22 @@ def test_memory_spaces():
     assert jax.device_put(split, jax.memory.Space.Device).sharding == sharded()
     with pytest.raises(ValueError, match="Got jit memory kind: device, arg memory kind: unpinned_host"):
         jax.jit(lambda a: a, in_shardings=sharded())(split)
+
+
+def test_arrays_that_are_given_away():
+    """As JAX on CPUs: those that go to their devices in another order are deleted."""
+    there = NamedSharding(jax.sharding.Mesh(jax.devices()[3::-1], "x"), P("x"))
+    make = lambda: jax.device_put(X, sharded())
+    x, y, z = make(), make(), make()
+    moved = jax.device_put({"a": (x, y), "b": z}, there, donate={"a": (True, False), "b": None})
+    assert (x.is_deleted(), y.is_deleted(), z.is_deleted()) == (True, False, False)
+    assert all(leaf.sharding == there and leaf.tolist() == X.tolist() for leaf in jax.tree.leaves(moved))
+    for place in (jax.devices()[0], sharded(), NamedSharding(mesh(x=4), P())):
+        jax.device_put(y, place, donate=True)
+        assert not y.is_deleted()
+    copy = jax.device_put((y, y), sharded(), may_alias=(False, True))
+    assert copy[0] is not y and copy[1] is y
+    with pytest.raises(ValueError, match="may_alias and donate cannot be True at the same time"):
+        jax.device_put((x, y), there, donate=(True, False), may_alias=(True, False))
+    with pytest.raises(ValueError, match="device_put donate"):
+        jax.device_put((x, y), there, donate={"a": True})

@@ -2,9 +2,11 @@
 
 import weakref
 
+from onax._core.mesh_context import mesh_context
+from onax._core.meshes import AxisType
 from onax._core.paths import equality_errors_pytreedef, keystr
 from onax._ground import source
-from onax._ground.config import differing_options
+from onax._ground.config import UserContext, differing_options
 
 _explained = {}  # (name, where defined) -> reference to the last function that was explained as never seen, its id
 
@@ -98,17 +100,48 @@ _PAGE_ON_WEAK_TYPES = " https://docs.jax.dev/en/latest/type_promotion.html#weak-
 
 
 def _shown(aval, other):
-    """The type as text, with its weak type if the types differ in that."""
+    """The type as text, with its weak type and the axes of its mesh if the types differ in that."""
     text = aval.str_short(short_dtypes=True)
+    if _stated_mesh(aval) != _stated_mesh(other):
+        mesh = _stated_mesh(aval)
+        kinds = () if mesh is None else ((AxisType.Auto, mesh.auto_axes), (AxisType.Explicit, mesh.explicit_axes))
+        text += f"({dict(pair for pair in kinds if pair[1])})"
     return text if aval.weak_type == other.weak_type else f"{text}{{weak_type={aval.weak_type}}}"
 
 
+def _stated_mesh(aval):
+    """The mesh over whose explicit axes a type says that its value is split; None if it says nothing."""
+    sharding = getattr(aval, "stated_sharding", None)
+    return None if sharding is None else sharding.mesh
+
+
 def _context(key, other):
-    lines = [
-        f"  * {name} differs: now {now} and before {before}"
-        for name, now, before in differing_options(key[3], other[3])
-    ]
-    if key[4] != other[4]:
-        lines.append(f"  * named axes differ: now {key[4]} and before {other[4]}")
+    differences = []
+    for name, now, before in differing_options(key[3], other[3]):
+        by_context = [_values_by_context(value) for value in (now, before)]
+        differences += [(name, now, before)] if None in by_context else _user_contexts(*by_context)
+    lines = [f"  * {name} differs: now {now} and before {before}" for name, now, before in differences]
+    if key[4][:2] != other[4][:2]:
+        lines.append(f"  * named axes differ: now {key[4][:2]} and before {other[4][:2]}")
+    if key[4][2] != other[4][2]:
+        lines.append(f"  * mesh of the arguments differs: now {key[4][2]} and before {other[4][2]}")
     head = "  Tracing context doesn't match, e.g. due to config or context manager."
     return [head, *lines] if lines else []
+
+
+def _values_by_context(value):
+    """{UserContext: its value}, if the value of an option is that of such contexts; else None."""
+    of_contexts = type(value) is tuple and all(
+        type(pair) is tuple and isinstance(pair[0], UserContext) for pair in value
+    )
+    return dict(value) if of_contexts else None
+
+
+def _user_contexts(now, before):
+    """(name, value now, value before) of what differs among the values of contexts; that of meshes has parts."""
+    for user_context in dict.fromkeys([*now, *before]):
+        new, old = (values.get(user_context, user_context.default) for values in (now, before))
+        if user_context is mesh_context:
+            yield from new.differences(old)
+        elif new != old:
+            yield "a context of make_user_context", new, old

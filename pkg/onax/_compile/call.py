@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from onax._compile import cache_misses
@@ -10,6 +11,7 @@ from onax._control.jit_call import bind_jit, call_params
 from onax._core.axes import axes_key, mesh_of_arguments
 from onax._core.hitypes import type_of_value
 from onax._core.lists import insert_bounded
+from onax._core.meshes import pjit_scope, with_mesh_in_context
 from onax._core.paths import skeleton
 from onax._core.refs import AbstractRef, check_distinct
 from onax._core.trace import Tracer, eval_trace, find_cur_trace, typeof
@@ -49,7 +51,10 @@ class Call:
     @classmethod
     def of(cls, jitted, leaves, in_tree, statics, num_args):
         """The Call of some arguments.  Raises TypeError or OverflowError for a leaf that is not an array."""
-        call = cls(jitted.fun, jitted._options, leaves, in_tree, statics, num_args, [])
+        options = jitted._options
+        if options.uses_with_mesh or options.device is not None:
+            options = options.in_context(in_tree)
+        call = cls(jitted.fun, options, leaves, in_tree, statics, num_args, [])
         call.avals = argument_avals(call.fun, leaves, call.arg_names)
         return call
 
@@ -195,7 +200,8 @@ def _stage_call(call, programs):
     started = time.perf_counter()
     with monitoring.timed(monitoring.TRACE, call.name):
         info = LazyDebugInfo("jit", call.fun, _name_finder(call))
-        closed, out_tree = stage_flat(call._function(), call.in_tree, call.avals, info)
+        with pjit_scope() if call.options.uses_with_mesh and with_mesh_in_context() else nullcontext():
+            closed, out_tree = stage_flat(call._function(), call.in_tree, call.avals, info)
     log_time("tracing %s for jit", call.name, started)
     jaxpr, hoisted = hoist_tracers(closed)
     staged = Staged(closed, jaxpr, out_tree, hoisted)

@@ -24,8 +24,7 @@ from onax._compile.lazy_import import multi_device
 from onax._compile.stages import Traced
 from onax._control.jit_call import bind_jit, call_params
 from onax._core.hitypes import holds_hitypes
-from onax._core.meshes import with_mesh_in_context
-from onax._core.new_arrays import mesh_of_results, on_mesh
+from onax._core.new_arrays import on_mesh
 from onax._core.result_checks import SPECIAL
 from onax._core.transfer_guards import report_moves
 from onax._ground import spans
@@ -73,15 +72,15 @@ def run_first_call(call, programs):
         return run_on_refs(staged.jaxpr, staged.out_tree, *rest), None
     stated = ()
     if options.out_shardings is not None:
-        stated = multi_device().call_shardings.shardings_of_leaves(options.out_shardings, staged.out_tree, staged.jaxpr)
+        stated = multi_device().call_shardings.shardings_of_leaves(options, staged.out_tree, staged.jaxpr)
     if guard_state.used:
         report_moves(call.leaves, stated)
     if placement.spans_processes(staged.jaxpr, call.leaves, stated):
         return _run_in_processes(call, staged, stated), None
     shardings = placement.shardings_of_results(staged.jaxpr, call.leaves, (), stated)
-    mesh = mesh_of_results(with_mesh_in_context) if options.uses_with_mesh else mesh_of_results()
+    mesh = placement.mesh_of_call(options)
     if shardings is not None or stated or mesh is not None:
-        placement.check_devices_of_program(staged.jaxpr, call.leaves, stated, call.qualified_name, call.arg_names, mesh)
+        placement.check_devices_of_call(staged.jaxpr, call, stated, mesh)
     entry = _compile_call(call, staged, shardings)
     watched = context.option_word() & (SPECIAL | KEY_REUSE)
     if key_reuse.checking():
@@ -94,7 +93,7 @@ def run_first_call(call, programs):
     if watched & SPECIAL:
         check_special(call, result)
     if options.out_shardings is not None:
-        result = multi_device().call_shardings.put_results(result, options.out_shardings, shardings)
+        result = multi_device().call_shardings.put_results(result, options, shardings)
     elif shardings is not None:
         result = multi_device().sharding_propagation.place_tree(result, shardings)
     elif mesh is not None:
@@ -170,8 +169,20 @@ def executable_of(jaxpr, name, keep_unused=False, compiler_options=None, device=
     return executable
 
 
-def run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings):
-    """Compiles and runs a closed jaxpr on values."""
+def run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings, donated=()):
+    """Compiles and runs a closed jaxpr on values, of which those donated are deleted where a result can take their
+    memory."""
+    results = _run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings)
+    if any(donated):
+        results = list(results)
+        for i in usable_donations(read_donations(donated, jaxpr, keep_unused), jaxpr.in_avals, jaxpr.out_avals):
+            if type(args[i]) is ArrayImpl:
+                results = [x._with() if x is args[i] else x for x in results]
+                args[i].delete()
+    return results
+
+
+def _run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings):
     device, committed = placement.committed_device(args, name, lambda: jaxpr.debug_info.arg_names)
     if placement.spans_processes(jaxpr, args, (*in_shardings, *out_shardings)):
         return multi_device().multi_process.run_program(jaxpr, args, name, in_shardings, out_shardings)

@@ -75,10 +75,11 @@ class PjitFunction(JitFunction):
     @source.api_boundary
     def eval_shape(self, *args, **kwargs):
         """The types of the results, as a tree of ShapeDtypeStruct."""
-        staged = self._stage(self._call(args, kwargs))
+        call = self._call(args, kwargs)
+        staged = self._stage(call)
         stated = [None] * staged.out_tree.num_leaves
-        if self._options.out_shardings is not None:
-            stated = multi_device().call_shardings.shardings_of_leaves(self._options.out_shardings, staged.out_tree)
+        if call.options.out_shardings is not None:
+            stated = multi_device().call_shardings.shardings_of_leaves(call.options, staged.out_tree)
         structs = [ShapeDtypeStruct.of_aval(a, sharding) for a, sharding in zip(staged.jaxpr.out_avals, stated)]
         return tree_unflatten(staged.out_tree, structs)
 
@@ -99,8 +100,8 @@ class PjitFunction(JitFunction):
     def _traced(self, args, kwargs):
         if config.jax_disable_jit:
             return self.fun(*args, **kwargs)
-        call, options = self._call(args, kwargs), self._options
-        staged = self._stage(call)
+        call = self._call(args, kwargs)
+        options, staged = call.options, self._stage(call)
         if takes_refs(staged.jaxpr):
             check_distinct(staged.jaxpr.debug_info, call.leaves, staged.hoisted)
         params = call_params(staged.jaxpr, call.name, inline=options.inline, keep_unused=options.keep_unused)
@@ -128,7 +129,7 @@ def _jit_with(fun, given, uses_with_mesh=False):
     return PjitFunction(fun, dataclasses.replace(options, uses_with_mesh=uses_with_mesh))
 
 
-def _evaluate_jit(*args, jaxpr, name, keep_unused=False, in_shardings=(), out_shardings=(), **_):
+def _evaluate_jit(*args, jaxpr, name, keep_unused=False, in_shardings=(), out_shardings=(), donated_invars=(), **_):
     """Evaluates `jit_p` on values with the compiled program."""
     if config.jax_disable_jit:
         return interpreter_of(jaxpr).run(jaxpr.consts, args)
@@ -136,12 +137,15 @@ def _evaluate_jit(*args, jaxpr, name, keep_unused=False, in_shardings=(), out_sh
         shardings = {"in_shardings": in_shardings, "out_shardings": out_shardings}
         params = call_params(jaxpr, name, keep_unused=keep_unused, **shardings)
         return lower_operation(jit_p, args, params)
-    return compiler().run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings)
+    return compiler().run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings, donated_invars)
 
 
 def _inline(params):
-    """The program to evaluate in place of a call, in a program that is evaluated operation by operation."""
-    return params["jaxpr"]
+    """The program to evaluate in place of a call, in a program that is evaluated operation by operation.
+
+    A call that is given arrays runs as such, because it deletes them.
+    """
+    return None if any(params["donated_invars"]) else params["jaxpr"]
 
 
 # A pattern of arguments of a library function is compiled when its calls have brought PATIENCE elements, because a

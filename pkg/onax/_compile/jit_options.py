@@ -1,11 +1,11 @@
 """The options of `jit`, checked and normalised."""
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onax._core.layout import Format, Layout
-from onax._core.meshes import PartitionSpec
-from onax._core.sharding import Sharding
+from onax._core.meshes import UNCONSTRAINED, PartitionSpec, mesh_of_options
+from onax._core.sharding import NamedSharding, Sharding
 from onax._ground.devices import Device, get_backend
 from onax._native.tree import tree_flatten, tree_map
 from onax._transforms.flatten import fun_signature, normalize_argnums
@@ -35,6 +35,39 @@ class JitOptions:
             self.inline, self.device, hashable(self.in_shardings), hashable(self.out_shardings),
             hashable(self.compiler_options), self.uses_with_mesh,
         )  # fmt: skip
+
+    def in_context(self, in_tree):
+        """The options in the mesh in context, for arguments of this structure, that of (args, kwargs).
+
+        Raises ValueError for a device beside a mesh.
+        """
+        mesh = mesh_of_options(self.uses_with_mesh)
+        if self.device is not None and not mesh.empty:
+            raise ValueError(
+                "Mesh context manager should not be used with jit when backend or device is also specified as an "
+                "argument to jit."
+            )
+        whole = None if mesh.empty else NamedSharding(mesh, PartitionSpec())
+        arguments = None if self.in_shardings is OnMesh.WHOLE and in_tree.children()[1].num_leaves else whole
+        found = {"in_shardings": _without_marks(self.in_shardings, arguments)}
+        return replace(self, **found, out_shardings=_without_marks(self.out_shardings, whole))
+
+
+class OnMesh(enum.Enum):
+    """What None among the shardings of `pjit` stands for: the whole on all devices of the mesh, if there is one."""
+
+    WHOLE = "whole"
+
+
+def mark_whole(shardings):
+    """A tree of shardings as given to `pjit`, with OnMesh.WHOLE for None."""
+    return tree_map(lambda s: OnMesh.WHOLE if s is None else s, shardings, is_leaf=lambda s: s is None)
+
+
+def _without_marks(shardings, whole):
+    """A tree of shardings with `whole` for OnMesh.WHOLE; None if that leaves none."""
+    found = tree_map(lambda s: whole if s is OnMesh.WHOLE else s, shardings)
+    return found if tree_flatten(found)[0] else None
 
 
 class Inline(enum.Enum):
@@ -104,10 +137,17 @@ def _check_shardings(name, shardings, has_device):
     if has_device:
         raise ValueError(f"If backend or device is specified on jit, then {name} should not be specified.")
     for leaf in tree_flatten(shardings)[0]:
-        if not isinstance(leaf, (Sharding, PartitionSpec, Format)):
+        if not isinstance(leaf, (Sharding, PartitionSpec, Format, OnMesh)):
             raise TypeError(
                 f"{name} leaf specifications are expected to be PartitionSpec instances or None, but got {leaf}"
             )
+        if isinstance(leaf, NamedSharding) and leaf.mesh.empty:
+            raise ValueError(
+                f"One of {name} leaf specifications got an empty NamedSharding: {leaf} which is not allowed."
+            )
+        spec = leaf.spec if isinstance(leaf, NamedSharding) else leaf
+        if isinstance(spec, PartitionSpec) and UNCONSTRAINED in spec:
+            raise ValueError(f"Unconstrained dims are not allowed when passed to {name}: {leaf}")
 
 
 def _without_formats(shardings):

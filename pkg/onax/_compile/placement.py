@@ -3,17 +3,24 @@
 The code for several devices is in `devices/`, which a program of one device never imports.
 """
 
+from dataclasses import replace
+
+import numpy as np
+
 from onax._compile.lazy_import import multi_device
 from onax._control.jit_call import jit_p
 from onax._control.shard_map import has_separate_devices, shard_map_p
 from onax._core.jaxpr import jaxprs_in_params
-from onax._core.meshes import AbstractMesh, Mesh
+from onax._core.meshes import AbstractMesh, Mesh, concrete_mesh, with_mesh_in_context
+from onax._core.new_arrays import mesh_of_results
 from onax._core.redistribution import is_spanning
 from onax._core.sharding import (
     NamedSharding,
     Sharding,
     SingleDeviceSharding,
+    described_argument,
     incompatible_devices_error,
+    over_devices,
     placed_argument,
 )
 from onax._core.trace import Tracer, escaped_tracer_error
@@ -22,6 +29,7 @@ from onax._ground.config import config
 from onax._ground.devices import devices as all_devices
 from onax._ground.source import summarize
 from onax._native.array import ArrayImpl
+from onax._native.tree import tree_leaves
 from onax._prims.placement import device_put_p, reshard_p, sharding_constraint_p
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax._transforms.sharding_types import without_sharding_types
@@ -47,27 +55,49 @@ def committed_device(leaves, name, arg_names):
     return leaves[first].device, True
 
 
-def check_devices_of_program(jaxpr, leaves, out_shardings, name, arg_names, mesh=None):
-    """Raises ValueError unless committed arguments, the shardings that a program states and the mesh in context, if
-    there is one, are over the same devices.
+def mesh_of_call(options):
+    """The mesh in context, on whose devices a function with these options runs; None without one."""
+    return mesh_of_results(with_mesh_in_context) if options.uses_with_mesh else mesh_of_results()
 
-    Their order counts.  `out_shardings` has an entry for each result; `arg_names()` gives the arguments' names.
+
+def committed_shardings(leaves):
+    """For each argument of a call its sharding, None where it is not committed."""
+    return [x.sharding if type(x) is ArrayImpl and x._committed else None for x in leaves]
+
+
+def check_devices_of_program(jaxpr, call, in_shardings, out_shardings, mesh=None):
+    """Raises ValueError unless arguments with a certain place, the shardings that a program states and the mesh in
+    context, if there is one, are over the same devices.
+
+    Their order counts.  The shardings have an entry for each argument of the call, and for each result.
     """
     first = None
-    for devices, describe in _stated_devices(jaxpr, leaves, out_shardings, name, arg_names, mesh):
+    for devices, describe in _stated_devices(jaxpr, call, in_shardings, out_shardings, mesh):
         if first is None:
             first = devices, describe
         elif devices != first[0]:
             raise incompatible_devices_error(first[1](), describe())
 
 
-def _stated_devices(jaxpr, leaves, out_shardings, name, arg_names, mesh):
+def check_devices_of_call(jaxpr, call, out_shardings, mesh):
+    """The same for a call on values; a device that jit got goes before those of the arguments, which are moved."""
+    if call.options.device is None:
+        check_devices_of_program(jaxpr, call, committed_shardings(call.leaves), out_shardings, mesh)
+    else:
+        check_devices_of_program(jaxpr, call, (), (SingleDeviceSharding(call.options.device),))
+
+
+def _stated_devices(jaxpr, call, in_shardings, out_shardings, mesh):
     """Pairs of devices in their order and a function that returns what states them, for the error."""
-    for i, x in enumerate(leaves):
-        if type(x) is ArrayImpl and x._committed and isinstance(x.sharding, Sharding):
-            yield x.sharding._ordered_devices(), lambda i=i: placed_argument(leaves, i, name, arg_names())
+
+    def argument(i, sharding):
+        return described_argument(i, call.avals[i], sharding, call.qualified_name, call.arg_names())
+
+    for i, sharding in enumerate(in_shardings):
+        if _is_over_devices(sharding):
+            yield sharding._ordered_devices(), lambda i=i, sharding=sharding: argument(i, sharding)
     for sharding in out_shardings:
-        if isinstance(sharding, Sharding):
+        if _is_over_devices(sharding):
             devices = sharding._ordered_devices()
             yield devices, lambda devices=devices: ("explicit output sharding", devices)
     if mesh is not None:
@@ -76,6 +106,10 @@ def _stated_devices(jaxpr, leaves, out_shardings, name, arg_names, mesh):
     for devices, eqn in _devices_of_equations(jaxpr):
         place = lambda eqn=eqn: f"at {summarize(eqn.source_info)}"
         yield devices, lambda d=devices, eqn=eqn, at=place: (f"{eqn.primitive.name} inside jit", d, at())
+
+
+def _is_over_devices(sharding):
+    return isinstance(sharding, Sharding) and not isinstance(getattr(sharding, "mesh", None), AbstractMesh)
 
 
 def _devices_of_equations(jaxpr):
@@ -153,8 +187,60 @@ def staged_shardings(call, staged):
     stated = options.in_shardings is not None or options.out_shardings is not None
     if not stated and all(getattr(x, "sharding", None) is None or _on_one_device(x) for x in call.leaves):
         if not makes_shards(staged.jaxpr):
+            given = [] if options.device is not None else staged_arguments(call)
+            if len({s._ordered_devices() for s in given if s is not None}) > 1:
+                check_devices_of_program(staged.jaxpr, call, given, ())
             return None
     return multi_device().staged_shardings.of_call(call, staged)
+
+
+def over_known_devices(call):
+    """(the call, whether it lacks devices): arguments whose types state a sharding over an AbstractMesh get one over
+    the devices of other arguments, of the options of jit or of the mesh in context.
+
+    Raises ValueError where these are as many devices as no such mesh has.
+    """
+    if not any(map(_states_abstract_mesh, call.leaves)):
+        return call, False
+    stated = tree_leaves((call.options.in_shardings, call.options.out_shardings))
+    given = [s.mesh for s in (*staged_arguments(call), *stated) if isinstance(s, NamedSharding)]
+    mesh = next((m for m in given if isinstance(m, Mesh)), concrete_mesh())
+    return (call, True) if mesh.empty else (on_devices_of(call, mesh), False)
+
+
+def on_devices_of(call, mesh):
+    """The call with shardings over the devices of a mesh in place of those over an AbstractMesh."""
+    leaves = list(call.leaves)
+    for i, x in enumerate(leaves):
+        if _states_abstract_mesh(x):
+            if x.sharding.mesh.size != mesh.size:
+                raise ValueError(
+                    f"AbstractMesh size: {x.sharding.mesh.size} does not match the device assignment size: {mesh.size}"
+                )
+            leaves[i] = x.update(sharding=over_devices(x.sharding, mesh))
+    return replace(call, leaves=leaves)
+
+
+def on_devices(call, devices):
+    """The call on some devices, of which a tuple is given to `compile`; ValueError for another number of them."""
+    mesh = next(x.sharding.mesh for x in call.leaves if _states_abstract_mesh(x))
+    if mesh.size != len(devices):
+        raise ValueError(
+            f"The size of abstract mesh {mesh.size} in {mesh} must match the length of device assignment: "
+            f"{len(devices)}"
+        )
+    grid = np.array(devices, dtype=object).reshape(mesh.axis_sizes)
+    return on_devices_of(call, Mesh(grid, mesh.axis_names, mesh.axis_types))
+
+
+def _states_abstract_mesh(x):
+    return isinstance(x, ShapeDtypeStruct) and isinstance(getattr(x.sharding, "mesh", None), AbstractMesh)
+
+
+def staged_arguments(call):
+    """For each argument of a call that is compiled ahead of time the sharding that it has or states, or None."""
+    structs = [x.sharding if isinstance(x, ShapeDtypeStruct) else None for x in call.leaves]
+    return [s or own for s, own in zip(structs, committed_shardings(call.leaves))]
 
 
 def _on_one_device(x):
@@ -240,7 +326,7 @@ def stated_shardings(eqn):
         stated = params["devices"]
     elif eqn.primitive is jit_p:
         stated = (*params["in_shardings"], *params["out_shardings"])
-    return [s for s in stated if isinstance(s, Sharding) and not isinstance(getattr(s, "mesh", None), AbstractMesh)]
+    return list(filter(_is_over_devices, stated))
 
 
 def evaluate_spanning(primitive, operands, params):

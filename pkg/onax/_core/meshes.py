@@ -2,6 +2,7 @@
 
 import functools
 import math
+import operator
 from _thread import _local
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -13,9 +14,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from onax._core.axes import manual_axes
+from onax._core.mesh_context import Meshes, mesh_context
 from onax._ground import devices as device_list
 from onax._ground import processes
-from onax._ground.config import UserContext
 from onax._ground.source import api_class
 from onax._native import context
 
@@ -417,14 +418,24 @@ class Mesh(_Axes):
     def __deepcopy__(self, memo):
         return self
 
+    def __call__(self, function):
+        """The function, within ``with mesh:``."""
+
+        @functools.wraps(function)
+        def in_mesh(*args, **kwargs):
+            with self:
+                return function(*args, **kwargs)
+
+        return in_mesh
+
     def __enter__(self):
-        outer = _context.value
-        previous = _context.swap_local(_Meshes(self, outer.concrete, outer.abstract))
+        outer = mesh_context.value
+        previous = mesh_context.swap_local(Meshes(self, outer.concrete, outer.abstract, self))
         _thread.__dict__.setdefault("previous", []).append(previous)
         return self
 
     def __exit__(self, *_):
-        _context.swap_local(_thread.previous.pop())
+        mesh_context.swap_local(_thread.previous.pop())
 
     def __repr__(self):
         types = f", axis_types={self._types_text()}" if self.size else ""
@@ -541,16 +552,6 @@ class AbstractMesh(_Axes):
     __str__ = __repr__
 
 
-@dataclass(frozen=True, slots=True)
-class _Meshes:
-    """The meshes in context: of PartitionSpecs without a mesh, of `get_mesh`, and of `get_abstract_mesh`."""
-
-    of_specs: Any = None
-    concrete: Any = None
-    abstract: Any = None
-
-
-_context = UserContext(_Meshes())  # a part of the key of compiled programs
 _thread = _local()
 
 
@@ -574,11 +575,12 @@ class mesh_scope:
         self._mesh = mesh
 
     def __enter__(self):
-        entered = _Meshes(self._mesh, _context.value.concrete, self._mesh.abstract_mesh)
-        self._previous = _context.swap_local(entered)
+        outer = mesh_context.value
+        entered = Meshes(self._mesh, outer.concrete, self._mesh.abstract_mesh, outer.entered)
+        self._previous = mesh_context.swap_local(entered)
 
     def __exit__(self, *_):
-        _context.swap_local(self._previous)
+        mesh_context.swap_local(self._previous)
 
 
 @functools.cache
@@ -591,19 +593,19 @@ _NO_ABSTRACT_MESH = AbstractMesh((), ())
 
 def mesh_of_specs() -> Mesh | AbstractMesh:
     """The mesh over which PartitionSpecs without a mesh are: of the innermost ``with``, also ``with mesh:``."""
-    return _context.value.of_specs or _no_mesh()
+    return mesh_context.value.of_specs or _no_mesh()
 
 
 def concrete_mesh() -> Mesh:
     """The mesh in context that `set_mesh` has set, or that of ``with mesh:``; an empty one if there is none."""
-    of_specs = _context.value.of_specs
-    return _context.value.concrete or (of_specs if isinstance(of_specs, Mesh) else _no_mesh())
+    of_specs = mesh_context.value.of_specs
+    return mesh_context.value.concrete or (of_specs if isinstance(of_specs, Mesh) else _no_mesh())
 
 
 def set_mesh_in_context() -> Mesh | None:
     """The mesh that `set_mesh` has set, with the axes that `use_abstract_mesh` has given it since; None while there is
     none, or while that of ``with mesh:`` is the mesh of specs."""
-    found = _context.value
+    found = mesh_context.value
     if found.of_specs is found.concrete or found.concrete is None:
         return found.concrete
     if isinstance(found.of_specs, AbstractMesh) and found.of_specs.size == found.concrete.size:
@@ -617,9 +619,30 @@ def _with_axes_of(mesh, wanted):
 
 
 def with_mesh_in_context() -> Mesh | None:
-    """The mesh of the innermost ``with mesh:``, while `set_mesh` has set no other one since; else None."""
-    found = _context.value
-    return found.of_specs if isinstance(found.of_specs, Mesh) and found.of_specs is not found.concrete else None
+    """The mesh of the innermost ``with mesh:``; None if there is none."""
+    return mesh_context.value.entered
+
+
+def mesh_of_options(of_pjit) -> Mesh | AbstractMesh:
+    """The mesh over which the PartitionSpecs among the options of jit are: that of `set_mesh`, or where a function of
+    `pjit` is meant, that of ``with mesh:``."""
+    found = mesh_context.value
+    if of_pjit:
+        return found.entered or _no_mesh()
+    return (found.concrete or _no_mesh()) if found.of_specs is found.entered else mesh_of_specs()
+
+
+class pjit_scope:
+    """Context manager in which `pjit` stages a function: the mesh of ``with mesh:`` is that of `set_mesh` too."""
+
+    __slots__ = ("_previous",)
+
+    def __enter__(self):
+        mesh = mesh_context.value.entered
+        self._previous = mesh_context.swap_local(Meshes(mesh, mesh, mesh.abstract_mesh, mesh))
+
+    def __exit__(self, *_):
+        mesh_context.swap_local(self._previous)
 
 
 def get_mesh() -> Mesh:
@@ -640,12 +663,12 @@ def get_mesh() -> Mesh:
         raise ValueError(
             "`get_mesh` can only be used outside of `jax.jit`. Maybe you want `jax.sharding.get_abstract_mesh()`?"
         )
-    return _context.value.concrete or _no_mesh()
+    return mesh_context.value.concrete or _no_mesh()
 
 
 def entered_mesh() -> AbstractMesh:
     """The mesh in context without its devices, whose axes have the types that they have outside of any `shard_map`."""
-    return _context.value.abstract or _NO_ABSTRACT_MESH
+    return mesh_context.value.abstract or _NO_ABSTRACT_MESH
 
 
 def get_abstract_mesh() -> AbstractMesh:
@@ -694,14 +717,14 @@ class set_mesh:
                 f"mesh {mesh} contains manual axes which is not allowed when using `jax.set_mesh`. Please use "
                 "`jax.shard_map` to enter into `Manual` mode instead."
             )
-        entered = _Meshes() if mesh is None else _Meshes(mesh, mesh, mesh.abstract_mesh)
-        self._previous = _context.swap_local(entered)
+        abstract = None if mesh is None else mesh.abstract_mesh
+        self._previous = mesh_context.swap_local(Meshes(mesh, mesh, abstract, mesh_context.value.entered))
 
     def __enter__(self):
         return None
 
     def __exit__(self, *_):
-        _context.swap_local(self._previous)
+        mesh_context.swap_local(self._previous)
 
 
 class use_abstract_mesh:
@@ -727,16 +750,16 @@ class use_abstract_mesh:
         self._mesh = mesh
 
     def __enter__(self):
-        outer, mesh = _context.value, self._mesh
+        outer, mesh = mesh_context.value, self._mesh
         if outer.abstract is not None and not mesh.empty and outer.abstract.size != mesh.size:
             raise ValueError(
                 f"use_abstract_mesh cannot change the size of the mesh. Got new mesh: {mesh} with size={mesh.size} and "
                 f"prev mesh: {outer.abstract} with size={outer.abstract.size}"
             )
-        self._previous = _context.swap_local(_Meshes(mesh, outer.concrete, mesh))
+        self._previous = mesh_context.swap_local(Meshes(mesh, outer.concrete, mesh, outer.entered))
 
     def __exit__(self, *_):
-        _context.swap_local(self._previous)
+        mesh_context.swap_local(self._previous)
 
 
 def make_mesh(
@@ -754,13 +777,16 @@ def make_mesh(
       A Mesh.
 
     Raises:
-      ValueError: there are too few devices.
+      ValueError: there are too few devices, or a size is no int.
 
     Examples:
       >>> onax.make_mesh((1,), ("x",))
       Mesh(axis_sizes=(1,), axis_names=('x',), axis_types=(Explicit,))
     """
     shapes = tuple(axis_shapes)
+    if not all(hasattr(n, "__index__") for n in shapes):
+        raise ValueError(f"`axis_shapes` passed to `make_mesh` should be a sequence of ints. Got {axis_shapes}")
+    shapes = tuple(map(operator.index, shapes))
     available = device_list.devices() if devices is None else list(devices)
     num_devices = int(np.prod(shapes, dtype=int))
     if num_devices > len(available):

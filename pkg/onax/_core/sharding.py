@@ -32,9 +32,13 @@ def placed_argument(values, i, program, names=()):
 
     `program` is the name of a function or an operation, `names` those of its arguments, as far as known.
     """
+    return described_argument(i, values[i].aval, values[i].sharding, program, names)
+
+
+def described_argument(i, aval, sharding, program, names):
+    """As `placed_argument`, of an argument of this type with this sharding."""
     name = names[i] if i < len(names) else f"args[{i}]"
-    text = f"argument {name} of {program} with shape {values[i].aval.str_short()} and"
-    return text, values[i].sharding._ordered_devices()
+    return f"argument {name} of {program} with shape {aval.str_short()} and", sharding._ordered_devices()
 
 
 def operand_names(operands):
@@ -55,16 +59,17 @@ class ShardingTypeError(Exception):
     """The sharding of a result over explicit axes cannot be told from those of the operands."""
 
 
-def resolve_spec(sharding, error, text):
+def resolve_spec(sharding, error, text, mesh=None):
     """Makes a PartitionSpec, or a sharding over an AbstractMesh, a sharding over the mesh in context.
 
-    Raises error(text) for a spec without a mesh, ValueError for an AbstractMesh that is not that of the mesh.
+    PartitionSpecs are over `mesh`, if one is given.  Raises error(text) for a spec without a mesh, ValueError for an
+    AbstractMesh that is not that of the mesh.
     """
     if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
         return sharding if sharding.mesh == mesh_of_specs() else _over_mesh_in_context(sharding)
     if not isinstance(sharding, PartitionSpec):
         return sharding
-    mesh = mesh_of_specs()
+    mesh = mesh_of_specs() if mesh is None else mesh
     if mesh.empty:
         raise error(text)
     return NamedSharding(mesh, sharding)

@@ -108,9 +108,27 @@ def report_put(value, place):
             report_from_host(value, place, explicit=True)
     elif place is not None and not value.sharding.is_equivalent_to(_sharding_of(place), value.ndim):
         if len(value.sharding.device_set) > 1:
-            report_from_host(value, place, explicit=True)
+            _report_put_of_shards(value, _sharding_of(place))
         else:
             report_move(value, place, explicit=True)
+
+
+def _report_put_of_shards(array, target):
+    """Reports an explicit transfer of an array that lies on several devices.
+
+    As in JAX a program moves it to its devices in another order, one of several copies stays where it is, equal shards
+    go from device to device, and all else goes through the host.
+    """
+    source, shape = array.sharding, array.shape
+    if target.device_set == source.device_set and target._ordered_devices() != source._ordered_devices():
+        return
+    if source.is_fully_replicated and target.device_set <= source.device_set and len(target.device_set) == 1:
+        return
+    if list(source.devices_indices_map(shape).values()) == list(target.devices_indices_map(shape).values()):
+        text = f"aval={array.aval!r}, sharding={source!r}, dst_sharding={target!r}"
+        _report(transfer_guard_device_to_device, "device-to-device", text, explicit=True)
+    else:
+        report_from_host(array, target, explicit=True)
 
 
 def report_new_array(values, array):

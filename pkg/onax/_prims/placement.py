@@ -104,7 +104,10 @@ def _constraint_impl(x, *, sharding, unconstrained_dims, **_):
     own = x.sharding if isinstance(x.sharding, NamedSharding) else None
     if is_of_type_alone(sharding, unconstrained_dims, x.ndim):
         return x if own is None else shard_array(x, with_axis_types(own, sharding))
-    sharding = over_devices(sharding, concrete_mesh() if own is None else own.mesh)
+    mesh = concrete_mesh() if own is None else own.mesh
+    if mesh.empty and isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
+        return x
+    sharding = over_devices(sharding, mesh)
     sharding = keep_unconstrained(sharding, x.sharding, unconstrained_dims, x.ndim)
     return shard_array(x, with_whole_spec(fit_sharding(sharding, x.shape), x.ndim))
 
@@ -155,6 +158,13 @@ def _constraint_abstract(x, **_):
 def _check_spread(axis_data, sharding):
     """Raises ValueError where the spec of a constraint names axes over which the mapped axis is sharded."""
     spread = names_in(axis_data.spmd_name)
+    if axis_data.spmd_name is not None and not isinstance(sharding, NamedSharding):
+        raise ValueError(
+            "If you are using spmd_axis_name parameter of jax.vmap, please make sure to run your jitted function "
+            "inside the mesh context manager. Only `jax.lax.with_sharding_constraint` with `jax.sharding.NamedSharding`"
+            " as an input can be transformed with spmd_axis_name batching rules outside of an explicit mesh context "
+            f"manager scope {sharding!r}"
+        )
     if isinstance(sharding, NamedSharding) and not set(spread).isdisjoint(
         a for entry in sharding.spec for a in names_in(entry)
     ):

@@ -41,8 +41,9 @@ def device_put(x: PyTree, device: PyTree = None, *, src: Any = None, donate: Any
       device: a Device, a Sharding, a Format, a `memory.Space`, or a tree of these that is a prefix of `x`.  Default
         None, the default device; with a device given arrays are committed to it.
       src: accepted, without effect.
-      donate: True: the caller gives up the arrays; default False.
-      may_alias: whether results may share memory with arguments; default None.
+      donate: True, or a tree of bools that is a prefix of `x`: the caller gives up the arrays; default False.  As in
+        JAX on CPUs, only those that go to their devices in another order are deleted.
+      may_alias: whether results may share memory with arguments, or a tree of such; default None.
 
     Returns:
       A tree of Arrays.
@@ -56,9 +57,10 @@ def device_put(x: PyTree, device: PyTree = None, *, src: Any = None, donate: Any
       >>> onax.device_put([1.0, np.arange(2)], onax.devices()[0])
       [Array(1., dtype=float32, weak_type=True), Array([0, 1], dtype=int32)]
     """
-    if donate and may_alias:
-        raise ValueError("may_alias and donate cannot be True at the same time.")
     leaves, tree = tree_flatten(x)
+    donated, aliased = _flags("donate", donate, tree), _flags("may_alias", may_alias, tree)
+    if any(gives and shares for gives, shares in zip(donated, aliased)):
+        raise ValueError("may_alias and donate cannot be True at the same time.")
     targets = [resolve_spec(p, ValueError, _NEEDS_MESH) for p in broadcast_devices(device, tree)]
     for target in targets:
         if target is not None and not isinstance(target, _TARGETS):
@@ -78,9 +80,25 @@ def device_put(x: PyTree, device: PyTree = None, *, src: Any = None, donate: Any
         for leaf, target in zip(leaves, targets):
             report_put(leaf, target)
     placed = [_put_leaf(leaf, target) for leaf, target in zip(leaves, targets)]
-    if may_alias is False:
-        placed = [_copy(new) if new is old else new for new, old in zip(placed, leaves)]
+    if False in aliased:
+        triples = zip(placed, leaves, aliased)
+        placed = [_copy(new) if new is old and shares is False else new for new, old, shares in triples]
+    if True in donated:
+        for old, new, given_up in zip(leaves, placed, donated):
+            if given_up and type(old) is ArrayImpl and type(new) is ArrayImpl and _reorders(old.sharding, new.sharding):
+                old.delete()
     return tree_unflatten(tree, placed)
+
+
+def _reorders(source, target):
+    """Whether a sharding is over the devices of another one in another order."""
+    return source.device_set == target.device_set and source._ordered_devices() != target._ordered_devices()
+
+
+def _flags(name, given, tree):
+    """The option of each leaf: one for all, or a tree that is a prefix."""
+    whole = given is None or isinstance(given, bool)
+    return [given] * tree.num_leaves if whole else flatten_axes(f"device_put {name}", tree, given)
 
 
 def _copy(x):

@@ -13,8 +13,6 @@ from onax._ground.unavailable import unavailable as _unavailable
 from onax._native.array import Array
 from onax._native.tree import tree_leaves, tree_map
 from onax._transforms.host_local import to_global, to_local
-from onax._transforms.transfer import device_put
-from onax.numpy import asarray
 
 
 def broadcast_one_to_all(in_tree: PyTree, is_source: bool | None = None) -> PyTree:
@@ -175,7 +173,8 @@ def global_array_to_host_local_array(global_inputs: PyTree, global_mesh: Mesh, p
       pspecs: a PartitionSpec, or a prefix tree of them.
 
     Returns:
-      A tree of Arrays over the devices of this process; with one process, whole and on the first device of the mesh.
+      A tree of Arrays over the devices of this process; arrays that are not over other processes' devices stay as they
+      are.
 
     Examples:
       >>> from onax.experimental import multihost_utils
@@ -184,12 +183,13 @@ def global_array_to_host_local_array(global_inputs: PyTree, global_mesh: Mesh, p
       Array([0, 1], dtype=int32)
     """
     specs = tree_broadcast(pspecs, global_inputs, is_leaf=_is_spec)
-    if not global_mesh.is_multi_process:
-        first = global_mesh.devices.flat[0]
-        return tree_map(lambda x: device_put(x if isinstance(x, Array) else asarray(x), first), global_inputs)
-    return tree_map(
-        lambda x, spec: to_local(x, global_mesh, PartitionSpec() if spec is None else spec), global_inputs, specs
-    )
+    take = to_local if global_mesh.is_multi_process else to_global
+
+    def local(x, spec):
+        is_local = isinstance(x, Array) and x.is_fully_addressable
+        return x if is_local else take(x, global_mesh, PartitionSpec() if spec is None else spec)
+
+    return tree_map(local, global_inputs, specs)
 
 
 def _is_spec(x):

@@ -6,7 +6,7 @@ import inspect
 import warnings
 
 from onax._compile.jit import PjitFunction, jit
-from onax._compile.jit_options import jit_options
+from onax._compile.jit_options import jit_options, mark_whole
 from onax._transforms.flatten import check_callable
 
 _SIGNATURE = inspect.signature(jit)
@@ -14,6 +14,9 @@ _SIGNATURE = inspect.signature(jit)
 
 def _pjit(*args, **options):
     given = _SIGNATURE.bind(*args, **options)
+    if options.get("device") is None and options.get("backend") is None:
+        for option in {"in_shardings", "out_shardings"} & given.arguments.keys():
+            given.arguments[option] = mark_whole(given.arguments[option])
     given.apply_defaults()
     if not args:
         return functools.partial(_pjit, **options)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from onax._core.meshes import AbstractMesh, PartitionSpec
-from onax._core.sharding import NamedSharding, Sharding
+from onax._core.meshes import AbstractMesh, PartitionSpec, concrete_mesh
+from onax._core.sharding import NamedSharding, Sharding, incompatible_devices_error, over_devices, placed_argument
 from onax._core.trace import Tracer, as_array
 from onax._core.transfer_guards import report_new_array
 from onax._ground import dims, dtypes
 from onax._ground.config import guard_state
+from onax._ground.devices import Device
 from onax._ground.typing import ArrayLike, DimSize, DTypeLike, ShardingLike
 from onax._native import context
 from onax._native.array import Array, ArrayImpl
@@ -20,11 +21,29 @@ from onax._prims import creation, shaping
 from onax._prims.convert import convert_element_type
 from onax._prims.slicing import concatenate
 from onax._transforms.transfer import device_put
+from onax.lax._sharding import with_sharding_constraint
 
 
 def place_on_device(x, device):
     """Puts x on a Device or Sharding, committed; returns x itself for None."""
     return x if device is None else device_put(x, device)
+
+
+def lay_out_converted(x, device):
+    """As `place_on_device`, for the result of a conversion.
+
+    As in JAX that is a constraint: a traced value gets the sharding inside of the program, and an array that is
+    committed to other devices raises ValueError.
+    """
+    if isinstance(x, Tracer):
+        if isinstance(device, NamedSharding) and not device.mesh.empty and device.mesh.are_all_axes_auto:
+            return with_sharding_constraint(x, device)
+    elif isinstance(device, (Device, Sharding)) and x.committed and not dtypes.is_extended(x.dtype):
+        devices = device._ordered_devices() if _is_over_devices(device) else (device,)
+        if not isinstance(getattr(device, "mesh", None), AbstractMesh) and x.sharding._ordered_devices() != devices:
+            given = placed_argument([x], 0, "convert_element_type")
+            raise incompatible_devices_error(given, ("sharding_constraint inside jit", devices))
+    return place_on_device(x, device)
 
 
 def replicated_sharding(x):
@@ -38,14 +57,21 @@ def replicated_sharding(x):
 def _sharding_like(x, shape, dtype):
     """The sharding of an array made like x: that of a committed x, if the shape is the same or all devices have all.
 
-    Objects with a shape and a dtype may state one too, which holds where nothing is being traced.
+    Objects with a shape and a dtype may state one too, which holds where nothing is being traced; one over an
+    AbstractMesh is over the mesh in context, of which it has to be.
     """
+    sharding = getattr(x, "sharding", None)
     if type(x) is ArrayImpl:
         if not x.committed or (dtype is None and x.weak_type):
             return None
-    elif isinstance(x, Tracer) or not _is_over_devices(getattr(x, "sharding", None)) or context.get_trace() is not None:
+    elif isinstance(x, Tracer) or not isinstance(sharding, Sharding) or context.get_trace() is not None:
         return None
-    return x.sharding if shape is None or tuple(shape) == x.shape or x.sharding.is_fully_replicated else None
+    elif not _is_over_devices(sharding):
+        mesh = concrete_mesh()
+        if mesh.empty or mesh.abstract_mesh != sharding.mesh:
+            return None
+        sharding = over_devices(sharding, mesh)
+    return sharding if shape is None or tuple(shape) == x.shape or sharding.is_fully_replicated else None
 
 
 def _is_over_devices(sharding):

@@ -6,7 +6,7 @@ import numpy as np
 
 from onax._core.axes import manual_axes
 from onax._core.explicit_axes import explicit_sharding
-from onax._core.meshes import AbstractMesh, AxisType, PartitionSpec, mesh_of_specs
+from onax._core.meshes import AbstractMesh, AxisType, PartitionSpec, concrete_mesh, mesh_of_specs
 from onax._core.sharding import (
     NamedSharding,
     Sharding,
@@ -14,12 +14,14 @@ from onax._core.sharding import (
     check_rank,
     incompatible_devices_error,
     names_in,
+    over_devices,
     placed_argument,
     resolve_spec,
     with_whole_spec,
 )
 from onax._core.trace import Tracer, as_array, find_cur_trace, typeof
 from onax._ground.typing import PyTree
+from onax._native.array import Array
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.placement import check_explicit_axes, constrain, over_context_mesh, sharding_constraint_p
 from onax._transforms.transfer import broadcast_devices, device_put
@@ -44,7 +46,7 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
 
     Raises:
       RuntimeError: there is a PartitionSpec, but no mesh in context.
-      TypeError: a value is no sharding.
+      TypeError: a value is no sharding; a sharding is over an AbstractMesh, but its array over no mesh.
       ValueError: a sharding does not fit its array, or names axes of the mesh that are not automatic.
       AssertionError: all axes of the mesh in context are explicit, and the array's type says another sharding.
 
@@ -71,12 +73,16 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
 def _constrain(x, target):
     if target is None:
         return x
-    target = resolve_spec(target, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
+    if not _is_abstract(target):
+        target = resolve_spec(target, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
+    elif target.mesh.empty:
+        raise ValueError(f"got an empty NamedSharding: {target} which is not allowed.")
     if not isinstance(target, Sharding):
         raise ValueError(f"reshard takes shardings and PartitionSpecs, got {target!r}")
-    x = as_array(x)
+    given, x = x, as_array(x)
     check_rank(target, x.ndim, "with_sharding_constraint arguments")
     if not isinstance(x, Tracer):
+        target = _over_mesh_of(given, x, target) if _is_abstract(target) else target
         target.shard_shape(x.shape)  # raises IndivisibleError
         _check_devices(x, target)
     if isinstance(target, NamedSharding) and not target.mesh.empty:
@@ -89,9 +95,40 @@ def _constrain(x, target):
     return constrain(x, target, primitive=sharding_constraint_p)
 
 
+def _is_abstract(target):
+    return isinstance(target, NamedSharding) and isinstance(target.mesh, AbstractMesh)
+
+
+def _over_mesh_of(given, x, target):
+    """A sharding over an AbstractMesh as one over the mesh of the array that gets it, or of NumPy's over that in
+    context.
+
+    Raises ValueError or TypeError for a value without a mesh, or with another one.
+    """
+    if not isinstance(given, Array):
+        mesh = concrete_mesh()
+        if mesh.empty:
+            raise ValueError(
+                "Target sharding contains a `jax.sharding.AbstractMesh` which requires the input passed should be a "
+                f"`jax.Array`. Got {type(given)} with shape {x.aval.str_short()}"
+            )
+        return over_devices(target, mesh)
+    if not isinstance(x.sharding, NamedSharding):
+        raise TypeError(
+            "The sharding on the input must be a `NamedSharding` since the target sharding has an `AbstractMesh` in "
+            f"it. Got sharding type {type(x.sharding)} for shape {x.aval.str_short()}"
+        )
+    if x.sharding.mesh.shape_tuple != target.mesh.shape_tuple:
+        raise ValueError(
+            f"Mesh shape of the input {x.sharding.mesh.shape_tuple} does not match the mesh shape of the target "
+            f"sharding {target.mesh.shape_tuple} for shape {x.aval.str_short()}"
+        )
+    return NamedSharding(x.sharding.mesh, target.spec)
+
+
 def _check_devices(x, target):
     """Raises ValueError where an array is committed to other devices, or to these in another order."""
-    if isinstance(getattr(target, "mesh", None), AbstractMesh) or not x.committed:
+    if not x.committed:
         return
     stated = target._ordered_devices()
     if x.sharding._ordered_devices() != stated:

@@ -27,6 +27,7 @@ from onax._native.tree import tree_leaves
 from onax._prims.convert import cast, convert
 from onax._prims.placement import with_out_sharding
 from onax._prims.shaping import canonical_shape as plain_shape
+from onax.lax._creation import lay_out_converted
 from onax.lax._creation import place_on_device as on_device
 from onax.numpy._promotion import (
     admit,
@@ -70,7 +71,7 @@ def array(
       Array that does not share memory with `object`.
 
     Raises:
-      ValueError: `object` is None or a ragged sequence.
+      ValueError: `object` is None or a ragged sequence, or an array that is committed to other devices.
       TypeError: `object` is a string or holds other objects.
       NotImplementedError: `order` is not None or "K".
 
@@ -98,7 +99,7 @@ def array(
         out = new_const(out if device is not None else new_array(out, is_constant=True))
     if ndmin > out.ndim:
         out = lax.broadcast(out, (1,) * (ndmin - out.ndim))
-    return on_device(out, device)
+    return lay_out_converted(out, device)
 
 
 def _called_by_user():
@@ -136,6 +137,7 @@ def asarray(
 
     Raises:
       TypeError: `a` is a string or holds other objects.
+      ValueError: `a` is an array that is committed to other devices.
       NotImplementedError: `order` is another one.
 
     Examples:
@@ -260,6 +262,9 @@ def astype(x: ArrayLike, dtype: DTypeLike | None, /, *, copy: bool = False, devi
     Returns:
       Array of the shape of `x`.
 
+    Raises:
+      ValueError: `x` is committed to other devices than `device`.
+
     Examples:
       >>> jnp.astype(jnp.array([1.5, -2.5]), jnp.int32)
       Array([ 1, -2], dtype=int32)
@@ -268,13 +273,13 @@ def astype(x: ArrayLike, dtype: DTypeLike | None, /, *, copy: bool = False, devi
     dtype = dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, "astype")
     if dtypes.is_complex(x.dtype):
         if dtype == np.bool_:
-            return on_device(lax.ne(x, x.dtype.type(0)), device)
+            return lay_out_converted(lax.ne(x, x.dtype.type(0)), device)
         if not dtypes.is_complex(dtype):
             _warn_of_lost_imaginary_part()
     out = convert(x, dtype)  # which warns of nothing
     if copy and out is x:
         out = lax.copy_p.bind(x)
-    return on_device(out, device)
+    return lay_out_converted(out, device)
 
 
 def _warn_of_lost_imaginary_part():

@@ -167,3 +167,44 @@ def test_moves_to_the_device_of_a_function_are_guarded():
         f = jax.jit(lambda x: x * 2, device=jax.devices()[1])
     with jax.transfer_guard("disallow"), pytest.raises(jax.errors.JaxRuntimeError, match="device-to-device"):
         f(x)
+
+
+def constrained(x):
+    return lax.with_sharding_constraint(x, half(0))
+
+
+@pytest.mark.filterwarnings("ignore:backend and device argument")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: jax.jit(lambda x, y: (x, y), in_shardings=(half(0), half(4))),
+        lambda: jax.jit(lambda x, y: x + y, in_shardings=half(0), out_shardings=half(4)),
+        lambda: jax.jit(lambda x, y: constrained(x), in_shardings=half(4)),
+        lambda: jax.jit(lambda x, y: constrained(x), device=jax.devices()[0]),
+    ],
+)
+def test_devices_disagree_in_calls_and_ahead_of_time(make):
+    struct = jax.ShapeDtypeStruct(X.shape, X.dtype)
+    for use in (lambda f: f(X, X), lambda f: f.lower(struct, struct)):
+        with pytest.raises(ValueError, match=r"^Received incompatible devices for jitted computation. Got "):
+            use(make())
+
+
+@pytest.mark.parametrize("option", ["in_shardings", "out_shardings"])
+@pytest.mark.parametrize(
+    ("sharding", "text"),
+    [
+        (lambda: P(P.UNCONSTRAINED), "Unconstrained dims are not allowed when passed to {}: P(UNCONSTRAINED,)"),
+        (
+            lambda: (NamedSharding(mesh(x=2), P(P.UNCONSTRAINED, "x")),),
+            "Unconstrained dims are not allowed",
+        ),
+        (
+            lambda: NamedSharding(jax.sharding.Mesh(np.empty((), object), ()), P()),
+            "One of {} leaf specifications got an empty NamedSharding: ",
+        ),
+    ],
+)
+def test_shardings_that_are_refused_at_once(option, sharding, text):
+    with pytest.raises(ValueError, match="^" + re.escape(text.format(option))):
+        jax.jit(lambda x: x, **{option: sharding()})

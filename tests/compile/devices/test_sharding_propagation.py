@@ -91,3 +91,22 @@ def test_results_that_lie_as_the_first_argument_have_its_sharding(spec, through)
         x = jax.device_put(X, NamedSharding(GRID, spec))
         same, product, fewer = through(lambda v: (v * 2, v @ v.T, v[:, 0]))(x)
         assert same.sharding.spec == product.sharding.spec == spec and fewer.sharding.spec == P(spec[0])
+
+
+KEYS = {  # function of keys sharded P("x"): specs of the result of an operation, and of a compiled one
+    "fold_in": (jax.vmap(lambda k: jax.random.fold_in(k, 1)), P("x"), P("x")),
+    "split": (jax.vmap(lambda k: jax.random.split(k, 3)), P("x", None), P("x", None)),
+    "bits": (jax.vmap(lambda k: jax.random.bits(k, (4,))), P("x"), P("x")),
+    "key_data": (jax.random.key_data, P("x", None), P("x")),
+    "wrap_key_data": (lambda k: jax.random.wrap_key_data(jax.random.key_data(k)), P("x"), P("x")),
+    "reshape": (lambda k: k.reshape(4, 2), P("x", None), P("x", None)),
+}
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_keys(name):
+    function, eager, compiled = KEYS[name]
+    with eight_devices():
+        keys = jax.device_put(jax.random.split(jax.random.key(0), 8), NamedSharding(GRID, P("x")))
+        assert function(keys).sharding == NamedSharding(GRID, eager)
+        assert jax.jit(function)(keys).sharding == NamedSharding(GRID, compiled)

@@ -105,3 +105,79 @@ def test_one_device(grid):
     with pytest.raises(ValueError, match="disagree with the shardings of arguments"):
         first(there)
     assert first(jnp.asarray(X)).device == jax.devices()[0]
+
+
+def two(start=0):
+    return jax.sharding.Mesh(jax.devices()[start : start + 2], "d")
+
+
+def struct_over(mesh, shape=(8, 4)):
+    return jax.ShapeDtypeStruct(shape, np.float32, sharding=NamedSharding(mesh, P("d")))
+
+
+def test_abstract_meshes_get_devices(grid):
+    double, abstract = jax.jit(lambda x: x * 2), struct_over(two().abstract_mesh)
+    lowered = double.trace(abstract).lower(lowering_platforms=("cpu",))
+    assert lowered.out_info.sharding is None
+    compiled = lowered.compile(device_assignment=tuple(jax.devices()[2:4]))
+    there = NamedSharding(two(2), P("d"))
+    assert compiled.input_shardings == ((there,), {})
+    for x in (X, jax.device_put(X, there)):
+        out = compiled(x)
+        assert out.sharding == there and out.tolist() == (2 * X).tolist()
+    with pytest.raises(ValueError, match="disagree with the shardings"):
+        compiled(jax.device_put(X, NamedSharding(two(), P("d"))))
+    with jax.set_mesh(two(2)):
+        assert double.lower(abstract).compile()(X).sharding == there
+    both = jax.jit(lambda x, y: (x, y)).lower(abstract, struct_over(two(2))).compile()
+    assert both.input_shardings == ((there, there), {})
+
+
+DEVICES = {
+    "no platform": (
+        lambda f: f.lower(struct_over(two().abstract_mesh)),
+        ValueError,
+        r"^Passing lowering_platforms via jax\.export or .* is required when only AbstractMesh exists in a jitted",
+    ),
+    "no devices": (
+        lambda f: f.trace(struct_over(two().abstract_mesh)).lower(lowering_platforms=("cpu",)).compile(),
+        RuntimeError,
+        "^device_assignment cannot be `None` during compilation",
+    ),
+    "too few devices": (
+        lambda f: (
+            f.trace(struct_over(two().abstract_mesh))
+            .lower(lowering_platforms=("cpu",))
+            .compile(device_assignment=(jax.devices()[0],))
+        ),
+        ValueError,
+        "^The size of abstract mesh 2 in .* must match the length of device assignment: 1",
+    ),
+    "other devices than those of the sharding": (
+        lambda f: f.lower(struct_over(two())).compile(device_assignment=tuple(jax.devices()[2:4])),
+        ValueError,
+        r"^device_assignment passed to `.compile` must match .* \[2, 3\] on platform CPU and .* \[0, 1\]",
+    ),
+    "another device than the default one": (
+        lambda f: f.lower(X).compile(device_assignment=(jax.devices()[1],)),
+        ValueError,
+        r"^device_assignment passed to `.compile` must match",
+    ),
+    "meshes of two sizes": (
+        lambda f: f.lower((struct_over(two()), struct_over(mesh(d=4).abstract_mesh))),
+        ValueError,
+        "^AbstractMesh size: 4 does not match the device assignment size: 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_devices_that_are_missing_or_others(grid, name):
+    call, error, text = DEVICES[name]
+    with pytest.raises(error, match=text):
+        call(jax.jit(lambda x: x))
+
+
+def test_the_devices_of_shardings_may_be_stated(grid):
+    lowered = jax.jit(lambda x: x * 2).lower(struct_over(two(2)))
+    assert lowered.compile(device_assignment=tuple(jax.devices()[2:4]))(X).devices() == set(jax.devices()[2:4])

@@ -1,6 +1,8 @@
 """The options `in_shardings` and `out_shardings` of jit, applied to the arguments and results of a call."""
 
-from onax._core.meshes import UNCONSTRAINED, DuplicateSpecError, PartitionSpec
+import dataclasses
+
+from onax._core.meshes import DuplicateSpecError, PartitionSpec, mesh_of_options
 from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, check_rank, resolve_spec
 from onax._core.trace import typeof
 from onax._core.transfer_guards import is_guarded, report_move
@@ -11,24 +13,24 @@ from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structur
 from onax._transforms.transfer import broadcast_devices, device_put
 
 
-def _resolve(shardings, option):
-    """Replaces the PartitionSpecs in a tree of shardings by shardings over the mesh in context."""
+def _resolve(options, option):
+    """An option of jit that is a tree of shardings, with shardings over the mesh in context for PartitionSpecs."""
+    mesh = mesh_of_options(options.uses_with_mesh)
     text = (
-        f"jit requires a non-empty mesh in context if you are passing `PartitionSpec`s to {option}. You can define a "
-        f"context mesh via `jax.set_mesh(mesh)`. Alternatively, provide `Sharding`s to {option} and then the mesh "
-        "context manager is not required."
+        f"{'pjit' if options.uses_with_mesh else 'jit'} requires a non-empty mesh in context if you are passing "
+        f"`PartitionSpec`s to {option}. You can define a context mesh via `jax.set_mesh(mesh)`. Alternatively, provide "
+        f"`Sharding`s to {option} and then the mesh context manager is not required."
     )
-
-    def resolve(sharding):
-        sharding = resolve_spec(sharding, RuntimeError, text)
-        if isinstance(sharding, NamedSharding) and UNCONSTRAINED in sharding.spec:
-            raise ValueError(f"Unconstrained dims are not allowed when passed to {option}: {sharding}")
-        return sharding
-
     try:
-        return tree_map(resolve, shardings)
+        return tree_map(lambda sharding: resolve_spec(sharding, RuntimeError, text, mesh), getattr(options, option))
     except DuplicateSpecError as error:
         raise DuplicateSpecError(str(error).replace("NamedSharding spec", option, 1)) from None
+
+
+def over_mesh(options):
+    """The options of jit with shardings over the mesh in context for PartitionSpecs."""
+    found = {o: _resolve(options, o) for o in ("in_shardings", "out_shardings") if getattr(options, o) is not None}
+    return dataclasses.replace(options, **found)
 
 
 def _check_ranks(shardings, avals, what, names):
@@ -51,7 +53,7 @@ def stated_of_arguments(call):
     arguments = _positional_arguments(call)
     _check_is_tuple(call.options.in_shardings, arguments)
     structure = tree_structure(arguments)
-    return broadcast_devices(_resolve(call.options.in_shardings, "in_shardings"), structure, "pjit in_shardings")
+    return broadcast_devices(_resolve(call.options, "in_shardings"), structure, "pjit in_shardings")
 
 
 def _check_is_tuple(shardings, arguments):
@@ -85,16 +87,16 @@ def params_of(call, staged):
     if options.in_shardings is not None:
         params["in_shardings"] = (*[None] * len(staged.hoisted), *stated_of_arguments(call))
     if options.out_shardings is not None:
-        params["out_shardings"] = tuple(shardings_of_leaves(options.out_shardings, staged.out_tree, staged.jaxpr))
+        params["out_shardings"] = tuple(shardings_of_leaves(options, staged.out_tree, staged.jaxpr))
     return params
 
 
-def shardings_of_leaves(out_shardings, out_tree, jaxpr=None):
-    """For each result of a call what `out_shardings` states, with the mesh in context for PartitionSpecs.
+def shardings_of_leaves(options, out_tree, jaxpr=None):
+    """For each result of a call what the option `out_shardings` states, with the mesh in context for PartitionSpecs.
 
     Raises ValueError for a sharding with more dimensions than its result of the program has.
     """
-    stated = broadcast_devices(_resolve(out_shardings, "out_shardings"), out_tree, "pjit out_shardings")
+    stated = broadcast_devices(_resolve(options, "out_shardings"), out_tree, "pjit out_shardings")
     if jaxpr is not None:
         _check_ranks(stated, jaxpr.out_avals, "outputs", jaxpr.debug_info.result_paths)
     return stated
@@ -102,7 +104,7 @@ def shardings_of_leaves(out_shardings, out_tree, jaxpr=None):
 
 def put_arguments(call):
     """The leaves of a call with the shardings of jit; raises ValueError for a leaf committed to another sharding."""
-    dynamic, resolved = _positional_arguments(call), _resolve(call.options.in_shardings, "in_shardings")
+    dynamic, resolved = _positional_arguments(call), _resolve(call.options, "in_shardings")
     leaves, stated = tree_leaves(dynamic), stated_of_arguments(call)
     _check_ranks(stated, map(typeof, leaves), "arguments", call.arg_names())
     for x, sharding in zip(leaves, stated):
@@ -132,19 +134,19 @@ def moved_to_device(leaves, device):
     return [device_put(x, device) if type(x) is ArrayImpl and x._shards is not None else x for x in leaves]
 
 
-def move_arguments(arguments, in_shardings):
+def move_arguments(arguments, options):
     """The leaves of (args, kwargs), of which the positional ones get the shardings of jit."""
     args, kwargs = arguments
-    return tree_leaves((device_put(args, _resolve(in_shardings, "in_shardings")), kwargs))
+    return tree_leaves((device_put(args, _resolve(options, "in_shardings")), kwargs))
 
 
-def put_results(result, out_shardings, shardings):
-    """The results with the shardings that `out_shardings` states.
+def put_results(result, options, shardings):
+    """The results with the shardings that the option `out_shardings` states.
 
     `shardings` are those of the program's results, or None; a result without a stated sharding keeps its sharding.
     """
     leaves, tree = tree_flatten(result)
-    stated = shardings_of_leaves(out_shardings, tree)
+    stated = shardings_of_leaves(options, tree)
     mesh = next((s.mesh for s in stated if isinstance(s, NamedSharding)), None)
     if shardings is None:
         shardings = [None if mesh is None else NamedSharding(mesh, PartitionSpec())] * len(leaves)

@@ -32,6 +32,7 @@ from onax._core.sharding import (
 from onax._core.shards import shard_array
 from onax._core.slots import Slot
 from onax._core.trace import typeof
+from onax._ground import dtypes
 from onax._native.array import ArrayImpl
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_unflatten
@@ -56,6 +57,7 @@ from onax._prims.placement import (
     stated_for_result,
     with_axis_types,
 )
+from onax._prims.random import random_bits_p, random_split_p, random_unwrap_p, random_wrap_p
 from onax._prims.reductions import argmax_p, argmin_p
 from onax._prims.shaping import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
 from onax._prims.slicing import concatenate_p, dynamic_slice_p, slice_p
@@ -201,6 +203,17 @@ def _scatter(axes, avals, shape, params):
         if avals[2].shape[d] == shape[i]:
             out[i] = out[i] or axes[2][d]
     return out
+
+
+@dimension_axes.rule(random_bits_p, random_split_p, random_unwrap_p)
+def _of_keys(axes, avals, shape, params):
+    """What each key gives has its dimensions behind those of the keys."""
+    return [*axes[0], *[()] * (len(shape) - avals[0].ndim)]
+
+
+@dimension_axes.rule(random_wrap_p)
+def _to_keys(axes, avals, shape, params):
+    return axes[0][: len(shape)]
 
 
 @eager_dimension_axes.rule(slice_p, dynamic_slice_p)
@@ -412,7 +425,9 @@ def _propagate_through_call(jaxpr, given, in_shardings, out_shardings):
         shardings = [
             _of_type(v.aval, mesh) or with_whole_spec(s, v.aval.ndim) for v, s in zip(jaxpr.outvars, shardings)
         ]
-    shardings = _as_written(shardings, [v.aval for v in jaxpr.outvars], given, [v.aval for v in jaxpr.invars])
+    out_avals = [v.aval for v in jaxpr.outvars]
+    shardings = _as_written(shardings, out_avals, given, [v.aval for v in jaxpr.invars])
+    shardings = [_with_all_entries(s, a) for s, a in zip(shardings, out_avals)]
     if out_shardings:
         shardings = [_as_named(stated) or s for stated, s in zip(out_shardings, shardings)]
     return shardings
@@ -428,6 +443,13 @@ def _as_written(shardings, avals, given, in_avals):
         first if s is not None and a.ndim == ndim and s.mesh == first.mesh and s.is_equivalent_to(first, ndim) else s
         for s, a in zip(shardings, avals)
     ]
+
+
+def _with_all_entries(sharding, aval, has=dtypes.is_extended):
+    """The sharding of a result; that of keys has an entry for each dimension, as in JAX."""
+    if sharding is None or not has(getattr(aval, "dtype", None)) or len(sharding.spec) >= aval.ndim:
+        return sharding
+    return sharding.update(spec=sharding.spec + (None,) * (aval.ndim - len(sharding.spec)))
 
 
 def _of_type(aval, mesh):
@@ -540,6 +562,8 @@ def place_eager_result(primitive, operands, params, out):
         found = _shardings_of_operation(primitive, given, avals, params, out_avals, eager=True)
         shardings = [with_whole_spec(s, a.ndim) for s, a in zip(found, out_avals)]
         shardings = _as_written(shardings, out_avals, given, avals)
+        has = (lambda dtype: True) if primitive is random_unwrap_p else dtypes.is_extended
+        shardings = [_with_all_entries(s, a, has) for s, a in zip(shardings, out_avals)]
     placed = [x if s is None else shard_array(x, s) for x, s in zip(outs, shardings)]
     return placed if primitive.multiple_results else placed[0]
 

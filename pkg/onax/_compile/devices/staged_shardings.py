@@ -6,8 +6,14 @@ Arguments are arrays, or ShapeDtypeStructs that state a sharding; `in_shardings`
 from dataclasses import dataclass
 
 from onax._compile.devices.call_shardings import shardings_of_leaves, stated_of_arguments
-from onax._compile.placement import check_shardings, shardings_of_results
-from onax._core.sharding import NamedSharding, PartitionSpec
+from onax._compile.placement import (
+    check_devices_of_program,
+    check_shardings,
+    mesh_of_call,
+    shardings_of_results,
+    staged_arguments,
+)
+from onax._core.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
 from onax._core.trace import as_array
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax._transforms.transfer import device_put
@@ -42,12 +48,16 @@ class StagedShardings:
 def of_call(call, staged):
     """The StagedShardings of a call, or None if everything is on one device."""
     options = call.options
-    given = [_given(x) for x in call.leaves]
+    placed = [] if options.device is not None else staged_arguments(call)
+    given, stated = [_given(x) for x in call.leaves], ()
     if options.in_shardings is not None:
-        given = [s if isinstance(s, NamedSharding) else g for s, g in zip(stated_of_arguments(call), given)]
-    stated = ()
+        asked = stated_of_arguments(call)
+        given = [s if isinstance(s, NamedSharding) else g for s, g in zip(asked, given)]
+        placed = [s or own for s, own in zip(asked, placed)]
     if options.out_shardings is not None:
-        stated = shardings_of_leaves(options.out_shardings, staged.out_tree)
+        stated = shardings_of_leaves(options, staged.out_tree)
+    results_on = stated if options.device is None else (SingleDeviceSharding(options.device),)
+    check_devices_of_program(staged.jaxpr, call, placed, results_on, mesh_of_call(options))
     results = shardings_of_results(staged.jaxpr, given, (), stated)
     if results is None:
         return None
