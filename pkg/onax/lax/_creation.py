@@ -19,12 +19,12 @@ from onax._native.array import Array, ArrayImpl
 from onax._prims import creation, shaping
 from onax._prims.convert import convert_element_type
 from onax._prims.slicing import concatenate
-from onax._transforms.transfer import device_put
+from onax._transforms.transfer import place_new
 
 
 def place_on_device(x, device):
     """Puts x on a Device or Sharding, committed; returns x itself for None."""
-    return x if device is None else device_put(x, device)
+    return x if device is None else place_new(x, device)
 
 
 def replicated_sharding(x):
