@@ -2,6 +2,7 @@
 
 import io
 import logging
+import os
 import subprocess
 import sys
 
@@ -47,6 +48,43 @@ def test_names_in_programs_for_jax():
     run = subprocess.run([sys.executable, "-m", "onax", "-c", program], capture_output=True, text=True, check=True)
     assert ":jax._src.dispatch:" in run.stderr and "Finished tracing <lambda> for jit in" in run.stderr
     assert "Compiling" not in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("level", "modules", "lines"),
+    [
+        (None, "", 0),
+        ("NOTSET", "", 0),
+        ("INFO", "", 0),
+        ("DEBUG", "", 1),
+        ("WARNING", "jax._src.dispatch", 1),
+        ("DEBUG", "jax._src.dispatch", 1),
+        ("DEBUG", "jax", 1),
+    ],
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_levels_in_programs_for_jax(level, modules, lines, order):
+    updates = [f"jax.config.update('jax_logging_level', {level!r})"]
+    updates.append(f"jax.config.update('jax_debug_log_modules', {modules!r})")
+    program = "\n".join(["import jax", *updates[::order], "jax.jit(lambda x: x)(1)"])
+    program += "\njax.config.update('jax_logging_level', None)\njax.config.update('jax_debug_log_modules', None)"
+    program += "\njax.jit(lambda x: x)(2.0)"
+    run = subprocess.run([sys.executable, "-m", "onax", "-c", program], capture_output=True, text=True, check=True)
+    assert run.stderr.count("Finished tracing") == lines
+
+
+def test_level_of_the_environment():
+    program = "import jax; print(jax.config.jax_logging_level); jax.jit(lambda x: x)(1)"
+    run = subprocess.run(
+        [sys.executable, "-m", "onax", "-c", program],
+        env={**os.environ, "JAX_LOGGING_LEVEL": "DEBUG"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert run.stdout == "DEBUG\n" and "DEBUG:" in run.stderr and "Finished tracing <lambda> for jit in" in run.stderr
+
+
+def test_a_level_that_is_refused():
+    with pytest.raises(ValueError, match=r"new enum value must be None or in \['NOTSET', 'DEBUG', 'INFO', .*got info"):
+        onax.config.update("jax_logging_level", "info")
 
 
 def test_names():

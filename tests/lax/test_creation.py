@@ -50,6 +50,32 @@ def test_placement():
         assert jax.jit(lambda: jnp.ones_like(described))().sharding != sharding
 
 
+@pytest.mark.parametrize("spec", [("x", None), ("x", None, None), (None, None)])
+@pytest.mark.parametrize(
+    "make",
+    {
+        "lax.full": lambda s: lax.full((8,), 1.0, sharding=s),
+        "lax.full_like": lambda s: lax.full_like(jnp.zeros(8), 1.0, sharding=s),
+        "jnp.ones": lambda s: jnp.ones(8, device=s),
+        "callback": lambda s: jax.make_array_from_callback((8,), s, lambda index: np.ones(8, np.float32)[index]),
+    }.values(),
+    ids=str,
+)
+def test_placement_by_a_spec_that_splits_nothing_beyond_the_dimensions(make, spec):
+    with eight_devices():
+        mesh = jax.make_mesh((8,), ("x",), (jax.sharding.AxisType.Auto,))
+        sharding = jax.NamedSharding(mesh, jax.P(*spec))
+        x = make(sharding)
+        assert x.sharding == sharding and x.tolist() == [1.0] * 8 and (x + x).tolist() == [2.0] * 8
+        lengths = {shard.data.shape for shard in x.addressable_shards}
+        assert lengths == {sharding.shard_shape((8,))} == {(1,) if spec[0] else (8,)}
+        assert x.reshape(2, 4).shape == (2, 4) and jax.jit(jnp.sum)(x) == 8
+        with pytest.raises(ValueError, match="is only valid for values of rank at least"):
+            jax.device_put(np.ones(8), sharding)
+        with pytest.raises(ValueError, match="is only valid for values of rank at least"):
+            make(jax.NamedSharding(mesh, jax.P(None, "x")))
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [

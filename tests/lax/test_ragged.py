@@ -1,5 +1,7 @@
 """ragged_all_to_all against loops over senders, receivers and rows."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -43,12 +45,36 @@ def test_gradient():
     assert of_output.ravel().tolist() == [0, 0, 0, 3, 0, 0, 0, 7]
 
 
-def test_refusals():
+VECTORS = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
+
+
+@pytest.mark.parametrize("position", range(4))
+@pytest.mark.parametrize(
+    ("vector", "message"),
+    [
+        (jnp.zeros(2), "ragged_all_to_all {} must be integer type."),
+        (
+            jnp.zeros((1, 2), "int32"),
+            "ragged_all_to_all {} must be rank 1 with positive dimension size, but got shape (1, 2)",
+        ),
+        (
+            jnp.zeros(0, "int32"),
+            "ragged_all_to_all {} must be rank 1 with positive dimension size, but got shape (0,)",
+        ),
+    ],
+)
+def test_vectors_that_are_refused(position, vector, message):
+    rows = jnp.zeros((2, 1))
+    vectors = [jnp.zeros(2, "int32")] * 4
+    vectors[position] = vector
+    with pytest.raises(ValueError, match=re.escape(message.format(VECTORS[position]))):
+        exchange(rows, rows, *vectors)
+
+
+def test_rows_and_lengths_that_do_not_fit_are_refused():
     rows = jnp.zeros((2, 1))
     sizes = jnp.zeros(2, "int32")
-    with pytest.raises(ValueError, match="send_sizes must be integer type"):
-        exchange(rows, rows, sizes, sizes * 1.0, sizes, sizes)
     with pytest.raises(ValueError, match="does not fit"):
         exchange(rows, jnp.zeros((2, 2)), sizes, sizes, sizes, sizes)
-    with pytest.raises(ValueError, match="output_offsets must be rank 1"):
-        exchange(rows, rows, sizes, sizes, sizes[0], sizes)
+    with pytest.raises(ValueError, match="output_offsets must have the shape of input_offsets"):
+        exchange(rows, rows, sizes, sizes, jnp.zeros(3, "int32"), sizes)

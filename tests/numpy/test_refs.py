@@ -497,6 +497,10 @@ def test_a_transformation_keeps_its_values_out_of_references_from_outside():
         onax.vmap(write)(jnp.arange(3.0))
     with pytest.raises(Exception, match="vmapped value on an unbatched array reference of type Ref"):
         onax.vmap(lambda x: write(1.0))(jnp.arange(3.0))
+    with pytest.raises(Exception, match="performing an addupdate operation with vmapped value on an unbatched array"):
+        onax.vmap(lambda x: onax.ref.addupdate(ref, ..., x))(jnp.arange(3.0))
+    with pytest.raises(Exception, match="performing a set/swap operation with vmapped value on an unbatched array"):
+        onax.vmap(lambda x: onax.ref.swap(ref, ..., x))(jnp.arange(3.0))
     assert float(ref[...]) == 0
 
 

@@ -14,12 +14,14 @@ NAMED_AXIS = "named_axis"  # names axes, in its parameter `axes` or `axis_name`
 CASTS_AXES = "casts_axes"  # changes only what types say of mesh axes: the value on each device stays
 CALLS_PYTHON = "calls_python"  # calls a function of the user
 CREATES_REF = "creates_ref"  # its result is a new mutable array reference
+ADDS_TO_REF = "adds_to_ref"  # adds to elements of a reference, whose values it does not return
 FREES_REF = "frees_ref"  # its operand must not be used afterwards
 RULES_TAKE_REFS = "rules_take_refs"  # calls a function whose rules may take references: it has `call_with_refs`
 
 LINEAR_MOVEMENT = frozenset({LINEAR, DATA_MOVEMENT})
 
 __all__ = [
+    "ADDS_TO_REF",
     "BRINGS_VALUES",
     "CALLS_PYTHON",
     "CASTS_AXES",

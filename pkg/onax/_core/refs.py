@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from onax._core.effects import Effect
-from onax._core.facts import CREATES_REF
+from onax._core.facts import ADDS_TO_REF, CREATES_REF
 from onax._core.slots import Slot
 from onax._native.array import ArrayImpl
 from onax._native.avals import AbstractValue
@@ -191,11 +191,16 @@ class RefTracerMethods:
 class RefWriteError(Exception):
     """A reference from outside a transformation was given a value that the transformation tracks."""
 
-    def __init__(self, value, target, where, ref):
+    def __init__(self, value, target, where, ref, operation="a set/swap"):
         super().__init__(
-            f"performing a set/swap operation with {value} value on {target} array reference of type "
+            f"performing {operation} operation with {value} value on {target} array reference of type "
             f"{ref.aval.str_short()}. Move the array reference to be an argument {where} function?"
         )
+        self._parts = (value, target, where, ref)
+
+    def of_operation(self, words):
+        """The error with other words for what was done to the reference."""
+        return RefWriteError(*self._parts, words)
 
 
 def check_distinct(info, leaves, closed_over=()):
@@ -238,7 +243,11 @@ def apply_with_refs(trace, primitive, args, params):
     results, changed = rule(values, refs, **params)
     for ref, value in zip(refs, changed):
         if value is not None:
-            trace.write_ref(ref, value)
+            try:
+                trace.write_ref(ref, value)
+            except RefWriteError as error:
+                words = f"an {primitive.name}" if ADDS_TO_REF in primitive.facts else "a set/swap"
+                raise error.of_operation(words) from None
     return results
 
 

@@ -145,11 +145,9 @@ class Sharding:
 def check_rank(sharding, ndim, what):
     """Raises ValueError for a sharding with more dimensions than an array has, which is one of `what`."""
     if isinstance(sharding, NamedSharding) and len(sharding.spec) > ndim:
-        try:
-            sharding._axes_by_dimension(ndim)
-        except ValueError as error:
-            text = f"One of {what} is incompatible with its sharding annotation {sharding}: {error}"
-            raise ValueError(text) from None
+        raise ValueError(
+            f"One of {what} is incompatible with its sharding annotation {sharding}: {sharding._rank_message(ndim)}"
+        )
 
 
 def _factors(sharding, ndim):
@@ -296,13 +294,16 @@ class NamedSharding(Sharding):
         return tuple(self.mesh.devices.flat)
 
     def _axes_by_dimension(self, ndim):
-        """For each dimension, the mesh axes that split it, as tuples."""
-        if len(self.spec) > ndim:
-            raise ValueError(
-                f"Sharding {self} is only valid for values of rank at least {len(self.spec)}, but was applied to a "
-                f"value of rank {ndim}.{'' if ndim else ' For scalars the PartitionSpec should be P()'}"
-            )
-        return [names_in(entry) for entry in self.spec] + [()] * (ndim - len(self.spec))
+        """For each dimension, the mesh axes that split it, as tuples; entries beyond the dimensions split nothing."""
+        if any(names_in(entry) for entry in self.spec[ndim:]):
+            raise ValueError(self._rank_message(ndim))
+        return [names_in(entry) for entry in self.spec[:ndim]] + [()] * (ndim - len(self.spec))
+
+    def _rank_message(self, ndim):
+        return (
+            f"Sharding {self} is only valid for values of rank at least {len(self.spec)}, but was applied to a "
+            f"value of rank {ndim}.{'' if ndim else ' For scalars the PartitionSpec should be P()'}"
+        )
 
     def _pieces(self, ndim):
         """For each dimension, the number of shards."""

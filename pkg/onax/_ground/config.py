@@ -526,9 +526,9 @@ add_row("jax_persistent_cache_min_compile_time_secs", float, 1.0, "Cheaper compi
 add_row("jax_persistent_cache_min_entry_size_bytes", int, 0, "Smaller programs are not stored.")
 add_row("jax_dump_ir_to", str, "", "Folder into which programs are written that are compiled.")
 add_row("jax_dump_ir_modes", str, "stablehlo", "Their forms, of jaxpr and eqn_count_pprof, separated by commas.")
-add_row("jax_logging_level", str, "NOTSET", "Level of the logger `onax`.")
+_level = add_row("jax_logging_level", logs.LEVELS, "NOTSET", "Level of the logger `onax`.", on_update=logs.set_level)
 _logs = add_row("jax_debug_log_modules", str, "", "Loggers that write everything.", on_update=logs.write_all_of)
-logs.write_all_of(_logs.value)
+logs.configure(_level.value, _logs.value)
 add_row("jax_pprint_use_color", bool, True, "Jaxprs are printed in colour on a terminal.")
 add_row("jax_no_execution", bool, False, "Running a compiled program raises.", in_key=True)
 # Options without effect, accepted so that programs for JAX run unchanged.  A row is made when it is first looked up.

@@ -7,7 +7,9 @@ programs written for JAX they have the names of JAX's loggers, which such progra
 from onax._ground.lazy import logging
 
 _JAX_NAMES = {"onax": "jax", "onax.dispatch": "jax._src.dispatch", "onax.compile": "jax._src.interpreters.pxla"}
+LEVELS = (None, "NOTSET", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _names = {}
+_settings = {"level": None, "modules": ""}
 _changed = []  # (logger, its level before)
 _handlers = []
 
@@ -20,6 +22,13 @@ def logger(name):
 def speak_for_jax():
     """Gives loggers the names of JAX's."""
     _names.update(_JAX_NAMES)
+    _apply()
+
+
+def set_level(level):
+    """Makes the logger `onax` and those below it write messages of this level and above to stderr."""
+    _settings["level"] = level
+    _apply()
 
 
 def write_all_of(names):
@@ -27,16 +36,42 @@ def write_all_of(names):
 
     Those of the call before are as they were again.
     """
-    for changed, level in _changed:
-        changed.removeHandler(_handlers[0])
+    _settings["modules"] = names
+    _apply()
+
+
+def configure(level, names):
+    """`set_level` and `write_all_of`."""
+    _settings.update(level=level, modules=names)
+    _apply()
+
+
+def _apply():
+    """Brings the loggers into the state that the settings ask for."""
+    for changed, level in reversed(_changed):
+        changed.removeHandler(_handler())
         changed.setLevel(level)
     _changed.clear()
-    for name in (names or "").split(","):
+    level = _settings["level"]
+    has_level = level not in (None, "NOTSET")
+    if has_level:
+        _change(logger("onax"), level, True)
+    for name in (_settings["modules"] or "").split(","):
         if name:
             found = logging.getLogger(name)
-            _changed.append((found, found.level))
-            found.addHandler(_handler())
-            found.setLevel("DEBUG")
+            # What a logger below `onax` writes reaches the handler of `onax` too: one of its own would write it twice.
+            _change(found, "DEBUG", not (has_level and _is_below(found, logger("onax"))))
+
+
+def _is_below(candidate, root):
+    return candidate is root or candidate.name.startswith(root.name + ".")
+
+
+def _change(changed, level, writes):
+    _changed.append((changed, changed.level))
+    if writes:
+        changed.addHandler(_handler())
+    changed.setLevel(level)
 
 
 def _handler():

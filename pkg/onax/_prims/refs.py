@@ -15,7 +15,7 @@ index expressions and has the rules for evaluation (slot `discharge`).
 import math
 from dataclasses import dataclass
 
-from onax._core.facts import CREATES_REF, FREES_REF
+from onax._core.facts import ADDS_TO_REF, CREATES_REF, FREES_REF
 from onax._core.printing import typed_results
 from onax._core.refs import REF_EFFECTS, AbstractRef, discharge
 from onax._ground import dtypes
@@ -243,7 +243,7 @@ get_p = Primitive("get", pretty=_get_line)
 get_p.def_effectful_abstract_eval(_get_abstract)
 swap_p = Primitive("swap", pretty=_swap_line)
 swap_p.def_effectful_abstract_eval(_swap_abstract)
-addupdate_p = Primitive("addupdate", multiple_results=True, pretty=_addupdate_line)
+addupdate_p = Primitive("addupdate", multiple_results=True, facts={ADDS_TO_REF}, pretty=_addupdate_line)
 addupdate_p.def_effectful_abstract_eval(_addupdate_abstract)
 freeze_p = Primitive("freeze")
 freeze_p.def_effectful_abstract_eval(_freeze_abstract)

@@ -10,7 +10,14 @@ from onax._core.explicit_axes import explicit_sharding, spanning_array
 from onax._core.layout import Format, MemorySpace
 from onax._core.meshes import PartitionSpec, concrete_mesh
 from onax._core.redistribution import is_spanning
-from onax._core.sharding import Sharding, SingleDeviceSharding, check_rank, over_devices, resolve_spec
+from onax._core.sharding import (
+    NamedSharding,
+    Sharding,
+    SingleDeviceSharding,
+    check_rank,
+    over_devices,
+    resolve_spec,
+)
 from onax._core.shards import shard_array
 from onax._core.trace import Tracer, as_array, to_concrete_value, typeof, valid_jaxtype
 from onax._core.transfer_guards import report_put
@@ -185,6 +192,13 @@ def _shard(leaf, sharding):
     if not sharding.is_fully_addressable and not is_spanning(leaf):
         _check_same_everywhere(leaf, sharding)
     return shard_array(as_array(leaf), sharding)
+
+
+def place_new(x, sharding):
+    """`device_put` of a new array, whose sharding may name more dimensions than x has if it splits none of those."""
+    if isinstance(sharding, NamedSharding) and len(sharding.spec) > x.ndim and type(x) is ArrayImpl:
+        return shard_array(x, over_devices(sharding, concrete_mesh()))
+    return device_put(x, sharding)
 
 
 def _check_same_everywhere(leaf, sharding):
@@ -486,4 +500,4 @@ def _assemble(shape, sharding, pieces, dtype):
             )
         whole[index] = np.asarray(piece if impl is None else unwrap_keys(piece))
     made = as_array(whole)
-    return device_put(made if impl is None else random_wrap_p.bind(made, impl=impl), sharding)
+    return place_new(made if impl is None else random_wrap_p.bind(made, impl=impl), sharding)

@@ -20,13 +20,13 @@ from onax._native.array import Array, ArrayImpl
 from onax._prims import creation, shaping
 from onax._prims.convert import convert_element_type
 from onax._prims.slicing import concatenate
-from onax._transforms.transfer import device_put
+from onax._transforms.transfer import place_new
 from onax.lax._sharding import with_sharding_constraint
 
 
 def place_on_device(x, device):
     """Puts x on a Device or Sharding, committed; returns x itself for None."""
-    return x if device is None else device_put(x, device)
+    return x if device is None else place_new(x, device)
 
 
 def lay_out_converted(x, device):

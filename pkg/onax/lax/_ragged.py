@@ -77,18 +77,23 @@ def ragged_all_to_all(
 
 
 def _check(operand, output, vectors):
+    named = list(zip(("input_offsets", "send_sizes", "output_offsets", "recv_sizes"), vectors))
+    for name, v in named:
+        if v.dtype.kind not in "iu":
+            raise ValueError(f"ragged_all_to_all {name} must be integer type.")
+    for name, v in named:
+        if v.ndim != 1 or v.shape[0] < 1:
+            raise ValueError(
+                f"ragged_all_to_all {name} must be rank 1 with positive dimension size, but got shape {v.shape}"
+            )
+    for name, v in named:
+        if v.shape != vectors[0].shape:
+            raise ValueError(f"ragged_all_to_all {name} must have the shape of input_offsets, got shape {v.shape}")
     if output.dtype != operand.dtype or output.shape[1:] != operand.shape[1:]:
         raise ValueError(
             f"ragged_all_to_all: output of type {output.aval.str_short()} does not fit an operand of type "
             f"{operand.aval.str_short()}"
         )
-    for name, v in zip(("input_offsets", "send_sizes", "output_offsets", "recv_sizes"), vectors):
-        if v.dtype.kind not in "iu":
-            raise ValueError(f"ragged_all_to_all {name} must be integer type.")
-        if v.ndim != 1 or v.shape != vectors[0].shape:
-            raise ValueError(
-                f"ragged_all_to_all {name} must be rank 1 and of the shape of input_offsets, got shape {v.shape}"
-            )
 
 
 def _index_within_group(axis_name, groups):

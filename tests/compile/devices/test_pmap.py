@@ -60,6 +60,26 @@ ERRORS = {
         TypeError,
         "pmap in_axes must be an int, None, or (nested) container with those types as leaves, but got a.",
     ),
+    "pmap with axes for more elements": (
+        lambda: jax.pmap(lambda x, y: x, in_axes=((0, 0, 0), 0))((X, X), X),
+        ValueError,
+        "different lengths of tuple at key path\n    pmap in_axes[0][0]\n",
+    ),
+    "pmap with axes for more arguments": (
+        lambda: jax.pmap(lambda x, y: x, in_axes=(0, 0, 0))(X, X),
+        ValueError,
+        "different lengths of tuple at key path\n    pmap in_axes[0]\n",
+    ),
+    "pmap with a list of axes": (
+        lambda: jax.pmap(lambda x, y: x, in_axes=[0, 0])(X, X),
+        ValueError,
+        "different types at key path\n    pmap in_axes[0]\n",
+    ),
+    "pmap with axes for arguments passed by keyword": (
+        lambda: jax.pmap(lambda x, y: x, in_axes=(0, 0))(X, y=X),
+        ValueError,
+        "Instead, each argument passed by keyword is mapped over its leading axis.",
+    ),
 }
 
 

@@ -65,7 +65,7 @@ def pmap(
       A function of the arguments of `fun`, whose results have one shard on each device.
 
     Raises:
-      ValueError: nothing is mapped, or a mapped axis has not one slice for each device.
+      ValueError: nothing is mapped, a mapped axis has not one slice for each device, or `in_axes` is no prefix tree.
       TypeError: `fun` is not callable.
 
     Examples:
@@ -79,7 +79,7 @@ def pmap(
     mapping = _mapping(
         fun,
         _NO_NAME if axis_name is None else axis_name,
-        tuple(in_axes) if isinstance(in_axes, list) else in_axes,
+        in_axes,
         out_axes,
         _as_tuple(static_broadcasted_argnums),
         _as_tuple(donate_argnums),
@@ -145,14 +145,8 @@ class _Mapping:
         fixed = self._static(args)
         dynamic = tuple(x for i, x in enumerate(args) if i not in fixed)
         axes = self.in_axes
-        if isinstance(axes, tuple):
-            if len(axes) == len(args):
-                axes = tuple(a for i, a in enumerate(axes) if i not in fixed)
-            elif len(axes) != len(dynamic):
-                raise ValueError(
-                    f"pmap in_axes is a tuple of length {len(axes)}, but the function was called with {len(args)} "
-                    "positional arguments"
-                )
+        if isinstance(axes, tuple) and len(axes) == len(args):
+            axes = tuple(a for i, a in enumerate(axes) if i not in fixed)
         leaves, tree = tree_flatten((dynamic, kwargs))
         for leaf in leaves:
             if not valid_jaxtype(leaf):
