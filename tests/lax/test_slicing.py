@@ -40,6 +40,17 @@ def test_several_indices(start):
     np.testing.assert_array_equal(both(write, X, np.zeros((3, 2), np.float32), start), want)
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32])
+def test_numpy_scalars_of_any_integer_dtype_as_indices(dtype):
+    i = dtype(1)
+    for wrap in (lambda f: f, jax.jit):
+        assert wrap(lambda x: lax.dynamic_slice_in_dim(x, i, 2))(X).tolist() == X[1:3].tolist()
+        assert wrap(lambda x: lax.dynamic_index_in_dim(x, i))(X).tolist() == X[1:2].tolist()
+        updated = wrap(lambda x: lax.dynamic_update_slice_in_dim(x, x[:1], i, 0))(X)
+        assert updated.tolist() == X[[0, 0, 2]].tolist()
+        assert wrap(lambda x: lax.dynamic_update_index_in_dim(x, x[0], i, 0))(X).tolist() == updated.tolist()
+
+
 def test_indices_that_are_not_counted_from_the_end():
     read = lambda x, i: lax.dynamic_slice_in_dim(x, i, 2, 0, allow_negative_indices=False)
     np.testing.assert_array_equal(jax.jit(read)(X, -1), X[:2])

@@ -58,3 +58,12 @@ def test_places_along_a_symbolic_axis_have_the_default_dtype():
         with jax.enable_x64(x64):
             a = jax.ShapeDtypeStruct((n,), np.float32)
             assert jax.eval_shape(jnp.searchsorted, a, jnp.float32(1)).dtype == dtype
+
+
+def test_an_array_too_long_for_int32_needs_x64():
+    a, v = jax.ShapeDtypeStruct((2**31,), np.float32), jax.ShapeDtypeStruct((), np.float32)
+    with jax.enable_x64(True):
+        assert jax.eval_shape(jnp.searchsorted, a, v).dtype == np.int64
+    with pytest.warns(UserWarning, match="Explicitly requested dtype int64"):
+        with pytest.raises(OverflowError, match="Python integer 2147483648 out of bounds for int32"):
+            jax.eval_shape(jnp.searchsorted, a, v)

@@ -43,10 +43,17 @@ def test_shapes_are_known_without_an_array():
     assert jax.jit(lambda x: x.reshape(jnp.size(x, 0), -1))(T).shape == (2, 12)
 
 
-def test_shifts_that_are_traced():
-    rolled = jax.jit(jnp.roll, static_argnames="axis")
-    np.testing.assert_array_equal(rolled(T, -7, axis=2), np.roll(T, -7, 2))
-    np.testing.assert_array_equal(rolled(T, np.array([1, 2]), axis=(0, 1)), np.roll(T, (1, 2), (0, 1)))
+TRACED_SHIFTS = [
+    (-7, 2, np.int32), ([1, 2], (0, 1), np.int32), ([4, 2, 5], None, np.int32), ([1, 2, 1], 1, np.int32),
+    (3, (0, 2), np.int32), (1.7, 0, np.float32), (100, None, np.uint8), (True, 0, np.bool_),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shift", "axis", "dtype"), TRACED_SHIFTS)
+def test_shifts_that_are_traced(shift, axis, dtype):
+    x = np.arange(600).reshape(5, 4, 30)
+    rolled = jax.jit(jnp.roll, static_argnames="axis")(x, np.array(shift, dtype), axis=axis)
+    np.testing.assert_array_equal(rolled, np.roll(x, np.array(shift).astype(int), axis))
 
 
 TYPES = [

@@ -212,6 +212,11 @@ ERRORS = {
         ValueError,
         "split accepts a single key, but was given a key array of shape (3,) != (). Use jax.vmap for batching.",
     ),
+    "many keys for counts": (
+        lambda: random.multinomial(KEYS, 3, jnp.ones(2) / 2),
+        ValueError,
+        "multinomial accepts a single key, but was given a key array of shape (3,)",
+    ),
     "many data": (lambda: random.fold_in(KEY, jnp.arange(3)), TypeError, "fold_in accepts a scalar"),
     "raw shape": (lambda: random.bits(jnp.zeros(3, np.uint32)), TypeError, f"{INVALID}key_data.shape to end with (2,)"),
     "raw dtype": (lambda: random.bits(jnp.zeros(2)), TypeError, f"{INVALID}key_data.dtype = uint32; got dtype=float32"),

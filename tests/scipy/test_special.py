@@ -76,6 +76,19 @@ def test_slopes(name):
     np.testing.assert_allclose(jax.jit(jax.grad(function))(at), want, 1e-9, 1e-12)
 
 
+TAILS = {1e-30: 8.65805e28, 1e-10: 1.5357243e09, 0.0: 0.0, 0.01: 37.52043, 0.99: 37.52043, 1.0: 0.0}
+
+
+@pytest.mark.parametrize("p", TAILS)
+def test_slopes_of_ndtri_are_finite_in_float32(p):
+    slope = jax.grad(onax.scipy.special.ndtri)
+    with jax.enable_x64(False):
+        np.testing.assert_allclose([slope(p), jax.jit(slope)(p)], TAILS[p], 1e-5)
+        if 0 < p < 1:
+            with jax.debug_nans(True):
+                slope(p)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [

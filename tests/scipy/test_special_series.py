@@ -30,6 +30,9 @@ def test_orders():
     want = theirs.sph_harm_y(n, m, theta, phi)
     assert_close(ours.sph_harm_y(n, m, theta, phi), want, 1e-14)
     assert_close(jax.jit(lambda n: ours.sph_harm_y(n, m, theta, phi, n_max=6))(n), want, 1e-14)
+    assert_close(
+        ours.sph_harm_y(n + 3, m, theta, phi, n_max=5), ours.sph_harm_y(np.minimum(n + 3, 5), m, theta, phi), 0
+    )
 
 
 def test_refusals():

@@ -19,7 +19,7 @@ def _start_indices(operand, index, axis):
     shape = shape_of(operand)
     axis = canonical_axis(axis, len(shape))
     static = isinstance(index, (int, np.integer))
-    zero = 0 if static else np.zeros((), typeof(index).dtype)[()]
+    zero = type(index)(0) if static else np.zeros((), typeof(index).dtype)[()]
     indices = [zero] * len(shape)
     indices[axis] = index
     return indices, axis

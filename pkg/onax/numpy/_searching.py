@@ -347,6 +347,7 @@ def searchsorted(
 
     Raises:
       ValueError: `a` has another rank, or an option is unknown.
+      OverflowError: n does not fit into int32 while 64-bit types are off.
 
     Examples:
       >>> jnp.searchsorted(jnp.array([1, 2, 2, 5]), jnp.array([2, 6]), side="right")
@@ -363,7 +364,9 @@ def searchsorted(
         raise ValueError("a should be 1-dimensional")
     if sorter is not None:
         a = take(a, sorter)
-    out_dtype = dtypes.int_dtype_for_dim(a.shape[0])
+    out_dtype = dtypes.check_user_dtype(dtypes.int_dtype_for_dim(a.shape[0]))
+    if isinstance(a.shape[0], int) and a.shape[0] > np.iinfo(out_dtype).max:
+        raise OverflowError(f"Python integer {a.shape[0]} out of bounds for {out_dtype.name}")
     if can_use_numpy(a, v):
         numpy_side: Literal["left", "right"] = "left" if side == "left" else "right"
         found = np.searchsorted(_as_sortable(a), _as_sortable(v), numpy_side)

@@ -776,10 +776,9 @@ def _roll_static(a, shift, axis):
 
 @staged("_roll_dynamic", static_argnames=("axis",))
 def _roll_dynamic(a, shift, axis):
-    shift = ensure_arraylike("roll", shift)
-    shifts = lax.unstack(broadcast_to(shift, (len(axis),)))
-    for offset, ax in zip(shifts, axis):
-        ax = canonical_axis(ax, a.ndim)
+    shift = lax.convert_element_type(ensure_arraylike("roll", shift), np.int32)
+    shape = lax.broadcast_shapes(shift.shape, (len(axis),))
+    for offset, ax in zip(lax.unstack(broadcast_to(shift, shape)), np.broadcast_to(np.asarray(axis), shape).tolist()):
         n = a.shape[ax]
         if n == 0:
             continue

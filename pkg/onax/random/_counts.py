@@ -317,6 +317,7 @@ def multinomial(
       >>> x.shape, float(x.sum())
       ((3,), 10.0)
     """
+    key = check_single_key("multinomial", key)
     n, p = promote_dtypes_inexact(*ensure_arraylikes("multinomial", n, p))
     if not p.ndim:
         raise ValueError("axis -1 is out of bounds for array of dimension 0")

@@ -582,11 +582,16 @@ def ndtri(p: ArrayLike) -> Array:
 
 def _erf_inv_for_ndtri(p):
     """erf_inv(2 p - 1) without cancellation for small p."""
-    near = lax.erf_inv(lax.sub(lax.mul(constant_like(p, 2), p), constant_like(p, 1)))
     small = lax.bitwise_and(p > 0, p < 0.02)
+    ends = lax.bitwise_or(p == 0, p == 1)  # infinite constants, so with derivative 0
+    # Each branch is differentiated where it is not taken too, so its argument is harmless there.
+    middle = jnp.where(lax.bitwise_or(small, ends), 0.5, p)
+    near = lax.erf_inv(lax.sub(lax.mul(constant_like(p, 2), middle), constant_like(p, 1)))
+    near = jnp.where(ends, jnp.where(p == 0, -np.inf, np.inf), near)
     return jnp.where(small, -erfc_inv_of_small(2 * jnp.where(small, p, 0.01)).astype(p.dtype), near)
 
 
+@custom_jvp
 def erfc_inv_of_small(q):
     """x with erfc(x) = q for 0 < q < 0.1: an asymptotic form, refined by Newton steps on log erfc."""
     log_q = jnp.log(q)
@@ -597,6 +602,9 @@ def erfc_inv_of_small(q):
         slope = 2 * jnp.exp(-x * x) / math.sqrt(math.pi)
         x = x - (jnp.log(tail) - log_q) * tail / slope
     return -x
+
+
+erfc_inv_of_small.defjvps(lambda g, x, q: g * (-math.sqrt(math.pi) / 2) * jnp.exp(x * x))
 
 
 def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:

@@ -292,7 +292,7 @@ def sph_harm_y(
       theta: the polar angle in radians.
       phi: the azimuth in radians.
       diff_n: None: derivatives are not returned.
-      n_max: an int, at least all `n`; needed where `n` is traced.
+      n_max: an int, to which larger `n` are reduced; needed where `n` is traced.
 
     Returns:
       Complex array of the common shape.
@@ -322,8 +322,8 @@ def sph_harm_y(
         n_max = int(np.max(concrete, initial=0))
     theta, phi = promote_real_floats("sph_harm_y", theta, phi)
     n, m, theta, phi = jnp.broadcast_arrays(n, m, theta, phi)
-    order = jnp.abs(m)
-    legendre = _legendre(n, order, theta, operator.index(n_max))
+    order, n_max = jnp.abs(m), operator.index(n_max)
+    legendre = _legendre(jnp.minimum(n, n_max), order, theta, n_max)
     value = lax.complex(legendre * jnp.cos(order * phi), legendre * jnp.sin(order * phi))
     mirrored = jnp.where(order % 2 == 1, -jnp.conj(value), jnp.conj(value))
     return jnp.where(m < 0, mirrored, value)
