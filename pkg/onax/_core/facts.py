@@ -13,6 +13,7 @@ BRINGS_VALUES = "brings_values"  # brings values from outside: debug_nans and de
 NAMED_AXIS = "named_axis"  # names axes, in its parameter `axes` or `axis_name`
 CALLS_PYTHON = "calls_python"  # calls a function of the user
 CREATES_REF = "creates_ref"  # its result is a new mutable array reference
+ON_SHARDS = "on_shards"  # its program runs on shards of its operands, one on each device
 FREES_REF = "frees_ref"  # its operand must not be used afterwards
 RULES_TAKE_REFS = "rules_take_refs"  # calls a function whose rules may take references: it has `call_with_refs`
 
@@ -28,5 +29,6 @@ __all__ = [
     "LINEAR",
     "MAKES_NAN",
     "NAMED_AXIS",
+    "ON_SHARDS",
     "RULES_TAKE_REFS",
 ]
