@@ -115,6 +115,34 @@ def test_a_value_that_only_the_compiled_program_gives(capfd):
     assert "Calling the de-optimized version" in capfd.readouterr().out
 
 
+@pytest.mark.parametrize("given", [np.nan, np.float32(np.nan), np.full(2, np.nan, np.float32)], ids=repr)
+def test_a_value_that_the_caller_gives_is_no_operations_fault(given):
+    with jax.debug_nans(True), pytest.raises(FloatingPointError, match="de-optimized function did not .* its inputs"):
+        jax.jit(lambda x: x * 3)(given)
+
+
+SHARDED = {
+    "shard_map": lambda f: jax.shard_map(
+        f,
+        mesh=jax.make_mesh((1,), ("x",), axis_types=(jax.sharding.AxisType.Auto,)),
+        in_specs=jax.P("x"),
+        out_specs=jax.P("x"),
+    ),
+    "pmap": jax.pmap,
+}
+
+
+@pytest.mark.parametrize("way", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("name", SHARDED)
+def test_sharded_computations_are_named_as_jax_names_them(name, way):
+    f = way(SHARDED[name](log))
+    with jax.debug_nans(True), pytest.raises(FloatingPointError) as caught:
+        f(jnp.full(1, -3.0))
+    text = str(caught.value)
+    assert text.startswith("Invalid value (nan) encountered in sharded computation.\nInside of it, the operation is log")
+    assert placed(log) in text
+
+
 def test_donated_arguments_stay_for_the_second_run():
     x = jnp.full(3, -1.0)
     with jax.debug_nans(True), pytest.raises(FloatingPointError, match="in log"):

@@ -43,6 +43,18 @@ def test_unknown_providers_and_options_are_errors():
         run(speed=1)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"exec_time_optimization_effort": 0.0, "memory_fitting_effort": 0.5},
+        {"optimization_level": 19, "memory_fitting_level": 9},
+        {"xla_embed_ir_in_executable": True, "fdo_profile": b""},
+    ],
+)
+def test_options_of_xla_say_nothing(options):
+    np.testing.assert_array_equal(np.asarray(run(**options)), np.asarray(run()))
+
+
 @no_gpu
 def test_other_providers_get_no_nodes_of_ours():
     """They run on the CPU: a program that needs one is refused before the provider is asked for."""

@@ -91,6 +91,22 @@ def test_other_results_than_stated(way, result, message):
         way(lambda x: jax.pure_callback(lambda a: result, THREE, x))(X)
 
 
+class Foreign:
+    """An array of another library, which NumPy converts."""
+
+    def __array__(self, dtype=None, copy=None):
+        return X
+
+
+@WAYS
+@pytest.mark.parametrize("call", [jax.pure_callback, io_callback])
+def test_results_that_numpy_converts(call, way):
+    out = way(lambda x: call(lambda a: Foreign(), THREE, x))(X)
+    np.testing.assert_array_equal(np.asarray(out), X)
+    with pytest.raises(TypeError, match="Dtype <U3 is not a valid JAX array type"):
+        way(lambda x: call(lambda a: "abc", THREE, x))(X)
+
+
 def test_mistakes_are_found_where_they_are_made():
     with pytest.raises(ValueError, match="vmap_method must be on of the allowed methods"):
         jax.pure_callback(np.sin, THREE, X, vmap_method="parallel")
@@ -341,6 +357,15 @@ def test_what_a_callback_raises_comes_out_as_it_is(name, way):
             f(X)
         text = "".join(traceback.format_exception(info.value))
         assert "# this line" in text and "test_callbacks.py" in text
+
+
+@WAYS
+@pytest.mark.parametrize("name", ["pure_callback", "io_callback", "debug.callback"])
+def test_what_a_callback_raises_is_logged(name, way, caplog):
+    with pytest.raises(LookupError):
+        way(CALLS[name])(X)
+    (record,) = [r for r in caplog.records if r.levelname == "ERROR"]
+    assert record.getMessage() == f"jax.{name} failed" and isinstance(record.exc_info[1], LookupError)
 
 
 @WAYS

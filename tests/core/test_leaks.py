@@ -121,7 +121,8 @@ def test_what_holds_it(save, chain):
     assert chain in text
     assert "JitTracer(~float32[])" in text and "careless at" in text
     line = careless.__code__.co_firstlineno + 1
-    assert f"It was created on line {__file__}:{line}" in text
+    assert f"was created on line:\n  {__file__}:{line}" in text
+    assert re.search(r"^<DynamicJaxprTracer [0-9]+> is referred to by ", text, re.MULTILINE)
 
 
 def test_a_closure_is_named():

@@ -255,3 +255,12 @@ def test_what_is_refused_over_explicit_axes(name, explicit):
     call, kind, text = REFUSED[name]
     with pytest.raises(kind, match=text):
         call(explicit)
+
+
+@pytest.mark.parametrize("use", [lambda x: jnp.zeros((2, x)), bool, int, np.asarray, lambda x: [1, 2][x]])
+def test_errors_say_where_a_mapped_value_was_made(use):
+    message = r"BatchTracer with object id \d+ was created on line:\n  .*test_vmap.py"
+    with pytest.raises(TypeError, match=message):
+        jax.vmap(use)(jnp.ones(1, int))
+    with pytest.raises(TypeError, match=message):
+        jax.jit(jax.vmap(use))(jnp.ones(1, int))

@@ -2,6 +2,7 @@
 
 from onax._core.result_checks import VANISHED, first_special_value, floating_point_error
 from onax._core.trace import as_array
+from onax._native.array import Array
 from onax._native.tree import tree_leaves
 
 _NOTICE = "Invalid {} value encountered in the output of a onax.jit function. Calling the de-optimized version."
@@ -18,7 +19,9 @@ def check_special(call, result):
         return
     print(_NOTICE.format(special[0]))
     leaves = [as_array(leaf) for leaf in call.leaves]
-    call.run_eagerly(leaves)
+    # A NaN that comes as a Python number or an array of NumPy's is the caller's: no operation is to blame for it.
+    if first_special_value(x for x, leaf in zip(leaves, call.leaves) if not isinstance(leaf, Array)) is None:
+        call.run_eagerly(leaves)
     raise floating_point_error(f"jit({call.name})", special, leaves, VANISHED)
 
 

@@ -39,6 +39,15 @@ _OPTIONS = {
     "cuda_graph",
 }
 
+# Options of JAX that say how much work XLA's compiler takes on.
+_XLA_EFFORT = {
+    "exec_time_optimization_effort",
+    "fdo_profile",
+    "memory_fitting_effort",
+    "memory_fitting_level",
+    "optimization_level",
+}
+
 
 def session_options(compiler_options=None):
     """The runtime's session options for `compiler_options` of `Lowered.compile` and of jit, as a new dictionary.
@@ -47,10 +56,10 @@ def session_options(compiler_options=None):
     own session entries), "provider" ("cpu" or "cuda"), "provider_options" (a dictionary of that provider's own options,
     such as device_id) and "io_binding" (bool: whether values stay on the device between calls; they do if the device is
     that of the arguments, but not if "provider" names it) and "cuda_graph" (bool: whether a program on a CUDA device is
-    recorded once and replayed; off by default).  Options of XLA (xla_...) say nothing to the runtime.  Others raise
-    JaxRuntimeError.
+    recorded once and replayed; off by default).  Options of XLA (xla_..., optimization_level and others of its
+    effort) say nothing to the runtime.  Others raise JaxRuntimeError.
     """
-    given = {k: v for k, v in (compiler_options or {}).items() if not k.startswith("xla_")}
+    given = {k: v for k, v in (compiler_options or {}).items() if not k.startswith("xla_") and k not in _XLA_EFFORT}
     unknown = set(given) - _OPTIONS
     if unknown:
         raise JaxRuntimeError(f"INVALID_ARGUMENT: No such compile option: {', '.join(sorted(map(repr, unknown)))}")

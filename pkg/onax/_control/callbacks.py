@@ -10,6 +10,7 @@ the program.  It receives arrays, and an exception that it raises leaves the pro
 hold callbacks.
 """
 
+import contextlib
 import functools
 import re
 import string
@@ -23,7 +24,7 @@ from onax._core.effects import DebugEffect, IOEffect, OrderedDebugEffect, Ordere
 from onax._core.facts import CALLS_PYTHON
 from onax._core.sharding import SingleDeviceSharding
 from onax._core.trace import as_array, set_current_trace, valid_jaxtype
-from onax._ground import dtypes, lazy, source
+from onax._ground import dtypes, lazy, logs, source
 from onax._ground.typing import AnyFunction, PyTree
 from onax._native import context
 from onax._native.array import make_array
@@ -76,10 +77,26 @@ def _pretty(eqn, names):
     return params
 
 
-def _run_callback(callback, arrays, result_avals):
-    """The callback's results, as arrays of the stated types."""
-    with set_current_trace(None):
-        results = [as_array(x) for x in callback(*map(_without_weak_type, arrays))]
+@contextlib.contextmanager
+def _logged(name):
+    """Calls of the user's function: what it raises is logged, as JAX logs it, and passes on."""
+    try:
+        with set_current_trace(None):
+            yield
+    except BaseException:
+        logs.logger("onax.callback").exception("jax.%s failed", name)
+        raise
+
+
+def _result_array(x):
+    """A result as an array; objects that are none of onax's are those that NumPy converts, such as another library's."""
+    return as_array(x if valid_jaxtype(x) else np.asarray(x))
+
+
+def _run_callback(name, callback, arrays, result_avals):
+    """The results, as arrays of the stated types, of a callback that the function `name` was given."""
+    with _logged(name):
+        results = list(map(_result_array, callback(*map(_without_weak_type, arrays))))
     if len(results) != len(result_avals):
         raise RuntimeError(
             f"Mismatched number of outputs from callback. Expected: {len(result_avals)}, Actual: {len(results)}"
@@ -196,7 +213,7 @@ def pure_callback(
 
 
 def _pure_impl(*arrays, callback, result_avals, **_):
-    return _run_callback(callback, arrays, result_avals)
+    return _run_callback("pure_callback", callback, arrays, result_avals)
 
 
 def _pure_abstract(*_, result_avals, **__):
@@ -309,7 +326,7 @@ _debug_effect, _ordered_debug_effect = DebugEffect(), OrderedDebugEffect()
 
 
 def _io_impl(*arrays, callback, result_avals, **_):
-    return _run_callback(callback, arrays, result_avals)
+    return _run_callback("io_callback", callback, arrays, result_avals)
 
 
 def _io_jvp(primals, tangents, **_):
@@ -413,7 +430,7 @@ def _merge_statics(in_tree, dynamic, static):
 
 
 def _debug_impl(*arrays, callback, **_):
-    with set_current_trace(None):
+    with _logged("debug.callback"):
         callback(*arrays)
     return []
 

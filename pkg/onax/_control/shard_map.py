@@ -36,6 +36,7 @@ from onax._core import jaxpr as core
 from onax._core.axes import AxisData, ManualAxisType, manual_axes, named_axes_in_scope, spread_axes
 from onax._core.evaluate import bind_with_refs, eval_jaxpr
 from onax._core.explicit_axes import automatic_axes, explicit_sharding, is_split
+from onax._core.facts import ON_SHARDS
 from onax._core.hitypes import HiPspec, holds_hitypes
 from onax._core.lists import merge_lists, reject, select
 from onax._core.meshes import AxisType, PartitionSpec, mesh_scope
@@ -547,6 +548,7 @@ shard_map_p = Primitive(
     transpose=_transpose,
     batch=_batch,
     weak=NEVER,
+    facts={ON_SHARDS},
 )
 
 

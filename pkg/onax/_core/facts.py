@@ -15,6 +15,7 @@ CASTS_AXES = "casts_axes"  # changes only what types say of mesh axes: the value
 CALLS_PYTHON = "calls_python"  # calls a function of the user
 CREATES_REF = "creates_ref"  # its result is a new mutable array reference
 ADDS_TO_REF = "adds_to_ref"  # adds to elements of a reference, whose values it does not return
+ON_SHARDS = "on_shards"  # its program runs on shards of its operands, one on each device
 FREES_REF = "frees_ref"  # its operand must not be used afterwards
 RULES_TAKE_REFS = "rules_take_refs"  # calls a function whose rules may take references: it has `call_with_refs`
 
@@ -32,5 +33,6 @@ __all__ = [
     "LINEAR",
     "MAKES_NAN",
     "NAMED_AXIS",
+    "ON_SHARDS",
     "RULES_TAKE_REFS",
 ]

@@ -59,10 +59,9 @@ def _tracers_of(traces):
 
 
 def _creation_line(tracer):
-    text = tracer._origin_msg().rstrip()
-    location = getattr(tracer, "_location", None)
-    if location is not None:
-        text += f"\n  It was created on line {source.summarize(location)}"
+    text, created = tracer._origin_msg().strip(), tracer._creation_msg()
+    if created not in text:
+        text = f"{text}\n{created}"
     return text.lstrip("\n") + "\n" if text else ""
 
 
@@ -76,7 +75,8 @@ def _reference_chain(tracer, ignored):
             break
         text, x = step
         del step  # otherwise this variable would count as a holder of x
-        lines.append(f"  {'which' if lines else 'It'} is {text}")
+        begin = "  which is" if lines else f"<{type(tracer).__name__} {id(tracer)}> is referred to by"
+        lines.append(f"{begin} {text}")
         if x is None:
             break
     return "\n".join(lines)

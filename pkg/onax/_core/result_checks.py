@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from onax._core.evaluate import interpreter_of
-from onax._core.facts import BRINGS_VALUES
+from onax._core.facts import BRINGS_VALUES, ON_SHARDS
 from onax._core.jaxpr import jaxprs_in_params
 from onax._core.programs import Call, programs
 from onax._ground import dtypes, source
@@ -152,12 +152,17 @@ def _is_special_literal(x):
 
 
 def _name_outer(error, primitive):
-    """Puts the loop or branch, which JAX names, in front of the operation inside of it that made the value."""
+    """Puts what JAX names, the loop, branch or sharded computation, in front of the operation inside of it."""
     finding = getattr(error, "finding", None)
-    if finding is not None and type(programs.get(primitive)) is not Call:
-        kind, _, fault = finding.fault.partition(" encountered in ")
-        finding.fault = f"{kind} encountered in {primitive.name}\nInside of it, the operation is {fault}"
-        error.args = (str(finding),)
+    if finding is None or type(programs.get(primitive)) is Call:
+        return
+    kind, _, fault = finding.fault.partition(" encountered in ")
+    if ON_SHARDS in primitive.facts:
+        outer = f"{kind[:1].upper()}{kind[1:]} encountered in sharded computation."
+    else:
+        outer = f"{kind} encountered in {primitive.name}"
+    finding.fault = f"{outer}\nInside of it, the operation is {fault}"
+    error.args = (str(finding),)
 
 
 def check_new_array(x, name):

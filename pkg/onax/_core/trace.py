@@ -271,6 +271,14 @@ class Tracer(Array):
         subject = self._trace.subject()
         return f"The error occurred in the function {subject}." if subject else ""
 
+    def _creation_msg(self):
+        """A sentence, with JAX's words, that says on which line this tracer was made; empty if that is not known."""
+        location = getattr(self, "_location", None)
+        if location is None:
+            return ""
+        kind = type(self).__name__
+        return f"This {kind} with object id {id(self)} was created on line:\n  {source.summarize(location)}"
+
     def _argument_names(self):
         """Names of the arguments that this value depends on; None if they could not be static."""
         return None

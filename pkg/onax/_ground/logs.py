@@ -1,13 +1,19 @@
 """Loggers, and the options that say which of them log in full.
 
-`onax.dispatch` tells what is traced and how long steps take, `onax.compile` what is compiled, `onax` anything else.  In
-programs written for JAX they have the names of JAX's loggers, which such programs configure.
+`onax.dispatch` tells what is traced and how long steps take, `onax.compile` what is compiled, `onax.callback` which
+functions of the user's failed, `onax` anything else.  In programs written for JAX they have the names of JAX's loggers,
+which such programs configure.
 """
 
 from onax._ground.lazy import logging
 
-_JAX_NAMES = {"onax": "jax", "onax.dispatch": "jax._src.dispatch", "onax.compile": "jax._src.interpreters.pxla"}
 LEVELS = (None, "NOTSET", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_JAX_NAMES = {
+    "onax": "jax",
+    "onax.callback": "jax._src.callback",
+    "onax.dispatch": "jax._src.dispatch",
+    "onax.compile": "jax._src.interpreters.pxla",
+}
 _names = {}
 _settings = {"level": None, "modules": ""}
 _changed = []  # (logger, its level before)

@@ -17,6 +17,7 @@ from onax._core.trace import (
     typeof,
 )
 from onax._core.zeros import SymbolicZero
+from onax._ground.errors import compose
 from onax._native.source_info import user_location
 from onax._prims.placement import constrain
 from onax._prims.shaping import bdim_at_front, broadcast_bdim, broadcast_typed, moveaxis
@@ -44,8 +45,9 @@ class BatchTracer(Tracer):
         return f"VmapTracer(aval={self.aval.str_short()}, batched={typeof(self.val).str_short()})"
 
     def _origin_msg(self):
-        """That of the batched value."""
-        return (isinstance(self.val, Tracer) and self.val._origin_msg()) or super()._origin_msg()
+        """That of the batched value, and where the axis was mapped."""
+        text = (isinstance(self.val, Tracer) and self.val._origin_msg()) or super()._origin_msg()
+        return compose(text, self._creation_msg())
 
 
 class BatchRefTracer(BatchTracer):
