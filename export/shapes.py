@@ -248,7 +248,8 @@ class DimSolver:
         specs = ",".join(f"{label}.shape = {_text(s)}" for label, s in zip(self.labels, self.shapes) if s)
         raise ValueError(
             f"Input shapes do not match the {what}. {fault} Using the following polymorphic shapes specifications: "
-            f"{specs}. Obtained dimension variables: {obtained}. Please see {_PAGE}#shape-assertion-errors for more details."
+            f"{specs}. Obtained dimension variables: {obtained}. Please see {_PAGE}#shape-assertion-errors for more "
+            "details."
         )
 
 
