@@ -16,7 +16,7 @@ source.register_folder(os.path.dirname(__file__))
 
 # `jit` imports `onax.export.lower` and needs none of these names, so their modules are imported on first access.
 _HOMES = {
-    "DisabledSafetyCheck": "api",
+    "DisabledSafetyCheck": "platforms",
     "Exported": "api",
     "SymbolicScope": "shapes",
     "default_export_platform": "api",
@@ -24,8 +24,8 @@ _HOMES = {
     "export": "api",
     "is_symbolic_dim": "shapes",
     "load": "api",
-    "maximum_supported_calling_convention_version": "api",
-    "minimum_supported_calling_convention_version": "api",
+    "maximum_supported_calling_convention_version": "platforms",
+    "minimum_supported_calling_convention_version": "platforms",
     "register_namedtuple_serialization": "artifact",
     "register_pytree_node_serialization": "artifact",
     "save": "api",

@@ -11,7 +11,6 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from onax._core.trace import Tracer, typeof
 from onax._ground import dims as dim_rules
 from onax._ground import lazy, onnx_runtime, source
 from onax._ground.config import config
-from onax._ground.devices import default_backend
 from onax._ground.dtypes import ExtendedDType, float0, primal_tangent_dtype
 from onax._ground.errors import BackendError, ExportError
 from onax._ground.typing import AnyFunction, PathLike
@@ -34,10 +32,12 @@ from onax._native.avals import ShapedArray
 from onax._native.jit_function import JitFunction
 from onax._native.ort import Session
 from onax._native.tree import tree_flatten
+from onax._prims.creation import full
 from onax._transforms.abstract import ShapeDtypeStruct, stage
 from onax._transforms.autodiff import vjp
 from onax._transforms.discharge import discharge_refs
 from onax.export import artifact, external, opsets, shapes, shardings
+from onax.export import platforms as platform_checks
 from onax.export.artifact import Leaf, Signature
 from onax.export.calls import (
     StagedFunction,
@@ -51,47 +51,6 @@ from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.lower import driver
 from onax.export.lower.narrow import widen
 from onax.version import __version__
-
-_PLATFORMS = "onax.platforms"  # the entry of metadata, where platforms were given
-
-# The versions of JAX's calling convention for StableHLO modules.  A model has none: onax.format is its version.
-minimum_supported_calling_convention_version, maximum_supported_calling_convention_version = 9, 10
-
-
-@source.api_class
-@dataclass(frozen=True, repr=False)
-class DisabledSafetyCheck:
-    """A check of exports that the caller turns off.
-
-    Made by `platform()`, of the platform on which an export is called, and by `custom_call(target_name)`, of a call to
-    a target that is not known to be stable; a model has no such calls, so that this one changes nothing.
-
-    Examples:
-      >>> onax.export.DisabledSafetyCheck.custom_call("target").is_custom_call()
-      'target'
-    """
-
-    _impl: str
-
-    @classmethod
-    def platform(cls):
-        """The check that an export is called on a platform for which it was exported."""
-        return cls("platform")
-
-    @classmethod
-    def custom_call(cls, target_name):
-        """The check of calls to the target `target_name`."""
-        return cls(f"custom_call:{target_name}")
-
-    def is_custom_call(self):
-        """The target whose check this turns off; None for the check of the platform."""
-        kind, _, target = self._impl.partition(":")
-        return target or None if kind == "custom_call" else None
-
-    def __str__(self):
-        return self._impl
-
-    __repr__ = __str__
 
 
 @source.api_class
@@ -126,14 +85,15 @@ class Exported:
     """
 
     __slots__ = ("_arrays", "_bytes", "_dim_solver", "_encode", "_entries", "_get_savings", "_get_vjp", "_program",
-                 "_session", "_signature", "disabled_safety_checks", "opset")  # fmt: skip
+                 "_session", "_signature", "opset")  # fmt: skip
 
     # what JAX's Exported says
     nr_devices = property(lambda self: shardings.device_count(self._entries))
-    platforms = property(lambda self: tuple(self._entries.get(_PLATFORMS, "cpu").split(",")))
+    platforms = property(lambda self: tuple(self._entries.get(platform_checks.PLATFORMS, "cpu").split(",")))
     ordered_effects = ()
     unordered_effects = ()
-    calling_convention_version = maximum_supported_calling_convention_version
+    calling_convention_version = platform_checks.maximum_supported_calling_convention_version
+    disabled_safety_checks = property(lambda self: platform_checks.disabled_checks(self._entries))
     uses_global_constants = property(lambda self: bool(self._dim_solver.variables))
     in_tree = property(lambda self: self._signature.in_tree)
     out_tree = property(lambda self: self._signature.out_tree)
@@ -161,7 +121,6 @@ class Exported:
         self._get_vjp = get_vjp
         self._get_savings = get_savings
         self._program = program
-        self.disabled_safety_checks = ()
         self._encode = encode  # location -> (bytes without metadata, such constants), for a model over 2 GB
         self.opset = opset
 
@@ -281,15 +240,7 @@ class Exported:
         was passed; and on a platform that the export is not for.
         """
         leaves = self._arguments(args, kwargs)
-        if (
-            _PLATFORMS in self._entries
-            and (here := default_backend()) not in self.platforms
-            and DisabledSafetyCheck.platform() not in self.disabled_safety_checks
-        ):
-            raise ValueError(
-                f"Function '{self.fun_name}' was exported for platforms '{self.platforms}' but it is used on "
-                f"'{(here,)}'."
-            )
+        platform_checks.check_platform(self._entries, self.fun_name)
         if any(isinstance(x, Tracer) for x in leaves):
             return self.out_tree.unflatten(differentiable_call(self)(*leaves))
         return self.out_tree.unflatten(call_on_devices(self, shardings.devices_of(leaves), leaves))
@@ -483,7 +434,7 @@ def export(
     *,
     opset: int | None = None,
     platforms: Sequence[str] | None = None,
-    disabled_checks: Sequence[DisabledSafetyCheck] = (),
+    disabled_checks: Sequence[platform_checks.DisabledSafetyCheck] = (),
     input_names: Sequence[str] | Mapping[str, str] | None = None,
     output_names: Sequence[str] | Mapping[str, str] | None = None,
     exact: bool = False,
@@ -500,7 +451,7 @@ def export(
         has their meaning, whose kernels round results close to 0 more coarsely.
       platforms: the platforms for which `Exported.call` runs; default None, all.  The model itself runs wherever ONNX
         Runtime does.
-      disabled_checks: accepted for compatibility with JAX.
+      disabled_checks: the checks that `Exported.call` leaves out, DisabledSafetyChecks; default none.
 
     Returns:
       A function of arguments that returns an `Exported`.
@@ -509,6 +460,8 @@ def export(
       ExportError: the function cannot be exported, or not with these arguments.
       LoweringError: an operation has no ONNX form; the message lists every such operation.
       TypeError: `disabled_checks` holds something else than a DisabledSafetyCheck.
+      NotImplementedError: arguments are donated, which some of several platforms do not do.
+      ValueError: the option jax_export_calling_convention_version has a value that JAX does not support.
 
     Examples:
       >>> exported = onax.export.export(onax.jit(jnp.sin))(onax.ShapeDtypeStruct((3,), jnp.float32))
@@ -520,15 +473,12 @@ def export(
     if opset is not None and opset not in opsets.OPSETS:
         first, last = opsets.OPSETS[0], opsets.OPSETS[-1]
         raise ExportError(f"opset {opset} is not supported: choose one from {first} to {last}")
-    for check in (checks := tuple(disabled_checks)):
-        if not isinstance(check, DisabledSafetyCheck):
-            raise TypeError(f"disabled_checks holds objects of DisabledSafetyCheck; got {check!r}")
+    stated = platform_checks.entries_of(tuple(platforms or ()), tuple(disabled_checks))
 
     @source.api_boundary
     def export_for(*args, **kwargs):
-        exported = _export(fun, args, kwargs, opset, input_names, output_names, exact, tuple(platforms or ()))
-        exported.disabled_safety_checks = checks
-        return exported
+        platform_checks.check_version()
+        return _export(fun, args, kwargs, opset, input_names, output_names, exact, stated)
 
     return export_for
 
@@ -553,12 +503,16 @@ def _without_refs(jaxpr):
     return discharge_refs(jaxpr)
 
 
+_NOTHING: dict[str, str] = {}
+
+
 def _export(
-    fun, args, kwargs, opset, input_names=None, output_names=None, exact=False, platforms=(),
+    fun, args, kwargs, opset, input_names=None, output_names=None, exact=False, stated=_NOTHING,
     as_types=lambda avals, is_output: avals,
 ):  # fmt: skip
-    """`as_types` says how the types of the staged program appear in the signature."""
+    """`as_types` says how the types of the staged program appear in the signature; `stated` are entries of metadata."""
     fun, options, static_argnums, static_argnames = _unwrap_jit(fun)
+    platform_checks.check_donation(options, stated)
     shapes.check_one_scope(function_name(fun), tree_leaves_with_path((args, kwargs)))
     jaxpr, out_tree, in_tree = stage(fun, args, kwargs, static_argnums, static_argnames, traced_for="export")
     static = {n % len(args): args[n] for n in static_argnums if -len(args) <= n < len(args)}
@@ -598,10 +552,12 @@ def _export(
         {"jax_enable_x64": config.jax_enable_x64, "jax_default_prng_impl": config.jax_default_prng_impl},
     )
     name = function_name(fun)
-    entries = _entries_of(fun, signature, platforms) | shardings.entry_of(options, args, kwargs, out_tree)
+    entries = shardings.entry_of(options, args, kwargs, jaxpr, out_tree) | _entries_of(fun, signature) | stated
     before, wishes = opsets.count_operators(graph), frozenset(graph.model.wishes)
+    kept = {name: entries[name] for name in platform_checks.ENTRIES if name in entries}
+    kept |= shardings.entry_of_vjp(entries, len(jaxpr.in_avals), len(jaxpr.out_avals))
     later = {
-        "get_vjp": lambda: _export_vjp(program, signature.in_leaves, asked, exact, platforms),
+        "get_vjp": lambda: _export_vjp(program, signature.in_leaves, asked, exact, kept),
         "get_savings": lambda: opsets.savings(before, wishes, lower_at),
         "program": program,
     }
@@ -616,18 +572,17 @@ def _export(
     return Exported(raw, signature, solver, entries=entries, opset=opset, arrays=arrays, encode=encode, **later)
 
 
-def _entries_of(fun, signature, platforms):
-    """What the metadata of a model says, a dict of texts."""
-    entries = {
+def _entries_of(fun, signature):
+    """What the metadata of every model says, a dict of texts."""
+    return {
         "onax.version": __version__,
         "onax.function": function_name(fun),
         "onax.source": source.function_location(fun, source.portable_path),
         "onax.signature": signature.to_json(),
     }
-    return entries | ({_PLATFORMS: ",".join(platforms)} if platforms else {})
 
 
-def _export_vjp(program, in_leaves, opset, exact, platforms):
+def _export_vjp(program, in_leaves, opset, exact, stated):
     """The Exported of a program's vector-Jacobian product; `in_leaves` are the arguments of the signature.
 
     The model takes and returns zeros of bool in the place of float0, for which ONNX has no type.
@@ -638,10 +593,18 @@ def _export_vjp(program, in_leaves, opset, exact, platforms):
     dtypes_ct = [primal_tangent_dtype(a.dtype) for a in jaxpr.out_avals]
 
     def fun_vjp_jax(*args):
-        cts = [np.zeros(ct.shape, float0) if d == float0 else ct for ct, d in zip(args[count:], dtypes_ct)]
         function = jaxpr_as_fun(program.for_types(list(map(typeof, args[:count]))))
-        pulled = vjp(function, *args[:count])[1](cts)
-        return tuple(np.zeros(ct.shape, bool) if d == float0 else ct for ct, d in zip(pulled, dtypes_in))
+        inexact = [i for i, d in enumerate(dtypes_in) if d != float0]
+
+        def of_inexact(*own):  # without values of dtype float0, of which there are none of symbolic shape
+            whole = list(args[:count])
+            for i, x in zip(inexact, own):
+                whole[i] = x
+            return [out for out, d in zip(function(*whole), dtypes_ct) if d != float0]
+
+        pulled = vjp(of_inexact, *[args[i] for i in inexact])[1]
+        found = dict(zip(inexact, pulled([ct for ct, d in zip(args[count:], dtypes_ct) if d != float0])))
+        return tuple(found[i] if i in found else full(args[i].shape, False) for i in range(count))
 
     def as_types(avals, is_output):
         stated = dtypes_in if is_output else [*in_dtypes, *dtypes_ct]
@@ -649,7 +612,7 @@ def _export_vjp(program, in_leaves, opset, exact, platforms):
 
     ports = [*((a.shape, a.dtype) for a in jaxpr.in_avals), *zip((a.shape for a in jaxpr.out_avals), dtypes_ct)]
     specs = [ShapeDtypeStruct(shape, bool if d == float0 else d) for shape, d in ports]
-    return _export(fun_vjp_jax, specs, {}, opset, exact=exact, platforms=platforms, as_types=as_types)
+    return _export(fun_vjp_jax, specs, {}, opset, exact=exact, stated=stated, as_types=as_types)
 
 
 _HEADROOM = 1 << 26  # bytes reserved for everything in a model but its constants
@@ -715,7 +678,14 @@ def deserialize(blob: bytes | bytearray, verify: bool = True, *, path: PathLike 
     solver = shapes.make_dim_solver(labels, [leaf.aval.shape for leaf in signature.in_leaves])
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
     arrays = external.arrays_of(model, path, entries.get("onax.external"), verify)
-    names = (_PLATFORMS, "onax.version", "onax.function", "onax.source", "onax.signature", shardings.ENTRY)
+    names = (
+        "onax.version",
+        "onax.function",
+        "onax.source",
+        "onax.signature",
+        shardings.ENTRY,
+        *platform_checks.ENTRIES,
+    )
     metadata = {name: entries[name] for name in names if name in entries}
     pulled = entries.get("onax.vjp")
     get_vjp = None if pulled is None else lambda: deserialize(base64.b64decode(pulled), verify)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from onax._control.batch_by_loop import batch_by_loop
 from onax._control.custom_vjp import custom_vjp
 from onax._control.jit_call import call_params, jit_p
 from onax._core.jaxpr import jaxprs_in_params
@@ -40,7 +41,7 @@ def call_on_devices(exported, devices, leaves):
         )
     if not devices:
         return exported._call_flat(leaves)
-    mesh = shardings.mesh_over(entries, devices)
+    mesh = shardings.mesh_over(entries, devices) if wanted == len(devices) else None
     stated = [None] * len(exported.out_avals)
     if mesh is not None:
         leaves = shardings.place(leaves, exported.in_shardings_jax(mesh))
@@ -84,12 +85,20 @@ def _exported_call_abstract(*avals, exported):
     return tuple(a.update(shape=dim_rules.evaluate_shape(a.shape, sizes)) for a in exported.out_avals)
 
 
+def _exported_call_batch(axis_data, operands, dims, *, exported):
+    """Each device calls the function with its own values; as in JAX, there is no rule for other mapped axes."""
+    if not axis_data.of_devices:
+        raise NotImplementedError("Batching rule for 'call_exported' not implemented")
+    return batch_by_loop(exported_call_p, axis_data, operands, dims, {"exported": exported})
+
+
 exported_call_p = Primitive(
     "call_exported",
     multiple_results=True,
     impl=lambda *leaves, exported: exported._call_flat(leaves),
     kernel=lambda *arrays, exported: tuple(x._value for x in exported._call_flat(arrays)),
     abstract_eval=_exported_call_abstract,
+    batch=_exported_call_batch,
 )
 
 

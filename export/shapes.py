@@ -24,6 +24,7 @@ from onax._transforms.abstract import ShapeDtypeStruct, abstractify
 from onax.export.graph import ops
 
 _INT64 = np.dtype(np.int64)
+_PAGE = "https://docs.jax.dev/en/latest/export/shape_poly.html"
 
 # --- the text form, under JAX's names -----------------------------------------------------------------------------
 
@@ -208,7 +209,7 @@ class DimSolver:
                 fault = f"Division had remainder {remainder} when computing the value of '{equation.variable}'"
                 self._fail(fault, obtained)
             obtained += f"'{equation.variable}' = {value} from specification '{spec}' for dimension {where}, "
-            if value < 1:
+            if not dim_rules.definitely_at_least(value, 1):
                 self._fail(f"Expected value >= 1 for dimension variable '{equation.variable}'", obtained)
             result[equation.variable] = value
         self._check_dimensions(shapes, result, obtained)
@@ -247,7 +248,8 @@ class DimSolver:
         specs = ",".join(f"{label}.shape = {_text(s)}" for label, s in zip(self.labels, self.shapes) if s)
         raise ValueError(
             f"Input shapes do not match the {what}. {fault} Using the following polymorphic shapes specifications: "
-            f"{specs}. Obtained dimension variables: {obtained}."
+            f"{specs}. Obtained dimension variables: {obtained}. Please see {_PAGE}#shape-assertion-errors for more "
+            "details."
         )
 
 
@@ -327,9 +329,11 @@ def make_dim_solver(labels, shapes):
     missing = sorted(set().union(*(dim_rules.free_variables(d) for _, _, d in pending)) - known)
     if missing:
         unused = ", ".join(f"'{d}' for dimension size {labels[i]}.shape[{axis}]" for i, axis, d in pending)
+        specs = ",".join(f"{label}.shape = {_text(s)}" for label, s in zip(labels, shapes) if s)
         raise ExportError(
             f"Cannot solve for values of dimension variables {set(missing)}. We can only solve linear uni-variate "
-            f"constraints. Unprocessed specifications: {unused}."
+            f"constraints. Using the following polymorphic shapes specifications: {specs}. Unprocessed specifications: "
+            f"{unused}. Please see {_PAGE}#dimension-variables-must-be-solvable-from-the-input-shapes for more details."
         )
     return DimSolver(tuple(labels), tuple(map(tuple, shapes)), tuple(equations), scope)
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec
+from onax._control.shard_map import stated_meshes
+from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec, set_mesh_in_context, with_mesh_in_context
 from onax._core.sharding import NamedSharding
 from onax._native.tree import tree_flatten
 from onax._transforms.transfer import broadcast_devices, device_put
@@ -22,8 +23,8 @@ from onax._transforms.transfer import broadcast_devices, device_put
 ENTRY = "onax.shardings"
 
 
-def entry_of(options, args, kwargs, out_tree):
-    """The metadata of a jitted function's shardings: {} unless it, or an argument, is sharded over a mesh.
+def entry_of(options, args, kwargs, jaxpr, out_tree):
+    """The metadata of a jitted function's shardings: {} unless it, an argument or its program names a mesh.
 
     `options` are those of its jit, or None; they come before the shardings of the arguments themselves.
     """
@@ -36,10 +37,21 @@ def entry_of(options, args, kwargs, out_tree):
     if options is not None and options.out_shardings is not None:
         results = broadcast_devices(options.out_shardings, out_tree, "out_shardings")
     meshes = [s.mesh for s in (*given, *results) if isinstance(s, NamedSharding)]
-    if not meshes:
-        return {}
-    record = {"mesh": _axes(meshes[0]), "in": list(map(_spec, given)), "out": list(map(_spec, results))}
-    return {ENTRY: json.dumps(record)}
+    meshes += [*stated_meshes(jaxpr), *filter(None, (set_mesh_in_context(),))]
+    return _entry(meshes[0], list(map(_spec, given)), list(map(_spec, results))) if meshes else {}
+
+
+def entry_of_vjp(entries, count_in, count_out):
+    """The metadata of a vector-Jacobian product: cotangents lie as their primals do."""
+    text, mesh = entries.get(ENTRY), with_mesh_in_context()
+    if text:
+        record = json.loads(text)
+        return {ENTRY: json.dumps({**record, "in": record["in"] + record["out"], "out": record["in"]})}
+    return {} if mesh is None else _entry(mesh, [[]] * (count_in + count_out), [[]] * count_in)
+
+
+def _entry(mesh, given, results):
+    return {ENTRY: json.dumps({"mesh": _axes(mesh), "in": given, "out": results})}
 
 
 def _axes(mesh):

@@ -39,7 +39,7 @@ from onax._core.explicit_axes import automatic_axes, explicit_sharding, is_split
 from onax._core.facts import ON_SHARDS
 from onax._core.hitypes import HiPspec, holds_hitypes
 from onax._core.lists import merge_lists, reject, select
-from onax._core.meshes import AxisType, PartitionSpec, mesh_scope
+from onax._core.meshes import AbstractMesh, AxisType, PartitionSpec, mesh_scope
 from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.refs import AbstractRef, check_distinct
 from onax._core.result_checks import SPECIAL
@@ -794,3 +794,20 @@ def _check_replicated(region, outs, out_specs, info):
             wrong.append((spec, sorted(varying)))
     if wrong:
         raise _not_replicated(info.func_name, region.mesh, wrong)
+
+
+def stated_meshes(jaxpr):
+    """The meshes of all shardings that a program states, and of its regions."""
+    if "stated meshes" not in jaxpr.cache:
+        meshes = {}
+        for eqn in jaxpr.eqns:
+            params = eqn.params
+            if eqn.primitive is shard_map_p:
+                meshes[params["mesh"]] = None
+            stated = (params.get("sharding"), *params.get("in_shardings", ()), *params.get("out_shardings", ()))
+            named = [s for s in stated if isinstance(s, NamedSharding) and not isinstance(s.mesh, AbstractMesh)]
+            meshes.update((s.mesh, None) for s in named)
+            for inner in core.jaxprs_in_params(params):
+                meshes.update(dict.fromkeys(stated_meshes(inner)))
+        jaxpr.cache["stated meshes"] = tuple(meshes)
+    return jaxpr.cache["stated meshes"]

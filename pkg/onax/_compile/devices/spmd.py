@@ -26,10 +26,10 @@ from onax._compile.devices.sharded_values import (
 from onax._compile.devices.sharding_propagation import propagate, sharding_of, sliced_part
 from onax._compile.devices.wanted_shardings import axes_of_operands, block, wanted_axes
 from onax._compile.placement import makes_shards, states_sharding
-from onax._control.shard_map import ManualRegion, shard_map_p
+from onax._control.shard_map import ManualRegion, shard_map_p, stated_meshes
 from onax._core.facts import CALLS_PYTHON, ELEMENTWISE
 from onax._core.jaxpr import ClosedJaxpr, Literal, convert_constvars_jaxpr, jaxprs_in_params
-from onax._core.meshes import AbstractMesh, Mesh, PartitionSpec
+from onax._core.meshes import Mesh, PartitionSpec
 from onax._core.programs import called_program, programs
 from onax._core.rewrite import dce_jaxpr
 from onax._core.sharding import NamedSharding
@@ -90,28 +90,11 @@ def partition_call(jaxpr, leaves, shardings):
     between them on the first device.
     """
     mesh = shardings[0].mesh
-    if not all(_same_mesh(mesh, m) for m in _stated_meshes(jaxpr)):
+    if not all(_same_mesh(mesh, m) for m in stated_meshes(jaxpr)):
         return jaxpr
     given = [sharding_of(x) for x in leaves]
     in_specs = [PartitionSpec() if s is None or not _same_mesh(s.mesh, mesh) else s.spec for s in given]
     return partition(jaxpr, mesh, in_specs, [s.spec for s in shardings])[0]
-
-
-def _stated_meshes(jaxpr):
-    """The meshes of all shardings that a program states."""
-    if "stated meshes" not in jaxpr.cache:
-        meshes = {}
-        for eqn in jaxpr.eqns:
-            params = eqn.params
-            if eqn.primitive is shard_map_p:
-                meshes[params["mesh"]] = None
-            stated = (params.get("sharding"), *params.get("in_shardings", ()), *params.get("out_shardings", ()))
-            named = [s for s in stated if isinstance(s, NamedSharding) and not isinstance(s.mesh, AbstractMesh)]
-            meshes.update((s.mesh, None) for s in named)
-            for inner in jaxprs_in_params(params):
-                meshes.update(dict.fromkeys(_stated_meshes(inner)))
-        jaxpr.cache["stated meshes"] = tuple(meshes)
-    return jaxpr.cache["stated meshes"]
 
 
 def _propagated_specs(jaxpr, mesh, in_axes):
