@@ -8,7 +8,7 @@ from onax._core import axes
 from onax._core.explicit_axes import automatic_axes, seen
 from onax._core.facts import RULES_TAKE_REFS
 from onax._core.jaxpr import ClosedJaxpr, DropVar, Jaxpr, Literal, jaxprs_in_params
-from onax._core.meshes import enter_meshes, meshes_in_context
+from onax._core.mesh_context import enter_meshes, meshes_in_context
 from onax._core.programs import Call, programs
 from onax._core.refs import apply_with_refs, creates_or_takes_ref, is_ref, uses_refs
 from onax._core.slots import Slot

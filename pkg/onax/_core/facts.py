@@ -17,6 +17,7 @@ CREATES_REF = "creates_ref"  # its result is a new mutable array reference
 ADDS_TO_REF = "adds_to_ref"  # adds to elements of a reference, whose values it does not return
 ON_SHARDS = "on_shards"  # its program runs on shards of its operands, one on each device
 FREES_REF = "frees_ref"  # its operand must not be used afterwards
+STATES_TYPES = "states_types"  # its parameters state the types of its results, shardings over explicit axes included
 RULES_TAKE_REFS = "rules_take_refs"  # calls a function whose rules may take references: it has `call_with_refs`
 
 LINEAR_MOVEMENT = frozenset({LINEAR, DATA_MOVEMENT})
@@ -35,4 +36,5 @@ __all__ = [
     "NAMED_AXIS",
     "ON_SHARDS",
     "RULES_TAKE_REFS",
+    "STATES_TYPES",
 ]

@@ -25,3 +25,14 @@ class Meshes:
 
 
 mesh_context = UserContext(Meshes())
+
+
+def meshes_in_context() -> Meshes:
+    """A record of the meshes in context, which `enter_meshes` enters again."""
+    return mesh_context.value
+
+
+def enter_meshes(recorded: Meshes) -> None:
+    """Makes recorded meshes those in context, from now on."""
+    if recorded is not mesh_context.value:
+        mesh_context.swap_local(recorded)

@@ -555,17 +555,6 @@ class AbstractMesh(_Axes):
 _thread = _local()
 
 
-def meshes_in_context() -> _Meshes:
-    """A record of the meshes in context, which `enter_meshes` enters again."""
-    return _context.value
-
-
-def enter_meshes(recorded: _Meshes) -> None:
-    """Makes recorded meshes those in context, from now on."""
-    if recorded is not _context.value:
-        _context.swap_local(recorded)
-
-
 class mesh_scope:
     """Context manager in which a mesh is that of specs and of `get_abstract_mesh`."""
 

@@ -11,7 +11,7 @@ from onax._core.layout import Format
 from onax._core.meshes import PartitionSpec
 from onax._core.paths import keystr, tree_leaves_with_path
 from onax._core.refs import AbstractRef
-from onax._core.sharding import Sharding, resolve_spec
+from onax._core.sharding import NamedSharding, Sharding, resolve_spec
 from onax._core.trace import Tracer, typeof
 from onax._ground import dtypes, source
 from onax._ground.typing import AnyFunction
@@ -122,7 +122,14 @@ class ShapeDtypeStruct:
         return ShapedArray(self.shape, self.dtype).size
 
     def update(self, **changes):
-        """A copy with some fields replaced."""
+        """A copy with some fields replaced; ValueError for a sharding in place of a Format with a known layout."""
+        given = changes.get("sharding")
+        if self._layout is not None and isinstance(given, Sharding):
+            raise ValueError(
+                f"You are updating ShapeDtypeStruct with a {type(given)} when the original ShapeDtypeStruct had a "
+                f"concrete layout {self.format}. This might lead to bugs. If you want to do this, create a new "
+                "ShapeDtypeStruct via the constructor."
+            )
         fields = {name: getattr(self, name) for name in self.__slots__ if name != "_layout"}
         if self._layout is not None:
             fields["sharding"] = self.format
@@ -161,7 +168,9 @@ def abstractify(x):
     """The aval of a value or of anything with a shape and a dtype; raises TypeError for other objects."""
     if isinstance(x, (ShapeDtypeStruct, ShapedArray)):
         dtype = dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)
-        aval = ShapedArray(x.shape, dtype, x.weak_type, manual_axis_type=x.manual_axis_type)
+        given = x.stated_sharding if isinstance(x, ShapedArray) else x.sharding
+        stated = given if isinstance(given, NamedSharding) and given.mesh.explicit_axes else None
+        aval = ShapedArray(x.shape, dtype, x.weak_type, sharding=stated, manual_axis_type=x.manual_axis_type)
         return AbstractRef(aval) if getattr(x, "is_ref", False) else aval
     try:
         return typeof(x)

@@ -7,7 +7,7 @@ from onax._core import leaks
 from onax._core.axes import seen as seen_axes
 from onax._core.evaluate import eval_jaxpr
 from onax._core.explicit_axes import seen
-from onax._core.meshes import meshes_in_context
+from onax._core.mesh_context import meshes_in_context
 from onax._core.refs import REF_EFFECTS, AbstractRef, Ref
 from onax._core.trace import Trace, Tracer, as_array, escaped_tracer_error, set_current_trace, typeof, valid_jaxtype
 from onax._core.zeros import Zero

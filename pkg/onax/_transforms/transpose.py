@@ -3,7 +3,7 @@
 from onax._core import jaxpr as core
 from onax._core.evaluate import staging_contexts
 from onax._core.explicit_axes import cotangent_type, seen
-from onax._core.meshes import enter_meshes, meshes_in_context
+from onax._core.mesh_context import enter_meshes, meshes_in_context
 from onax._core.rules import add_tangents
 from onax._core.trace import find_cur_trace
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
