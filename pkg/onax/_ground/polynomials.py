@@ -523,7 +523,7 @@ def _naive_interval(d):
 
 
 def monomial_interval(monomial, scope, is_factor=True):
-    """Bounds of a product of atoms; those of each factor follow from the facts too, unless there is one (`is_factor`)."""
+    """Bounds of a product of atoms; those of each factor follow from the facts too, unless it is alone."""
     low = high = 1
     is_factor = is_factor and len(monomial) == 1 and monomial[0][1] == 1
     for atom, power in monomial:
