@@ -554,8 +554,7 @@ def _export(
     name = function_name(fun)
     entries = shardings.entry_of(options, args, kwargs, jaxpr, out_tree) | _entries_of(fun, signature) | stated
     before, wishes = opsets.count_operators(graph), frozenset(graph.model.wishes)
-    kept = {name: entries[name] for name in platform_checks.ENTRIES if name in entries}
-    kept |= shardings.entry_of_vjp(entries, len(jaxpr.in_avals), len(jaxpr.out_avals))
+    kept = _entries_of_vjp(entries, jaxpr)
     later = {
         "get_vjp": lambda: _export_vjp(program, signature.in_leaves, asked, exact, kept),
         "get_savings": lambda: opsets.savings(before, wishes, lower_at),
@@ -564,10 +563,7 @@ def _export(
     if sum(v.const.nbytes for v in graph.initializers.values()) < artifact.LIMIT - _HEADROOM:
         return Exported(artifact.seal(proto.to_model(graph, name=name), entries), signature, solver,
                         entries=entries, opset=opset, **later)  # fmt: skip
-
-    def encode(location):
-        return proto.to_parts(graph, external.THRESHOLD, location, name=name)
-
+    encode = functools.partial(proto.to_parts, graph, external.THRESHOLD, name=name)
     raw, arrays = encode(external.SUFFIX)
     return Exported(raw, signature, solver, entries=entries, opset=opset, arrays=arrays, encode=encode, **later)
 
@@ -580,6 +576,12 @@ def _entries_of(fun, signature):
         "onax.source": source.function_location(fun, source.portable_path),
         "onax.signature": signature.to_json(),
     }
+
+
+def _entries_of_vjp(entries, jaxpr):
+    """What the metadata of a model says of its vector-Jacobian product."""
+    kept = {name: entries[name] for name in platform_checks.ENTRIES if name in entries}
+    return kept | shardings.entry_of_vjp(entries, len(jaxpr.in_avals), len(jaxpr.out_avals))
 
 
 def _export_vjp(program, in_leaves, opset, exact, stated):

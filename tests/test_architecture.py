@@ -217,6 +217,7 @@ def test_lowerings_mirror_primitives():
         "driver",
         "components",
         "control",
+        "exported",
         "native",
         "native_tape",
         "narrow",

@@ -407,7 +407,7 @@ def _qr(x, *, pivoting, full_matrices, use_magma=None):
         return (q, full_like(x, 0, shape=(*batch, m if full_matrices else k, n)), *order)
     reflections, taus = linalg.geqrf(x)
     columns = slice_in_dim(reflections, 0, k, axis=-1)
-    if full_matrices and m > k:
+    if full_matrices and not dims.equal(m, k):
         columns = concatenate([columns, full_like(x, 0, shape=(*batch, m, m - k))], len(batch) + 1)
     q = linalg.householder_product(columns, taus)
     r = triu(reflections)
@@ -689,7 +689,7 @@ def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
     if not compute_uv and not (dims.is_constant(m - n) or dims.definitely_at_least(m, n)):
         (s,) = _svd_of_rows(_at_least_as_many_rows(x), full_matrices, False)
         return (slice_in_dim(s, 0, dims.min_dim(m, n), axis=-1),)
-    if m < n:
+    if not dims.definitely_at_least(m, n) and (dims.definitely_at_least(n, m) or m < n):
         s, *uv = _svd_of_rows(adjoint(x), full_matrices, compute_uv)
         return (s, adjoint(uv[1]), adjoint(uv[0])) if compute_uv else (s,)
     return _svd_of_rows(x, full_matrices, compute_uv)
@@ -717,6 +717,6 @@ def _svd_of_rows(x, full_matrices, compute_uv):
         return tuple(_nan_where(bad, y) for y in (s, _complete_two_columns(u, missing), adjoint(v)))
     q, _ = linalg.qr(u, full_matrices=full_matrices)  # completes u where singular values are 0 or missing
     taken = _where(missing, slice_in_dim(q, 0, n, axis=-1), u)
-    if full_matrices and m > n:
+    if full_matrices and not dims.equal(m, n):
         taken = concatenate([taken, slice_in_dim(q, n, m, axis=-1)], len(batch) + 1)
     return tuple(_nan_where(bad, y) for y in (s, taken, adjoint(v)))

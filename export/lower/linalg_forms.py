@@ -11,7 +11,7 @@ LAPACK; a matrix that needs more than 30 steps per row gives NaN.
 import numpy as np
 
 from onax._control.while_loop import while_loop
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax._prims import elementwise as ew
 from onax._prims import elementwise_bits as on_bits
 from onax._prims import linalg_spectral
@@ -21,7 +21,7 @@ from onax._prims.creation import full_like
 from onax._prims.padding import pad
 from onax._prims.reductions import argmax, reduce_max, reduce_or
 from onax._prims.shaping import expand_dims, reduce_sum, reshape, rev
-from onax._prims.slicing import concatenate, dynamic_slice, slice_in_dim, zero_scalar
+from onax._prims.slicing import concatenate, dim_as_value_p, dynamic_slice, slice_in_dim, zero_scalar
 from onax.export.lower.linalg import (
     I32,
     _broadcast_like,
@@ -187,17 +187,20 @@ def _active_links(linked, pairs_are_done):
     return on_bits.bitwise_and(linked, on_bits.bitwise_or(_shift_mask(linked, 1), _shift_mask(linked, -1)))
 
 
+def _number(d):
+    """A dimension as an int32 scalar."""
+    return np.int32(d) if dims.is_constant(d) else convert(dim_as_value_p.bind(dim=d), I32)
+
+
 def _iterate_qr_steps(h, z, sweep, pairs_are_done):
     """(h, z, mask of links that did not converge) after QR steps; sweep(h, z, low, high, stuck) -> (h, z)."""
-    n = h.shape[-1]
+    most = _number(_MOST_STEPS * dims.max_dim(h.shape[-1], 10))
     start = full_like(slice_in_dim(slice_in_dim(_magnitude(h), 0, 1, axis=-1), 0, 1, axis=-2), 0, dtype=I32)
 
     def unfinished(state):
         k, h, *_ = state
         work = _active_links(_deflate(h)[1], pairs_are_done)
-        return on_bits.bitwise_and(
-            ew.lt(k, np.int32(_MOST_STEPS * max(n, 10))), reduce_or(work, tuple(range(len(work.shape))))
-        )
+        return on_bits.bitwise_and(ew.lt(k, most), reduce_or(work, tuple(range(len(work.shape)))))
 
     def step(state):
         k, h, z, before, waited = state
@@ -425,6 +428,23 @@ def _scale(x):
     return ew.div(x, _broadcast_like(convert(scale, x.dtype), x)), scale
 
 
+def _has_few_rows(x):
+    """Whether matrices may have fewer than three rows, which cannot be told from their symbolic size."""
+    n = x.shape[-1]
+    return not dims.is_constant(n) and not dims.definitely_at_least(n, 3)
+
+
+def _with_three_rows(x):
+    """x with rows and columns of zeros, to three at least; eigenvalues that they add are the last ones."""
+    missing = (0, dims.max_dim(3 - x.shape[-1], 0), 0)
+    return pad(x, np.zeros((), x.dtype), [(0, 0, 0)] * (len(x.shape) - 2) + [missing] * 2)
+
+
+def _first_rows(x, n):
+    """The first n rows and columns of matrices."""
+    return slice_in_dim(slice_in_dim(x, 0, n, axis=-1), 0, n, axis=-2)
+
+
 def _schur_form(x):
     """(T, Z, mask of failures or None)"""
     if x.shape[-1] < 2:
@@ -440,6 +460,10 @@ def _schur_form(x):
 
 
 def _schur(x, *, compute_schur_vectors, sort_eig_vals, select_callable):
+    if _has_few_rows(x):
+        params = {"sort_eig_vals": sort_eig_vals, "select_callable": select_callable}
+        out = _schur(_with_three_rows(x), compute_schur_vectors=compute_schur_vectors, **params)
+        return [_first_rows(y, x.shape[-1]) for y in out]
     if x.shape[-1] == 0:
         return [x, x] if compute_schur_vectors else [x]
     if x.shape[-1] == 1 and not dtypes.is_complex(x.dtype):
@@ -501,10 +525,10 @@ def _back_substitute(t):
     norm = expand_dims(reduce_max(size, (rank - 2, rank - 1)), (-2, -1))
     info = dtypes.finfo(size.dtype)
     least = ew.max(ew.mul(norm, _const(norm, info.eps)), full_like(norm, info.tiny))
-    beside = triu(t, 1)
+    beside, last = triu(t, 1), _number(n - 1)
 
     def step(k, y):
-        i = ew.sub(np.int32(n - 1), k)
+        i = ew.sub(last, k)
         solution = ew.neg(matmul(_take(beside, i, -2), y, None))
         gap = ew.sub(_broadcast_like(_diagonal_element(t, i), values), values)
         close = ew.lt(_magnitude(gap), _broadcast_like(least, _magnitude(gap)))
@@ -559,6 +583,15 @@ def _eigenvalues_of_two_rows(x):
 def _eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eigvec_derivs, implementation):
     dtype = np.dtype(np.complex128 if _real(x).dtype.itemsize == 8 else np.complex64)
     *batch, n, _ = x.shape
+    if _has_few_rows(x):
+        values, *rest = _eig(
+            _with_three_rows(x),
+            compute_left_eigenvectors=compute_left_eigenvectors,
+            compute_right_eigenvectors=compute_right_eigenvectors,
+            enable_eigvec_derivs=enable_eigvec_derivs,
+            implementation=implementation,
+        )
+        return [slice_in_dim(values, 0, n, axis=-1), *[_first_rows(y, n) for y in rest]]
     vectors = compute_left_eigenvectors + compute_right_eigenvectors
     if n == 0:
         return [full_like(x, 0, dtype, (*batch, 0)), *[full_like(x, 0, dtype)] * vectors]

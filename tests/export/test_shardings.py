@@ -93,3 +93,38 @@ def test_meshes_of_other_axes_are_refused():
             exported.in_shardings_jax(other)
     with pytest.raises(TypeError, match="a mesh is a Mesh"):
         exported.in_shardings_jax("a")
+
+
+def test_derivatives_are_for_as_many_devices():
+    mesh = mesh_of(2)
+    split, turned = NamedSharding(mesh, P("a")), NamedSharding(mesh, P(None, "a"))
+    x = np.ones((4, 6), np.float32)
+    exported = export(onax.jit(lambda x: onax.numpy.sin(x.T), in_shardings=split, out_shardings=turned))(x)
+    pulled = deserialize(exported.serialize(vjp_order=2)).vjp()
+    assert pulled.nr_devices == pulled.vjp().nr_devices == 2
+    assert pulled.in_shardings_jax(mesh) == (split, turned) and pulled.out_shardings_jax(mesh) == (split,)
+    assert pulled.vjp().out_shardings_jax(mesh) == (split, turned)
+    with pytest.raises(ValueError, match="exported for 2 devices and is called in a context with 1 devices"):
+        pulled.call(x, x.T)
+    everywhere = NamedSharding(mesh_of(2, reverse=True), P())
+    found = pulled.call(onax.device_put(x, everywhere), onax.device_put(x.T, everywhere))[0]
+    np.testing.assert_allclose(found, np.cos(x), rtol=1e-6)
+
+
+def test_devices_that_programs_and_contexts_name():
+    mesh = mesh_of(2)
+    split = NamedSharding(mesh, P("a"))
+    constrained = onax.jit(lambda x: onax.lax.with_sharding_constraint(2 * x, split))
+    mapped = onax.jit(onax.shard_map(lambda x: 2 * x, mesh=mesh, in_specs=P("a"), out_specs=P("a")))
+    plain = onax.jit(lambda x: 2 * x)
+    with onax.set_mesh(mesh):
+        within = export(plain)(X)
+    with mesh:
+        of_specs = export(plain)(X)
+        assert of_specs.nr_devices == 1 and of_specs.vjp().nr_devices == 2
+    for exported in (within, export(constrained)(X), export(mapped)(X)):
+        assert exported.nr_devices == exported.vjp().nr_devices == 2
+        assert exported.in_shardings_jax(mesh) == exported.out_shardings_jax(mesh) == (None,)
+        np.testing.assert_array_equal(exported.call(onax.device_put(X, split)), 2 * X)
+    alone = export(onax.jit(lambda x: 2 * x, in_shardings=NamedSharding(mesh_of(1), P("a"))))(X)
+    np.testing.assert_array_equal(alone.call(onax.device_put(X, split)), 2 * X)

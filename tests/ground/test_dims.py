@@ -32,6 +32,19 @@ def scoped(*constraints):
         (("floordiv(a, 2) == b",), lambda a, b: a // 2 == b, True),
         (("floordiv(a, 2) == b",), lambda a, b: a >= 2, True),
         (("a*b == 12",), lambda a, b: a * b == 12, True),
+        (("2*a >= 5", "3*a <= 10"), lambda a, b: 5 * a - 2 <= 13, True),
+        (("2*a >= 5", "3*a <= 10"), lambda a, b: 5 * a - 2 >= 13, True),
+        (("-2*a + -3*b >= -10",), lambda a, b: 2 * b - a <= 3, True),
+        (("max(a, b) == 5", "min(a, b) == 3"), lambda a, b: a >= 3 and a <= 5, True),
+        (("a >= c", "c >= d", "d >= e", "e >= b"), lambda a, b: a - b >= 0, True),
+        (("mod(a, 4) == 0",), lambda a, b: 4 * (a // 4) == a and a * b == b * (a // 4) * 2 * 2, True),
+        (("mod(a + mod(a, 2), -2) == 0",), lambda a, b: -2 * ((a + a % 2) // -2) == a + a % 2, True),
+        (
+            ("8*floordiv(a + mod(-1*a, 8), 8) == a + mod(-1*a, 8)",),
+            lambda a, b: 8 * b * ((a + -a % 8) // 8) == b * (a + -a % 8),
+            True,
+        ),
+        (("4*a == b",), lambda a, b: 5 * a >= b and 9 * a >= 2 * b and b >= 4 * a, True),
     ],
 )
 def test_constraints_decide(constraints, ask, answer):
@@ -52,7 +65,7 @@ def test_constraints_need_a_relation(text):
         dims.SymbolicScope([text])
 
 
-@pytest.mark.parametrize("text", ["a <= 0", "a == 0", "3 == 4"])
+@pytest.mark.parametrize("text", ["a <= 0", "a == 0", "3 == 4", "a == a + 1"])
 def test_impossible_constraints(text):
     with pytest.raises(ValueError, match="Unsatisfiable"):
         dims.SymbolicScope([text])

@@ -51,6 +51,17 @@ def _again(values, vectors):
     return (vectors * values) @ vectors.T
 
 
+def _of_vectors(first, second):
+    """The matrix with these eigenvalues and vectors, or of this Schur form."""
+    if first.ndim == 1:
+        return (second * first @ jnp.linalg.inv(second)).real
+    return (second @ first @ second.conj().T).real
+
+
+def _of_factors(u, s, vh):
+    return u[:, : s.shape[0]] * s @ vh[: s.shape[0]]
+
+
 def _triangle(x):
     return jnp.tril(x) + 9 * jnp.eye(x.shape[0])
 
@@ -71,6 +82,15 @@ LINEAR = {
     "qr": (lambda x: jnp.abs(jnp.linalg.qr(x)[1]), "n, 3", 4),
     "complete qr": (lambda x: jnp.abs(jnp.linalg.qr(x, mode="complete")[1]), "n, 3", 4),
     "polyfit": (lambda x: jnp.polyfit(x[:, 0], x[:, 0] ** 2 + x[:, 1], 2), "n, 2", 4),
+    "eigvals": (lambda x: jnp.sort_complex(jnp.linalg.eigvals(x)), "n, n", 1),
+    "eig": (lambda x: _of_vectors(*jnp.linalg.eig(x)) - x, "n, n", 1),
+    "schur": (lambda x: _of_vectors(*jax.scipy.linalg.schur(x)) - x, "n, n", 1),
+    "complex schur": (lambda x: _of_vectors(*jax.scipy.linalg.schur(x, output="complex")) - x, "n, n", 1),
+    "sqrtm": (lambda x: jax.scipy.linalg.sqrtm(x @ x.T + jnp.eye(x.shape[0])), "n, n", 1),
+    "solve_sylvester": (lambda x: jax.scipy.linalg.solve_sylvester(_triangle(x), _triangle(x), x), "n, n", 1),
+    "complete svd": (lambda x: _of_factors(*jnp.linalg.svd(x)) - x, "n, 3", 3),
+    "complete svd of wide ones": (lambda x: _of_factors(*jnp.linalg.svd(x.T)) - x.T, "n, 3", 3),
+    "complete qr that may be square": (lambda x: jnp.matmul(*jnp.linalg.qr(x, mode="complete")) - x, "n, 3", 3),
     "solve_triangular": (lambda x: jax.scipy.linalg.solve_triangular(_triangle(x), x, lower=True), "n, n", 1),
 }
 
@@ -81,6 +101,11 @@ def test_linear_algebra(name):
     sizes = [n for n in (1, 2, 3, 4, 5, 8, 13) if n >= least]
     shapes = [tuple(n if axis == "n" else int(axis) for axis in spec.split(", ")) for n in sizes]
     check(function, spec, shapes, [f"n >= {least}"] if least > 1 else [], tolerance=5e-3)
+
+
+def _over_as_many(x, computation):
+    """A reduction over windows that have as many rows as x."""
+    return lax.reduce_window(x, np.float32(0.5), computation, (x.shape[0], 2), (1, 1), "SAME")
 
 
 #   name -> function, shape
@@ -109,6 +134,8 @@ OTHERS = {
     "elements far below the diagonal": (lambda x: x[jnp.tril_indices_from(x, -5)], "n, n"),
     "elements above a diagonal": (lambda x: x[jnp.triu_indices_from(x, 2)], "n, 5"),
     "elements on and below a diagonal": (lambda x: x[jnp.triu_indices_from(x, -2)], "n, 5"),
+    "least of the first rows": (lambda x: _over_as_many(x, lax.min), "n, 3"),
+    "sums of two in two": (lambda x: _over_as_many(x, lambda a, b: a + 2 * b), "n, 3"),
     "packbits": (lambda x: jnp.packbits(x > 0, axis=0).astype(jnp.float32), "n, 3"),
 }
 
@@ -117,6 +144,24 @@ OTHERS = {
 def test_others(name):
     function, spec = OTHERS[name]
     check(function, spec, [tuple(n if axis == "n" else int(axis) for axis in spec.split(", ")) for n in (2, 3, 8, 17)])
+
+
+#   name -> function, shape, of 2 to 20 rows
+BOUNDED = {
+    "linspace": (lambda x: jnp.linspace(x[0], x[1], x.shape[0]), "n, 3"),
+    "pad with linspace": (lambda x: jnp.pad(x, ((x.shape[0], 1), (0, 2)), mode="linear_ramp"), "n, 3"),
+    "pad with maxima": (lambda x: jnp.pad(x, 2, mode="maximum", stat_length=((x.shape[0] // 2, 2), (2, 1))), "n, 3"),
+    "choice without replacement": (
+        lambda x: jax.random.choice(jax.random.key(0), 20, (x.shape[0], 1), replace=False, p=jnp.full(20, 0.05)),
+        "n, 3",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_bounded(name):
+    function, spec = BOUNDED[name]
+    check(function, spec, [(n, 3) for n in (2, 3, 8, 20)], ["n >= 2", "n <= 20"])
 
 
 PLACES = jnp.array([0, 2, -1])
@@ -144,7 +189,7 @@ def test_what_may_be_empty(name):
 
 def test_a_form_that_depends_on_sizes():
     text = (
-        r"eig depends on sizes, which are symbolic: \(n, n\)\. .*'n' < '2' is inconclusive\. Give the axes known sizes"
+        r"svd depends on sizes, which are symbolic: \(n, m\)\. .*'n' < 'm' is inconclusive\. Give the axes known sizes"
     )
     with pytest.raises(jax.errors.LoweringError, match=text):
-        check(jnp.linalg.eigvals, "n, n", ())
+        check(jnp.linalg.svd, "n, m", ())

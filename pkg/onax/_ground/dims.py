@@ -13,11 +13,12 @@ from onax._ground.polynomials import (
     INFINITY,
     OPERATIONS,
     SymbolicDim,
-    atom_facts,
     exact_quotient,
     extremum,
     interval,
+    monomial_facts,
     monomial_interval,
+    monomial_is,
     recompute,
     variable,
 )
@@ -44,8 +45,9 @@ class SymbolicScope:
             raise ValueError(f"The symbolic constraints should be a sequence of strings. Got {constraints_str!r}")
         self._location = user_location()
         self._texts = []
-        self._rules = {}  # monomial -> (divisor coefficient, replacement)
+        self._rules = {}  # monomial -> (its coefficient, replacement)
         self._inequalities = []  # terms of expressions that are >= 0
+        self._equalities = []  # expressions that are 0, as they were before a rule rewrote them
         self._bounds = {}
         for text in constraints_str:
             self._add(text)
@@ -69,7 +71,7 @@ class SymbolicScope:
         if relation == "==":
             if not isinstance(difference, SymbolicDim):
                 if difference != 0:
-                    raise ValueError(f"Unsatisfiable constraint: {text}")
+                    raise ValueError(f"Unsatisfiable explicit constraint: {text}")
                 return
             self._replace(left, right, difference)
             return
@@ -77,7 +79,7 @@ class SymbolicScope:
             difference = -difference
         if not isinstance(difference, SymbolicDim):
             if difference < 0:
-                raise ValueError(f"Unsatisfiable constraint: {text}")
+                raise ValueError(f"Unsatisfiable explicit constraint: {text}")
             return
         if interval(difference)[1] < 0:
             raise ValueError(f"Unsatisfiable constraint: {text}")
@@ -85,32 +87,27 @@ class SymbolicScope:
 
     def _replace(self, left, right, difference):
         """Records an equality as a rule that rewrites its left side, or else as two inequalities."""
-        if isinstance(left, SymbolicDim) and len(left._terms) == 1:
-            ((monomial, coefficient),) = left._terms.items()
-            if coefficient == 1:
-                atom, power = monomial[0]
-                if len(monomial) == 1 and power == 1 and atom.operation == "mod" and right == 0:
-                    # a multiple, which says that n == d * (n // d)
-                    n, d = atom.operands
-                    self._inequalities.append(d * floor_div(n, d) - n)
-                self._rules[monomial] = right
-                # the bounds of the left side hold for its replacement
-                low, high = monomial_interval(monomial, self)
-                if isinstance(right, SymbolicDim):
-                    if low > -INFINITY:
-                        self._inequalities.append(right - low)
-                    if high < INFINITY:
-                        self._inequalities.append(high - right)
-                    for inequality in atom_facts(atom) if len(monomial) == 1 and power == 1 else ():
-                        if isinstance(inequality, SymbolicDim):
-                            self._inequalities.append(inequality)
-                elif not low <= right <= high:
-                    raise ValueError(f"Unsatisfiable constraint: {left} == {right}")
-                self._inequalities = [
-                    e for e in (recompute(i, self) for i in self._inequalities) if isinstance(e, SymbolicDim)
-                ]
-                return
-        self._inequalities += [difference, -difference]
+        if not isinstance(left, SymbolicDim) or len(left._terms) != 1:
+            self._inequalities += [difference, -difference]
+            return
+        ((monomial, coefficient),) = left._terms.items()
+        low, high = monomial_interval(monomial, self)  # its bounds hold for its replacement
+        low, high = sorted((low * coefficient, high * coefficient))
+        if not isinstance(right, SymbolicDim) and not low <= right <= high:
+            raise ValueError(f"Unsatisfiable constraint: {left} == {right}")
+        if coefficient != 1:  # the rule rewrites multiples alone
+            self._equalities.append(difference)
+        self._rules[monomial] = coefficient, right
+        facts = [right - low] if low > -INFINITY else []
+        facts += [high - right] if high < INFINITY else []
+        facts += monomial_facts(monomial)
+        self._inequalities += [e for e in facts if isinstance(e, SymbolicDim)]
+        self._inequalities = [e for e in (recompute(i, self) for i in self._inequalities) if isinstance(e, SymbolicDim)]
+        if monomial_is(monomial, "mod") and coefficient == 1 and right == 0:  # a multiple: n == d * (n // d)
+            n, d = monomial[0][0].operands
+            whole = d * floor_div(n, d)
+            if isinstance(whole - n, SymbolicDim):
+                self._replace(whole, n, whole - n)
 
     def __str__(self):
         head = f"{id(self)} created at {summarize(self._location)}"

@@ -311,12 +311,13 @@ def _normalize(terms, scope):
 
 
 def _first_match(terms, rules):
-    """The first term that contains a rule's left side: the term, its quotient by it, and the rule's right side."""
+    """The first term that contains a rule's left side: its monomial, its quotient by it (number and monomial), and the
+    rule's right side."""
     for monomial, coefficient in terms.items():
-        for left, right in rules.items():
-            rest = _divide_monomial(monomial, left) if coefficient else None
+        for left, (own, right) in rules.items():
+            rest = _divide_monomial(monomial, left) if coefficient and coefficient % own == 0 else None
             if rest is not None:
-                return monomial, coefficient, rest, right
+                return monomial, coefficient // own, rest, right
     return None
 
 
@@ -424,7 +425,7 @@ OPERATIONS = {
 
 # --- bounds -------------------------------------------------------------------------------------------------
 
-_DEPTH = 3  # the largest number of facts that are combined; each one cancels a term
+_DEPTH = 4  # the largest number of facts that are combined; each one cancels a term
 
 
 def interval(d):
@@ -461,7 +462,7 @@ def _lower(d, depth):
                 best = max(best, -(-candidate // scale))
     for monomial, coefficient in d._terms.items():
         chosen = "max" if coefficient < 0 else "min"
-        if len(monomial) == 1 and monomial[0][0].operation == chosen and monomial[0][1] == 1:
+        if monomial_is(monomial, chosen):
             rest = _normalize({m: c for m, c in d._terms.items() if m != monomial}, d.scope)
             cases = [_lower(rest + x * coefficient, depth - 1) for x in monomial[0][0].operands]  # it is one of them
             best = max(best, min(cases))
@@ -470,12 +471,23 @@ def _lower(d, depth):
 
 def _facts(d):
     """Expressions known to be nonnegative that may say something about d."""
-    facts = list(d.scope._inequalities)
+    scope = d.scope
+    facts = [*scope._inequalities, *scope._equalities, *[-e for e in scope._equalities]]
     for monomial in d._terms:
         for atom, _ in monomial:
             if atom.operands:
                 facts += [f for f in atom_facts(atom) if isinstance(f, SymbolicDim)]
     return facts
+
+
+def monomial_is(monomial, operation):
+    """Whether a monomial is one call of an operation."""
+    return len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0].operation == operation
+
+
+def monomial_facts(monomial):
+    """Expressions that are nonnegative by the definition of an operation, if the monomial is one."""
+    return atom_facts(monomial[0][0]) if len(monomial) == 1 and monomial[0][1] == 1 else ()
 
 
 def atom_facts(atom):
@@ -497,10 +509,12 @@ def atom_facts(atom):
 
 
 def _naive_interval(d):
-    """Bounds by interval arithmetic, each term by itself."""
+    """Bounds by interval arithmetic, each term by itself; those of a factor alone follow from its operation."""
     low = high = 0
-    for monomial, coefficient in d._terms.items():
-        bounds = monomial_interval(monomial, d.scope)
+    terms = d._terms
+    is_factor = len(terms) == 1 and next(iter(terms.values())) == 1
+    for monomial, coefficient in terms.items():
+        bounds = monomial_interval(monomial, d.scope, is_factor)
         if coefficient < 0:
             bounds = bounds[::-1]
         low += coefficient * bounds[0]
@@ -508,12 +522,12 @@ def _naive_interval(d):
     return low, high
 
 
-def monomial_interval(monomial, scope):
-    """Bounds of a product of atoms; those of each factor follow from the facts too."""
+def monomial_interval(monomial, scope, is_factor=True):
+    """Bounds of a product of atoms; those of each factor follow from the facts too, unless it is alone."""
     low = high = 1
-    is_product = len(monomial) > 1 or any(power > 1 for _, power in monomial)
+    is_factor = is_factor and len(monomial) == 1 and monomial[0][1] == 1
     for atom, power in monomial:
-        a, b = interval(SymbolicDim({((atom, 1),): 1}, scope)) if is_product else _atom_interval(atom)
+        a, b = _atom_interval(atom) if is_factor else interval(SymbolicDim({((atom, 1),): 1}, scope))
         for _ in range(power):
             corners = [_product(x, y) for x in (low, high) for y in (a, b)]
             low, high = min(corners), max(corners)

@@ -335,7 +335,7 @@ def _permutation_abstract(pivots, *, permutation_size):
             "position 0 are subtypes of int32."
         )
     size = pivots.shape[-1]
-    if dims.is_constant(size) and dims.is_constant(permutation_size) and permutation_size < size:
+    if dims.definitely_at_least(size, permutation_size + 1):
         raise ValueError(
             f"Output permutation size {permutation_size} has to exceed the trailing dimension of the pivots. Got "
             f"pivots size {size}"

@@ -7,16 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from onax._control.while_loop import fori_loop
 from onax._core.trace import as_array, is_concrete, to_concrete_value, typeof
 from onax._ground import dims
 from onax._ground.typing import AnyFunction, DimSize
 from onax._native.api_boundary import unwrap
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims import elementwise
+from onax._prims.convert import convert
 from onax._prims.creation import full
 from onax._prims.padding import pad
 from onax._prims.reductions import highest, lowest
 from onax._prims.shaping import reshape
+from onax._prims.slicing import dynamic_slice
 from onax._prims.slicing import slice as slice_of
 from onax._prims.windows import check_window, reduce_window_bind
 from onax._prims.windows_shapes import dilated_shape, padtype_to_pads, slice_bounds, window_offsets
@@ -61,14 +64,35 @@ def _fold_windows(operands, inits, step, window):
     if any(any(c) for c in config):
         operands = [pad(x, i, config) for x, i in zip(operands, inits)]
         inside = pad(full(shape, True), np.asarray(False), config)
+
+    def fold(result, take):
+        new = step(result, [take(x) for x in operands])
+        if any(any(c) for c in config):  # padded elements are ignored, whatever init_value is
+            new = [elementwise.select_n(take(inside), old, x) for old, x in zip(result, new)]
+        return new
+
+    if not dims.is_constant_shape(sizes):
+        spans = [(n - 1) * stride + 1 for n, stride in zip(counts, strides)]
+
+        def fold_at(k, result):
+            starts = [elementwise.mul(p, as_array(g)) for p, g in zip(_unravel(k, sizes), gaps)]
+            return fold(result, lambda x: slice_of(dynamic_slice(x, starts, spans), (0,) * len(spans), spans, strides))
+
+        return fori_loop(0, dims.prod(sizes), fold_at, result)
     for offset in window_offsets(sizes):
         part = (*slice_bounds(offset, gaps, counts, strides), strides)
-        new = step(result, [slice_of(x, *part) for x in operands])
-        if any(any(c) for c in config):  # padded elements are ignored, whatever init_value is
-            valid = slice_of(inside, *part)
-            new = [elementwise.select_n(valid, old, x) for old, x in zip(result, new)]
-        result = new
+        result = fold(result, lambda x, part=part: slice_of(x, *part))
     return result
+
+
+def _unravel(k, sizes):
+    """The position that has the index k in row-major order."""
+    position = []
+    for size in reversed(sizes):
+        size = convert(as_array(size), k.dtype)
+        position.append(elementwise.rem(k, size))
+        k = elementwise.div(k, size)
+    return position[::-1]
 
 
 def _make_step(computation, tree):
@@ -148,7 +172,7 @@ def reduce_window(
         padding = padtype_to_pads(operands[0].shape, widths, strides, padding)
     padding = tuple((low, high) for low, high in padding)
     kind = _recognize_monoid(computation, inits)
-    if kind is not None:
+    if kind is not None and dims.is_constant_shape(window_dimensions):
         out = reduce_window_bind(kind, operands[0], window_dimensions, strides, padding, base, gaps)
         return tree_unflatten(tree, [out])
     if any(x.shape != operands[0].shape for x in operands):

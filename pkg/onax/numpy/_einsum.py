@@ -53,6 +53,7 @@ def einsum(
 
     Raises:
       ValueError: the subscripts do not fit the operands.
+      AssertionError: symbolic sizes of one label differ.
       NotImplementedError: `out` is given, or `optimize` asks for a product of more than two operands at once.
 
     Examples:
@@ -173,6 +174,8 @@ def _check_sizes(names, result, operands):
                 if type(size) is int and size == 1:
                     sizes[name] = n
                 elif not (type(n) is int and n == 1):
+                    if not (dims.is_constant(n) and dims.is_constant(size)):  # JAX's error for symbolic sizes
+                        raise AssertionError(f"Incompatible reduction dimensions: {name} is {size} and {n}")
                     raise ValueError(
                         f"Size of label '{name}' for operand {i} ({n}) does not match previous terms ({size})."
                     )

@@ -11,7 +11,8 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
-from onax._ground.dims import SymbolicDim, as_dim, is_constant
+from onax._ground.dims import SymbolicDim, as_dim, definitely_at_least, is_constant, min_dim
+from onax._ground.errors import InconclusiveDimensionOperation
 from onax._ground.typing import ArrayLike
 from onax._native.array import Array
 from onax._native.tree import tree_flatten, tree_map
@@ -71,7 +72,8 @@ def pad(array: ArrayLike, pad_width: Any, mode: str | Callable[..., Any] = "cons
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {unsupported}")
     stat_length = kwargs.get("stat_length")
     if stat_length is not None:
-        stat_length = tuple((int(a), int(b)) for a, b in _pairs(stat_length, array.ndim, "stat_length", np.integer))
+        pairs = _pairs(stat_length, array.ndim, "stat_length", np.integer)
+        stat_length = tuple((as_dim(a), as_dim(b)) for a, b in pairs)
     values = kwargs.get("end_values" if mode == "linear_ramp" else "constant_values", 0)
     out = _pad(array, widths, mode, values, stat_length, kwargs.get("reflect_type", "even"))
     return to_dtype(out, array.dtype, array.weak_type)
@@ -182,8 +184,15 @@ def _pad_reflect(x, widths, mode, reflect_type):
                 raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
             continue
         n = x.shape[axis]
-        offset = 1 if mode == "reflect" and n > 1 else 0
-        x = _reflect_axis(x, axis, (before, after), n - offset, offset, reflect_type == "odd")
+        try:
+            offset = 1 if mode == "reflect" and n > 1 else 0
+            x = _reflect_axis(x, axis, (before, after), n - offset, offset, reflect_type == "odd")
+        except InconclusiveDimensionOperation as error:
+            raise ValueError(
+                "Shape polymorphism is supported for jnp.pad with 'reflect' or 'symmetric' padding mode only when it "
+                f"is possible to determine at lowering time that the axis size (= {n}) is larger than 1 and larger or "
+                f"equal than the padding length (= {before} and {after}). Error while handling padding on axis {axis}."
+            ) from error
     return x
 
 
@@ -269,8 +278,8 @@ def _statistic_ends(x, original, axis, widths, mode, stat_length):
             statistic = _round(statistic)
         return lax.convert_element_type(statistic, x.dtype)
 
-    before = value(0, min(lengths[0], n))
-    after = before if min(lengths) >= n else value(n - min(lengths[1], n), n)
+    before = value(0, min_dim(lengths[0], n))
+    after = before if all(definitely_at_least(d, n) for d in lengths) else value(n - min_dim(lengths[1], n), n)
     return _repeat_slice(before, axis, widths[0]), _repeat_slice(after, axis, widths[1])
 
 

@@ -244,7 +244,7 @@ def _linspace(start, stop, *, num, endpoint, retstep, dtype, axis):
     axis = _new_axis(axis, len(shape) + 1)
     steps = num - 1 if endpoint else num
     if num > 1:
-        delta = lax.div(lax.sub(stop, start), compute.type(steps))
+        delta = lax.div(lax.sub(stop, start), _number(steps, compute))
         out = _interpolate(start, stop, steps, shape, compute)
         if endpoint:
             out = lax.concatenate([out, lax.expand_dims(stop, (0,))], 0)
@@ -260,10 +260,15 @@ def _linspace(start, stop, *, num, endpoint, retstep, dtype, axis):
     return (out, delta) if retstep else out
 
 
+def _number(d, dtype):
+    """A dimension as a number of a dtype."""
+    return dtype.type(d) if dims.is_constant(d) else lax.convert_element_type(d, dtype)
+
+
 def _interpolate(start, stop, steps, shape, dtype):
     """start * (1 - i / steps) + stop * (i / steps) for i below steps, along a new leading axis."""
     real = dtypes.real_dtype(dtype)
-    fraction = lax.div(lax.iota(real, steps), real.type(steps))
+    fraction = lax.div(lax.iota(real, steps), _number(steps, real))
     if shape:
         fraction = lax.reshape(fraction, (steps, *(1,) * len(shape)))
     if real != dtype:

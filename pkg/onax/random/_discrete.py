@@ -447,7 +447,7 @@ def _choose_weighted(key, p, count, shape, replace, mode):
         )
     if not replace:
         noisy = lax.add(gumbel(key, (count,), p.dtype, mode=mode), lax.log(p))
-        return lax.reshape(lax.top_k(noisy, int(np.prod(shape)))[1], shape)
+        return lax.reshape(lax.top_k(noisy, dims.prod(shape))[1], shape)
     sums = jnp.cumsum(p)
     one = np.asarray(1.0).astype(p.dtype)[()]
     u = lax.mul(sums[-1], lax.sub(one, _uniform(key, 0.0, 1.0, shape=shape, dtype=sums.dtype)))

@@ -312,13 +312,13 @@ def _solve_sylvester(a, b, c, tol):
     r, u = schur(a, output="complex")
     s, v = schur(b, output="complex")
     f = jnp.matmul(jnp.matmul(adjoint(u), c.astype(u.dtype)), v)
-    columns: list[Array] = []
-    for k in range(n):
-        rest = f[:, k]
-        for j, y in enumerate(columns):
-            rest = rest - y * s[j, k]
-        columns.append(solve_triangular(r + s[k, k] * jnp.eye(m, dtype=r.dtype), rest))
-    out = jnp.matmul(jnp.matmul(u, jnp.stack(columns, 1)), adjoint(v))
+
+    def solve_column(k, y):  # s is triangular: a column depends on those before it
+        rest = f[:, k] - jnp.matmul(y, s[:, k])
+        return y.at[:, k].set(solve_triangular(r + s[k, k] * jnp.eye(m, dtype=r.dtype), rest))
+
+    y = lax.fori_loop(0, n, solve_column, jnp.zeros_like(f))
+    out = jnp.matmul(jnp.matmul(u, y), adjoint(v))
     gap = jnp.abs(jnp.diag(r)[:, None] + jnp.diag(s)[None, :]).min()
     out = jnp.where(gap < tol, np.nan, out)
     return out if dtypes.is_complex(c.dtype) else out.real
