@@ -83,3 +83,10 @@ def test_edges_are_repeated_in_any_direction():
 def test_each_axis_has_a_scale_and_a_translation(scale, translation):
     with pytest.raises(AssertionError, match="for each of 1 axes"):
         image.scale_and_translate(SAMPLES, (6,), (0,), np.float32(scale), np.float32(translation), "linear")
+
+
+@pytest.mark.parametrize("axis", [1, -2, 5])
+def test_axes_out_of_bounds_are_refused(axis):
+    one = np.ones(1, np.float32)
+    with pytest.raises(ValueError, match=f"axis {axis} is out of bounds for array of dimension 1"):
+        image.scale_and_translate(SAMPLES, (6,), (axis,), one, one, "linear")

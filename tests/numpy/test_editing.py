@@ -69,7 +69,8 @@ def test_as_in_numpy(function, args, options):
 REFUSED = [
     (lambda: jnp.fill_diagonal(X, 1.0), (ValueError, NotImplementedError), "inplace=False"),
     (lambda: jnp.put(X, I, 1.0), (ValueError, NotImplementedError), "inplace=False"),
-    (lambda: jnp.put(X, I, 1.0, mode="raise", inplace=False), ValueError, "one of 'wrap' or 'clip'"),
+    (lambda: jnp.put(X, I, 1.0, mode="raise", inplace=False), NotImplementedError, "'raise' mode to jnp.put"),
+    (lambda: jnp.put(X, I, 1.0, mode="drop", inplace=False), ValueError, "one of 'wrap' or 'clip'"),
     (lambda: jnp.fill_diagonal(X, 1.0, wrap=True, inplace=False), NotImplementedError, "wrap=True"),
     (lambda: jnp.fill_diagonal(X[0], 1.0, inplace=False), ValueError, "2-d"),
     (lambda: jnp.place(X, X > 0, np.zeros(0), inplace=False), ValueError, "empty"),
@@ -88,3 +89,18 @@ REFUSED = [
 def test_refusals(refused, error, words):
     with pytest.raises(error, match=words):
         refused()
+
+
+PLACES = [  # index, its dtype, the mode, where it writes among 600 elements
+    (9000, np.int32, None, 599), (-9000, np.int32, None, 0), (-1, np.int8, None, 599), (250, np.uint8, None, 250),
+    (-1, np.int32, "clip", 0), (9000, np.uint32, "clip", 599), (100, np.int8, "clip", 100),
+    (601, np.int32, "wrap", 1), (-601, np.int64, "wrap", 599), (-9, np.int8, "wrap", 591),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("index", "dtype", "mode", "place"), PLACES)
+def test_put_out_of_bounds(index, dtype, mode, place):
+    x = np.zeros((20, 30), np.float32)
+    put = lambda x, i: jnp.put(x, i, 1.0, mode=mode, inplace=False)
+    for run in (put, jax.jit(put)):
+        assert np.flatnonzero(run(x, np.array([index], dtype))).tolist() == [place]

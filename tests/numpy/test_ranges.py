@@ -72,3 +72,29 @@ def test_devices():
         ):
             x = make(device=third)
             assert x.device == third and x.committed and not make().committed
+
+
+FAR = [-(2**100), -(2**40), -(2**31), 2**31 - 1, 2**31, 2**32, 2**63, 2**100]
+
+
+@pytest.mark.parametrize("x64", [False, True])
+@pytest.mark.parametrize("k", FAR)
+def test_diagonals_far_outside(k, x64):
+    """`eye` has no ones then; the triangles refuse an offset that the default integer does not hold (as in JAX)."""
+    x, far = np.arange(12, dtype=np.float32).reshape(3, 4), 2**70 if k > 0 else -(2**70)
+    with jax.enable_x64(x64):
+        np.testing.assert_array_equal(jnp.eye(3, 4, k), np.zeros((3, 4)))
+        limit = 2 ** (63 if x64 else 31)
+        for ours, theirs, first in ((jnp.tril, np.tril, k), (jnp.triu, np.triu, k - 1), (None, None, k)):
+            run = (lambda: jnp.tri(3, 4, k)) if ours is None else lambda ours=ours: ours(x, k)
+            want = np.tri(3, 4, 9 if far > 0 else -9) if ours is None else theirs(x, 9 if far > 0 else -9)
+            if -limit <= first < limit - 3:  # the index of the last row is added to the offset
+                np.testing.assert_array_equal(run(), want)
+            elif not -limit <= first < limit:
+                with pytest.raises(OverflowError, match=f"Python int {first} too large to convert to int"):
+                    run()
+
+
+def test_ranges_of_ints_beyond_64_bits_are_refused():
+    with pytest.raises(OverflowError, match="too large to convert to C long"):
+        jnp.arange(2**100, 2**100 + 3)

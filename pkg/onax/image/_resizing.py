@@ -14,7 +14,7 @@ from onax._ground import dtypes
 from onax._ground.dims import SymbolicDim, as_dim
 from onax._ground.typing import ArrayLike, DimSize, PrecisionLike
 from onax._native.array import Array
-from onax.numpy._promotion import ensure_arraylike, promote_dtypes_inexact
+from onax.numpy._promotion import canonical_axis, ensure_arraylike, promote_dtypes_inexact
 
 
 class ResizeMethod(enum.Enum):
@@ -187,7 +187,7 @@ def scale_and_translate(
       Float array of shape `shape`.
 
     Raises:
-      ValueError: "nearest", or shapes of another rank.
+      ValueError: "nearest", shapes of another rank, or an axis out of bounds.
       NotImplementedError: the method is "area".
       AssertionError: not one scale and one translation for each axis.
 
@@ -204,7 +204,7 @@ def scale_and_translate(
         raise ValueError("Nearest neighbor resampling is not currently supported for scale_and_translate.")
     if method == ResizeMethod.AREA:
         raise NotImplementedError("scale_and_translate: AREA is there for resize only; use LINEAR, which averages")
-    dims = [operator.index(d) % image.ndim for d in spatial_dims]
+    dims = [canonical_axis(operator.index(d), image.ndim) for d in spatial_dims]
     (image,) = promote_dtypes_inexact(image)
     scale, translation = promote_dtypes_inexact(jnp.asarray(scale), jnp.asarray(translation))
     if not len(scale) == len(translation) == len(dims):

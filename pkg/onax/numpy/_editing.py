@@ -82,7 +82,8 @@ def put(a: ArrayLike, ind: ArrayLike, v: ArrayLike, mode: str | None = None, *, 
       a: array.
       ind: integers.
       v: values, repeated as needed.
-      mode: for indices out of bounds: None drops them, "clip" clamps them, "wrap" takes them modulo the size.
+      mode: for indices out of bounds: None clamps them, where negative ones count from the end, "clip" clamps all of
+        them to [0, size), "wrap" takes them modulo the size.
       inplace: must be False.
 
     Returns:
@@ -90,6 +91,7 @@ def put(a: ArrayLike, ind: ArrayLike, v: ArrayLike, mode: str | None = None, *, 
 
     Raises:
       ValueError: inplace is True, or the mode is unknown.
+      NotImplementedError: the mode is "raise".
 
     Examples:
       >>> jnp.put(jnp.zeros(4), jnp.array([0, 2]), jnp.array([5.0, 7.0]), inplace=False)
@@ -101,18 +103,19 @@ def put(a: ArrayLike, ind: ArrayLike, v: ArrayLike, mode: str | None = None, *, 
     if not a.size or not ind.size or not v.size:
         return a
     v = lax.slice(lax.tile(v, (-(-ind.size // v.size),)), (0,), (ind.size,))
-    if mode is None:
-        scatter_mode = "drop"
-    elif mode == "clip":
-        ind = lax.clamp(ind.dtype.type(0), ind, ind.dtype.type(a.size - 1))
-        scatter_mode = "promise_in_bounds"
-    elif mode == "wrap":
-        n = ind.dtype.type(a.size)
-        ind = lax.rem(lax.add(lax.rem(ind, n), n), n)
-        scatter_mode = "promise_in_bounds"
-    else:
+    if mode == "raise":
+        raise NotImplementedError("The 'raise' mode to jnp.put is not supported.")
+    if mode not in (None, "clip", "wrap"):
         raise ValueError(f"mode should be one of 'wrap' or 'clip'; got {mode=}")
-    flat = ravel(a).at[ind].set(lax.convert_element_type(v, a.dtype), mode=scatter_mode)
+    if dtypes.itemsize_bits(ind.dtype) < 32:
+        ind = lax.convert_element_type(ind, np.int32)  # which holds the size, too
+    n = ind.dtype.type(a.size)
+    if mode == "wrap":
+        ind = lax.rem(lax.add(lax.rem(ind, n), n), n)
+    else:
+        lowest = -a.size if mode is None and not dtypes.is_unsigned(ind.dtype) else 0
+        ind = lax.clamp(ind.dtype.type(lowest), ind, ind.dtype.type(a.size - 1))
+    flat = ravel(a).at[ind].set(lax.convert_element_type(v, a.dtype), mode="promise_in_bounds")
     return reshape(flat, a.shape)
 
 

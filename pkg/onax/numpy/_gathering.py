@@ -388,6 +388,7 @@ def tril(m: ArrayLike, k: int = 0) -> Array:
 
     Raises:
       ValueError: the rank is below 2.
+      OverflowError: the default integer dtype does not hold the offset of the mask.
 
     Examples:
       >>> jnp.tril(jnp.ones((3, 3)))
@@ -411,6 +412,7 @@ def triu(m: ArrayLike, k: int = 0) -> Array:
 
     Raises:
       ValueError: the rank is below 2.
+      OverflowError: the default integer dtype does not hold the offset of the mask.
 
     Examples:
       >>> jnp.triu(jnp.ones((3, 3)), k=1)

@@ -29,8 +29,11 @@ from onax.numpy._promotion import (
     is_arraylike,
     promote_dtypes,
     promote_shapes,
+    python_scalar,
     to_dtype,
 )
+
+_INT32 = np.iinfo(np.int32)
 
 # --- by counting --------------------------------------------------------------------------------------------------
 
@@ -59,6 +62,7 @@ def arange(
 
     Raises:
       ConcretizationTypeError: an argument is traced; the length depends on all of them.
+      OverflowError: an int does not fit into 64 bits.
 
     Examples:
       >>> jnp.arange(2, 8, 3)
@@ -94,6 +98,8 @@ def _arange(start, stop, step, dtype):
     if stop is None and step is None:
         return lax.iota(dtype, max(0, math.ceil(_as_python_number(start))))
     start, stop, step = (None if x is None else _as_python_number(x) for x in (start, stop, step))
+    if any(isinstance(x, int) and not -(2**63) <= x < 2**63 for x in (start, stop, step)):
+        raise OverflowError("Python int too large to convert to C long")
     if stop is None:
         start, stop = 0, start
     size = max(0, math.ceil((stop - start) / (1 if step is None else step)))
@@ -427,7 +433,9 @@ def eye(
     M = N if M is None else _matrix_dimension("eye", "M", M)
     if any(type(n) is int and n < 0 for n in (N, M)):
         raise ValueError(f"negative dimensions are not allowed, got {N} and {None if N is M else M}")
-    if not isinstance(k, int):
+    if isinstance(k, int):
+        k = min(max(k, _INT32.min), _INT32.max)
+    else:
         offset = ensure_arraylike("eye", k)
         if offset.shape or not dtypes.is_integer(offset.dtype):
             raise ValueError(f"k must be a scalar integer; got {k}")
@@ -462,9 +470,10 @@ def identity(n: DimSize, dtype: DTypeLike | None = None) -> Array:
 
 
 def lower_mask(rows, columns, k, dtype=np.bool_):
-    """Whether column <= row + k, as an (rows, columns) array."""
-    index = np.dtype(np.int32)
-    i = lax.add(lax.broadcasted_iota(index, (rows, columns), 0), to_dtype(k, index))
+    """Whether column <= row + k, as an (rows, columns) array.  Raises OverflowError for an int k that does not fit."""
+    index = dtypes.scalar_dtype(int) if isinstance(k, int) else np.dtype(np.int32)
+    offset = python_scalar(k, index, False) if isinstance(k, int) else to_dtype(k, index)
+    i = lax.add(lax.broadcasted_iota(index, (rows, columns), 0), offset)
     mask = lax.ge(i, lax.broadcasted_iota(index, (rows, columns), 1))
     return mask if dtype == np.bool_ else lax.convert_element_type(mask, dtype)
 
@@ -480,6 +489,9 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
 
     Returns:
       Array of shape (N, M).
+
+    Raises:
+      OverflowError: the default integer dtype does not hold `k`.
 
     Examples:
       >>> jnp.tri(3)

@@ -27,7 +27,7 @@ def _check_operand(name, x, type, norm):
     if type != 2:
         raise NotImplementedError(f"{name}: only type 2 is implemented")
     if not (norm is None or (isinstance(norm, str) and norm in ("backward", "ortho"))):
-        raise ValueError(f"{name}: norm must be None, 'backward' or 'ortho', got {norm!r}")
+        raise ValueError(f"jax.scipy.fft.{name}: norm={norm!r} is not implemented")
     (x,) = promote_dtypes_inexact(ensure_arraylike(name, x))
     return x.astype(np.float32) if x.dtype.itemsize < 4 else x
 

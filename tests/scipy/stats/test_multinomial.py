@@ -26,3 +26,10 @@ def test_probabilities_of_0():
 def test_slopes():
     slope = jax.jit(jax.grad(lambda p: stats.multinomial.logpmf(COUNTS[0], 6, p)))(jnp.asarray(P))
     np.testing.assert_allclose(slope, COUNTS[0] / P, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint8])
+def test_counts_narrower_than_their_sum_need_no_promotion(dtype):
+    with jax.enable_x64(True), jax.numpy_dtype_promotion("strict"):
+        value = stats.multinomial.logpmf(dtype([1, 2]), dtype(3), np.float32([0.25, 0.75]))
+    np.testing.assert_allclose(value, -0.863046, 1e-5)

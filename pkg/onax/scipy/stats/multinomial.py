@@ -40,7 +40,8 @@ def logpmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
         raise ValueError(f"x and n must be of integer type; got x.dtype={x.dtype}, n.dtype={n.dtype}")
     counts, trials = x.astype(p.dtype), n.astype(p.dtype)
     value = special.gammaln(trials + 1) + jnp.sum(special.xlogy(counts, p) - special.gammaln(counts + 1), axis=-1)
-    return keep_inside(jnp.sum(x, axis=-1) == n, value, -np.inf)
+    total = jnp.sum(x, axis=-1)
+    return keep_inside(total == n.astype(total.dtype), value, -np.inf)
 
 
 def pmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
