@@ -88,9 +88,18 @@ def test_inverses_of_hilbert_and_pascal():
         (lambda: ours.companion(V[:1]), ValueError, "length|least"),
         (lambda: ours.pascal(3, "other"), ValueError, "other|kind"),
         (lambda: ours.dft(3, "m"), ValueError, "scale"),
+        (lambda: ours.dft(3, dtype="float32"), ValueError, "dtype must be a complex floating-point type; got float32"),
+        (lambda: ours.dft(3, dtype=bool), ValueError, "dtype must be a complex floating-point type; got bool"),
+        (lambda: ours.hadamard(2, bool), TypeError, "neg does not accept dtype bool"),
         (lambda: ours.leslie(V, V), ValueError, "length|size|shape"),
     ],
 )
 def test_refusals(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize(("dtype", "number"), [("uint8", 255), ("uint32", 2**32 - 1), ("int8", -1), ("bfloat16", -1)])
+def test_hadamard_of_a_dtype(dtype, number):
+    out = ours.hadamard(2, dtype)
+    assert out.dtype == dtype and out.tolist() == [[1, 1], [1, number]]

@@ -22,7 +22,7 @@ from onax.lax import linalg as factors
 from onax.numpy._decompositions import adjoint
 from onax.numpy._promotion import check_arraylike, ensure_arraylikes, promote_dtypes_inexact
 from onax.numpy._solvers import lu_solve as _solve_by_lu
-from onax.numpy._solvers import require_square
+from onax.scipy._aligned import aligned, apply_to_columns, check_system, with_batch
 
 # Arguments that concern SciPy's implementation only (overwrite_a, check_finite, ...) are accepted and ignored.
 
@@ -124,11 +124,6 @@ def _cho_solve(c, b, lower):
     return solve(b, transpose_a=lower, conjugate_a=lower)
 
 
-def _apply_to_columns(b, function):
-    """Applies a function of matrices to a matrix, or to a vector as one column."""
-    return function(b) if b.ndim > 1 else function(b[..., None])[..., 0]
-
-
 def cho_solve(
     c_and_lower: tuple[ArrayLike, bool], b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True
 ) -> Array:
@@ -150,7 +145,8 @@ def cho_solve(
     """
     c, lower = c_and_lower
     c, b = promote_inexact("cho_solve", c, b)
-    return _apply_to_columns(b, lambda b: _cho_solve(c, b, lower=lower))
+    c, b = aligned("cho_solve", "cho_solve(c_and_lower, b[..., None])", c, b)
+    return apply_to_columns(c, b, lambda b: _cho_solve(c, b, lower=lower))
 
 
 @static_argnames("full_matrices", "compute_uv", "overwrite_a", "check_finite", "lapack_driver")
@@ -299,7 +295,7 @@ def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
 
 @staged("lu_solve", ("trans",), compiled_from=1)
 def _lu_solve(both, pivots, b, trans):
-    order = factors.lu_pivots_to_permutation(pivots, both.shape[-1])
+    order = with_batch(factors.lu_pivots_to_permutation(pivots, both.shape[-1]), both.shape[:-2], 1)
     return _solve_by_lu(both, order, b, trans=trans, core=1 if b.ndim == both.ndim - 1 else 2)
 
 
@@ -333,9 +329,7 @@ def lu_solve(
     """
     both, pivots = lu_and_piv
     both, b = promote_inexact("lu_solve", both, b)
-    core = 1 if b.ndim in (1, both.ndim - 1) else 2
-    if b.ndim and both.ndim > 1 and b.shape[-core] != both.shape[-1]:
-        raise ValueError(f"lu_solve: the shapes {both.shape} of the factors and {b.shape} of b do not fit")
+    both, b = aligned("lu_solve", "lu_solve((lu, piv), b[..., None])", both, b)
     return _lu_solve(both, pivots, b, trans=trans)
 
 
@@ -571,7 +565,6 @@ def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Arra
 def _solve(a, b, assume_a, lower):
     if assume_a != "pos":
         return jnp.linalg.solve(a, b)
-    require_square("solve", a)
     c = factors.cholesky(lax.stop_gradient(a) if lower else adjoint(lax.stop_gradient(a)), symmetrize_input=False)
 
     def by_factor(_, x):
@@ -614,7 +607,7 @@ def solve(
       Array of the shape of `b`.
 
     Raises:
-      ValueError: another assumption.
+      ValueError: another assumption, or for "pos" shapes that do not fit.
 
     Examples:
       >>> onax.scipy.linalg.solve(jnp.array([[2.0, 0.0], [0.0, 4.0]]), jnp.array([2.0, 8.0]))
@@ -623,13 +616,16 @@ def solve(
     if assume_a not in _ASSUMPTIONS:
         raise ValueError(f"Expected assume_a to be one of {list(_ASSUMPTIONS)}; got {assume_a!r}")
     a, b = promote_inexact("solve", a, b)
-    if assume_a == "pos" and a.ndim > 2:
-        return jnp.linalg.solve(a, b)
+    if assume_a == "pos":
+        check_system(a, b)
+        if a.ndim > 2:
+            return jnp.linalg.solve(a, b) if b.ndim == a.ndim else jnp.linalg.solve(a, b[..., None])[..., 0]
     return _solve(a, b, assume_a=assume_a, lower=lower)
 
 
 @staged("_solve_triangular", ("trans", "lower", "unit_diagonal"), compiled_from=1)
 def _solve_triangular(a, b, trans, lower, unit_diagonal):
+    a, b = aligned("solve_triangular", "solve_triangular(a, b[..., None])", a, b)
     how = {"left_side": True, "lower": lower, "transpose_a": trans != 0, "conjugate_a": trans == 2}
     vector = b.ndim == a.ndim - 1
     out = factors.triangular_solve(a, b[..., None] if vector else b, unit_diagonal=unit_diagonal, **how)

@@ -425,6 +425,7 @@ def hadamard(n: int, dtype: DTypeLike = int) -> Array:
 
     Raises:
       ValueError: another `n`.
+      TypeError: the dtype is bool.
 
     Examples:
       >>> onax.scipy.linalg.hadamard(2)
@@ -434,10 +435,16 @@ def hadamard(n: int, dtype: DTypeLike = int) -> Array:
     n = _check_order("hadamard", n)
     if n < 1 or n & (n - 1):
         raise ValueError(f"n must be a positive power of 2; got {n}.")
-    out = np.ones((1, 1))
+    dtype = dtypes.check_user_dtype(dtype, "hadamard")
+    if np.dtype(dtype).kind == "b":
+        raise TypeError(
+            "hadamard: neg does not accept dtype bool. Accepted dtypes are subtypes of integer, floating, "
+            "complexfloating."
+        )
+    out = np.ones((1, 1), np.int32)
     while out.shape[0] < n:
         out = np.block([[out, out], [out, -out]])
-    return _constant_matrix(out, dtypes.check_user_dtype(dtype, "hadamard"))
+    return jnp.asarray(out).astype(dtype)  # -1 in an unsigned dtype is its largest number
 
 
 @static_argnames("n", "full")
@@ -513,7 +520,7 @@ def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> 
       Complex array of shape (n, n).
 
     Raises:
-      ValueError: `scale` is another value.
+      ValueError: `scale` is another value, or the dtype is not complex.
 
     Examples:
       >>> onax.scipy.linalg.dft(2).real.round(4)
@@ -523,8 +530,9 @@ def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> 
     if scale not in (None, "sqrtn", "n"):
         raise ValueError(f"scale must be None, 'sqrtn', or 'n'; got {scale!r}.")
     n = _check_order("dft", n)
-    if dtype is None:
-        dtype = dtypes.scalar_dtype(complex)
+    dtype = dtypes.scalar_dtype(complex) if dtype is None else dtypes.check_user_dtype(dtype, "dft")
+    if not dtypes.issubdtype(dtype, np.complexfloating):
+        raise ValueError(f"dtype must be a complex floating-point type; got {dtype}.")
     out = np.exp(-2j * np.pi * (np.outer(np.arange(n), np.arange(n)) % max(n, 1)) / max(n, 1))
     out = out / (math.sqrt(n) if scale == "sqrtn" else n if scale == "n" else 1)
     return _constant_matrix(out, dtype)
