@@ -117,7 +117,7 @@ def test_a_value_that_only_the_compiled_program_gives(capfd):
 
 @pytest.mark.parametrize("given", [np.nan, np.float32(np.nan), np.full(2, np.nan, np.float32)], ids=repr)
 def test_a_value_that_the_caller_gives_is_no_operations_fault(given):
-    with jax.debug_nans(True), pytest.raises(FloatingPointError, match="de-optimized function did not .* its inputs"):
+    with jax.debug_nans(True), pytest.raises(FloatingPointError, match=r"de-optimized function did not .* its inputs"):
         jax.jit(lambda x: x * 3)(given)
 
 
