@@ -31,6 +31,7 @@ from onax._core.zeros import (
 )
 from onax._ground import dtypes, source
 from onax._ground.config import config
+from onax._ground.errors import ConcretizationTypeError, add_advice
 from onax._ground.typing import AnyFunction, Function
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
@@ -140,7 +141,12 @@ def _stage(fun, args, kwargs, argnums, argnames, programs):
     if fixed:
         partial = functools.wraps(fun, updated=())(functools.partial(partial, **fixed))
     flat = CheckedFlatFunction(partial, in_tree, "checkpoint / remat")
-    closed = trace_to_jaxpr(flat, avals, debug_info("checkpoint / remat", fun, dynamic, dynamic_kwargs))
+    try:
+        closed = trace_to_jaxpr(flat, avals, debug_info("checkpoint / remat", fun, args, kwargs, argnums, argnames))
+    except ConcretizationTypeError as error:
+        if " for checkpoint / remat" in error.message:
+            add_advice(error, "Consider the parameter `static_argnums` of `jax.remat` or `jax.checkpoint`.")
+        raise
     jaxpr, hoisted = hoist_tracers(closed)
     if not hoisted and not config.jax_check_tracer_leaks and _has_hash(given):
         insert_bounded(programs, key, (jaxpr, flat.out_tree))
