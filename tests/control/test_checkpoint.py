@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import re
 import weakref
 
 import numpy as np
@@ -346,3 +347,32 @@ def test_names_of_arguments_beside_static_ones():
 
     with pytest.raises(jax.errors.TracerBoolConversionError, match="depends on the value of the argument x"):
         branch(True, 1.0, mode="a")
+
+
+LOGGED = {
+    "nothing": (None, "saving inputs with shapes:\n  float32[3]\n"),
+    "everything": (
+        lambda *_, **__: True,
+        "saving these intermediates:\n  float32[3] from output of cos from .*\n  float32\\[\\] from output of sin from .*\n",
+    ),
+    "cos": (
+        lambda p, *_, **__: str(p) == "cos",
+        "saving inputs with shapes:\n  float32[3]\nand saving these intermediates:\n"
+        "  float32[3] from output of cos from .*\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("name", LOGGED)
+def test_what_is_stored_is_logged(name, way, caplog):
+    policy, stored = LOGGED[name]
+    run = jax.checkpoint(lambda x: jnp.cos(jnp.sin(x).sum()), policy=policy)
+    jax.config.update("jax_log_checkpoint_residuals", True)
+    try:
+        jax.grad(way(run))(X)
+    finally:
+        jax.config.update("jax_log_checkpoint_residuals", False)
+    (record,) = [r for r in caplog.records if r.name == "onax.checkpoint"]
+    pattern = stored.replace("[3]", r"\[3\]")
+    assert record.levelname == "WARNING" and re.fullmatch(f"remat-decorated function {pattern}", record.getMessage())
