@@ -86,3 +86,23 @@ def test_a_function_that_closes_over_tracers_is_staged_once_for_each_trace(name)
     result = TRANSFORMS[name](outer)(jnp.arange(3.0))
     assert len(count) == 2  # for an array and for a number
     assert name != "make_jaxpr" or ("let inner = " in str(result) and str(result).count("mul") == 2)
+
+
+def several(a, b, c=0, *rest, d, **more):
+    return b
+
+
+@pytest.mark.parametrize(
+    "options, args, kwargs, names",
+    [
+        ({"static_argnames": "d"}, (1, 2), {"d": 3}, ("a", "b")),
+        ({"static_argnames": ("a", "d")}, (1, 2), {"d": 3, "e": 4}, ("b", "more['e']")),
+        ({"static_argnums": 0, "static_argnames": "c"}, (1, 2), {"c": 3, "d": 4}, ("b", "d")),
+        ({"static_argnums": (0, 3)}, (1, 2, 3, 4, 5), {"d": 6}, ("b", "c", "rest[1]", "d")),
+        ({"static_argnames": ("d", "e")}, (1,), {"b": 2, "d": 3, "e": 4}, ("a", "b")),
+    ],
+)
+def test_names_of_arguments_beside_static_ones(options, args, kwargs, names):
+    """As JAX 0.10.2 names them."""
+    traced = jax.jit(several, **options).trace(*args, **kwargs)
+    assert traced.jaxpr.jaxpr.debug_info.arg_names == names

@@ -1,6 +1,8 @@
 """checkpoint: derivatives do not change; policies decide what is computed again; print_saved_residuals tells."""
 
+import functools
 import gc
+import re
 import weakref
 
 import numpy as np
@@ -323,3 +325,54 @@ def test_how_often_callbacks_run(name, place, capfd):
     jax.grad(jax.checkpoint(place(with_callback), policy=policy))(1.0)
     lines = capfd.readouterr().out.splitlines()
     assert lines.count("y") == 2 and len(lines) == 2 + times
+
+
+@pytest.mark.parametrize("options, x", [({}, 3.0), ({"static_argnums": 0}, jnp.array(3.0))])
+def test_errors_about_concrete_values_advise_static_arguments(options, x):
+    branch = jax.checkpoint(lambda x: jnp.sin(x) if x > 0 else x, **options)
+    with pytest.raises(
+        jax.errors.TracerBoolConversionError, match=r"Consider the parameter `static_argnums` of `jax.remat`"
+    ):
+        branch(x)
+    inner = jax.checkpoint(lambda x: jax.jit(lambda: 0 if jnp.add(1, 1) else 1)() + x)
+    with pytest.raises(jax.errors.TracerBoolConversionError) as caught:
+        inner(x)
+    assert "static_argnums" not in str(caught.value)
+
+
+def test_names_of_arguments_beside_static_ones():
+    @functools.partial(jax.checkpoint, static_argnums=(0,), static_argnames="mode")
+    def branch(double, x, mode):
+        return x if x > 0 else -x
+
+    with pytest.raises(jax.errors.TracerBoolConversionError, match="depends on the value of the argument x"):
+        branch(True, 1.0, mode="a")
+
+
+LOGGED = {
+    "nothing": (None, "saving inputs with shapes:\n  float32[3]\n"),
+    "everything": (
+        lambda *_, **__: True,
+        "saving these intermediates:\n  float32[3] from output of cos from .*\n  float32\\[\\] from output of sin from .*\n",
+    ),
+    "cos": (
+        lambda p, *_, **__: str(p) == "cos",
+        "saving inputs with shapes:\n  float32[3]\nand saving these intermediates:\n"
+        "  float32[3] from output of cos from .*\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("name", LOGGED)
+def test_what_is_stored_is_logged(name, way, caplog):
+    policy, stored = LOGGED[name]
+    run = jax.checkpoint(lambda x: jnp.cos(jnp.sin(x).sum()), policy=policy)
+    jax.config.update("jax_log_checkpoint_residuals", True)
+    try:
+        jax.grad(way(run))(X)
+    finally:
+        jax.config.update("jax_log_checkpoint_residuals", False)
+    (record,) = [r for r in caplog.records if r.name == "onax.checkpoint"]
+    pattern = stored.replace("[3]", r"\[3\]")
+    assert record.levelname == "WARNING" and re.fullmatch(f"remat-decorated function {pattern}", record.getMessage())

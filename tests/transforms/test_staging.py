@@ -62,6 +62,28 @@ def test_its_value_is_not_known():
         jax.jit(lambda: 1 if jnp.array(True) else 2)()
 
 
+TABLE = jnp.ones(3)
+
+
+@pytest.mark.parametrize(
+    "make, operations, more",
+    [
+        (lambda: jnp.add(1, 1), ["add 1:i32[] 1:i32[]", "gt b 0:i32[]"], False),
+        (lambda: (jnp.sin(TABLE) * TABLE)[0], ["sin b", "mul b c", "gt b 0.0:f32[]"], False),
+        (lambda: sum(jnp.add(1, 1) for _ in range(6)), ["add 0:i32[] b", *4 * ["add 1:i32[] 1:i32[]"]], True),
+    ],
+    ids=["literals", "constants", "many"],
+)
+def test_errors_list_the_operations_that_made_a_value(make, operations, more):
+    with pytest.raises(jax.errors.TracerBoolConversionError, match="became a tracer due to JAX operations") as caught:
+        jax.jit(lambda: 1 if make() > 0 else 2)()
+    text = str(caught.value)
+    found = [line.split(" = ")[1] for line in text.splitlines() if line.startswith("  operation ")]
+    assert sorted(found) == sorted(operations)
+    assert ("(Additional originating lines are not shown.)" in text) == more
+    assert text.count(f"from line {__file__}:") == len(operations)
+
+
 # ---- programs
 
 

@@ -113,13 +113,15 @@ def _name_finder(call):
     """A function that computes the paths of a call's leaves; it holds neither the arguments nor the function."""
     signature, in_tree = fun_signature(call.fun), call.in_tree
     num_args, positions = call.num_args, call.dynamic_positions
+    fixed = () if call.statics is None else [name for name in call.statics[1] if isinstance(name, str)]
 
     def find_names():
         dynamic, kwargs = skeleton(in_tree)
+        kwargs = {**kwargs, **dict.fromkeys(fixed)}  # without them the call would not fit the signature
         args = [None] * num_args
         for i, tree in zip(positions, dynamic):
             args[i] = tree
-        return argument_names(signature, args, kwargs, set(range(num_args)) - set(positions))
+        return argument_names(signature, args, kwargs, set(range(num_args)) - set(positions), fixed)
 
     return find_names
 

@@ -89,7 +89,7 @@ def _logged(name):
 
 
 def _result_array(x):
-    """A result as an array; other objects than onax's are those that NumPy converts, such as another library's."""
+    """A result as an array; what is no array of onax is what NumPy makes of it, such as another library's array."""
     return as_array(x if valid_jaxtype(x) else np.asarray(x))
 
 

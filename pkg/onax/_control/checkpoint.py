@@ -5,6 +5,7 @@ residuals again from the arguments and from what was stored; its transpose recom
 """
 
 import functools
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from onax._core.function_programs import programs_of
 from onax._core.lists import insert_bounded, merge_lists, partition_list, reject, select, split_list
 from onax._core.programs import Call, programs
 from onax._core.rewrite import close, dce_call, eliminate_dead_code, map_equations, prune
-from onax._core.trace import find_cur_trace
+from onax._core.trace import find_cur_trace, typeof
 from onax._core.zeros import (
     UndefinedPrimal,
     Zero,
@@ -30,8 +31,9 @@ from onax._core.zeros import (
     is_undefined_primal,
     nonzero_flags,
 )
-from onax._ground import dtypes, source
+from onax._ground import dtypes, lazy, logs, source
 from onax._ground.config import config
+from onax._ground.errors import ConcretizationTypeError, add_advice
 from onax._ground.typing import AnyFunction, Function
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
@@ -141,7 +143,12 @@ def _stage(fun, args, kwargs, argnums, argnames, programs):
     if fixed:
         partial = functools.wraps(fun, updated=())(functools.partial(partial, **fixed))
     flat = CheckedFlatFunction(partial, in_tree, "checkpoint / remat")
-    closed = trace_to_jaxpr(flat, avals, debug_info("checkpoint / remat", fun, dynamic, dynamic_kwargs))
+    try:
+        closed = trace_to_jaxpr(flat, avals, debug_info("checkpoint / remat", fun, args, kwargs, argnums, argnames))
+    except ConcretizationTypeError as error:
+        if " for checkpoint / remat" in error.message:
+            add_advice(error, "Consider the parameter `static_argnums` of `jax.remat` or `jax.checkpoint`.")
+        raise
     jaxpr, hoisted = hoist_tracers(closed)
     if not hoisted and not config.jax_check_tracer_leaks and _has_hash(given):
         insert_bounded(programs, key, (jaxpr, flat.out_tree))
@@ -184,6 +191,7 @@ def _linearize(nonzeros, *primals, jaxpr, **params):
         raise ValueError(NO_KNOWN_RESULT)
     outs = eval_jaxpr(known, known.consts, *select(primals, used_known))
     residuals = [*outs[n:], *select(primals, used)]
+    _log_residuals(known, n, select(primals, used))
     used_tangents = used[len(primals) :]
 
     def apply(residuals, *tangents):
@@ -202,6 +210,7 @@ def _partial_eval(unknown, *args, jaxpr, **params):
     known, staged, unknown_out, used_known, used = _split(jaxpr, tuple(unknown), False, params["policy"])
     outs = eval_jaxpr(known, known.consts, *select(reject(args, unknown), used_known))
     n = unknown_out.count(False)
+    _log_residuals(known, n, reject(select(args, used), select(unknown, used)))
     rest = {**params, "jaxpr": staged, "differentiated": True}
     rest_outs = find_cur_trace().record_whole(remat_p, [*outs[n:], *select(args, used)], rest)
     return merge_lists(unknown_out, outs[:n], rest_outs)
@@ -370,6 +379,28 @@ def saved_residuals(fun, *args, **kwargs):
     made = [(v.aval, _describe_producer(made_by[v], made_by)) for v in sorted(made, key=position.__getitem__)]
     arguments = [(avals[i], f"from the argument {names[i]}") for i in sorted(given)]
     return [*constants, *arguments, *made]
+
+
+def _log_residuals(known, n_known, inputs):
+    """Logs the arguments and the results of `known` that a call stores.
+
+    It is a warning if `jax_log_checkpoint_residuals` is on, else a message for debugging. Where nobody has imported `logging`, nobody waits for one.
+    """
+    if not config.jax_log_checkpoint_residuals and "logging" not in sys.modules:
+        return
+    level = lazy.logging.WARNING if config.jax_log_checkpoint_residuals else lazy.logging.DEBUG
+    logger = logs.logger("onax.checkpoint")
+    if not logger.isEnabledFor(level):
+        return
+    made_by = {v: eqn for eqn in known.eqns for v in eqn.outvars}
+    stored = {v for v in known.outvars[n_known:] if type(v) is not core.Literal}
+    shapes = [f"  {typeof(x).str_short()}\n" for x in inputs]
+    made = [
+        f"  {v.aval.str_short()} from {_describe_producer(eqn, made_by)}\n" for v, eqn in made_by.items() if v in stored
+    ]
+    titles = (("saving inputs with shapes:\n", shapes), ("saving these intermediates:\n", made))
+    parts = [title + "".join(lines) for title, lines in titles if lines]
+    logger.log(level, "remat-decorated function %s", "and ".join(parts))
 
 
 def _describe_producer(eqn, made_by):

@@ -527,6 +527,7 @@ add_row("jax_persistent_cache_min_entry_size_bytes", int, 0, "Smaller programs a
 add_row("jax_dump_ir_to", str, "", "Folder into which programs are written that are compiled.")
 add_row("jax_dump_ir_modes", str, "stablehlo", "Their forms, of jaxpr and eqn_count_pprof, separated by commas.")
 _level = add_row("jax_logging_level", logs.LEVELS, "NOTSET", "Level of the logger `onax`.", on_update=logs.set_level)
+add_row("jax_log_checkpoint_residuals", bool, False, "What checkpoint stores is logged as warnings.")
 _logs = add_row("jax_debug_log_modules", str, "", "Loggers that write everything.", on_update=logs.write_all_of)
 logs.configure(_level.value, _logs.value)
 add_row("jax_pprint_use_color", bool, True, "Jaxprs are printed in colour on a terminal.")
@@ -580,7 +581,6 @@ _INERT = {
     "jax_hlo_source_file_canonicalization_regex": (ANY, None),
     "jax_include_debug_info_in_dumps": (bool, True),
     "jax_include_full_tracebacks_in_locations": (bool, True),
-    "jax_log_checkpoint_residuals": (bool, False),
     "jax_memory_fitting_effort": (float, 0.0),
     "jax_memory_fitting_level": (str, "O2"),
     "jax_mock_gpu_topology": (str, ""),

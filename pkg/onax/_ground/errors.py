@@ -39,9 +39,9 @@ def compose(fault, location="", remedy=""):
 
 
 def _static_advice(tracer):
-    """Advises to make the argument static if the tracer is an argument of a jitted function; else an empty string."""
+    """Advises to make the argument of a jitted function static on which the tracer depends; else an empty string."""
     names = tracer._argument_names()
-    if names is None:
+    if not names:
         return ""
     if len(names) == 1 and names[0].isidentifier():
         return f", or give the function the value itself: `static_argnames={names[0]!r}`"
@@ -64,6 +64,11 @@ class OnaxError(Exception):
 
     def __reduce__(self):
         return _restore_error, (type(self), self.message)
+
+
+def add_advice(error, advice):
+    """Adds a sentence to the text of an error."""
+    OnaxError.__init__(error, compose(error.message, advice))
 
 
 def _restore_error(kind, message):

@@ -1,8 +1,8 @@
 """Loggers, and the options that say which of them log in full.
 
 `onax.dispatch` tells what is traced and how long steps take, `onax.compile` what is compiled, `onax.callback` which
-functions of the user's failed, `onax` anything else.  In programs written for JAX they have the names of JAX's loggers,
-which such programs configure.
+functions of the user's failed, `onax.checkpoint` what checkpoint stores, `onax` anything else.  In programs written for
+JAX they have the names of JAX's loggers, which such programs configure.
 """
 
 from onax._ground.lazy import logging
@@ -11,6 +11,7 @@ LEVELS = (None, "NOTSET", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _JAX_NAMES = {
     "onax": "jax",
     "onax.callback": "jax._src.callback",
+    "onax.checkpoint": "jax._src.ad_checkpoint",
     "onax.dispatch": "jax._src.dispatch",
     "onax.compile": "jax._src.interpreters.pxla",
 }

@@ -28,6 +28,9 @@ from onax._transforms.varying_types import varying_in_scope, varying_results
 valueless = {}
 
 
+_SHOWN_OPERATIONS = 5  # so many of those that brought a value into a program are listed in messages, as in JAX
+
+
 def _explicit_context():
     """The context of an equation over explicit axes of a mesh."""
     meshes = meshes_in_context()
@@ -255,24 +258,42 @@ class DynamicJaxprTrace(Trace):
                 f"value{plural} of the argument{plural} {listed}."
             )
         elif tracer._location is not None:
-            operation = next((e for e in self.eqns if tracer._var in e.outvars), None)
-            if operation is not None:
-                text += (
-                    " This value became a tracer due to JAX operations on these lines:\n\n  operation "
-                    f"{core.print_eqn(operation)}\n    from line {source.summarize(tracer._location)}"
-                )
+            operations = self._readers_of_constants_behind(tracer._var)
+            shown = [
+                f"  operation {core.print_eqn(e)}\n    from line {source.summarize(e.source_info)}"
+                for e in operations[:_SHOWN_OPERATIONS]
+            ]
+            if shown:
+                text += " This value became a tracer due to JAX operations on these lines:\n\n" + "\n\n".join(shown)
+            if len(operations) > _SHOWN_OPERATIONS:
+                text += "\n\n(Additional originating lines are not shown.)"
         return text
 
-    def _arguments_behind(self, var):
-        """Names of the arguments that a variable was computed from, in their order."""
+    def _behind(self, var):
+        """(variables, equations in their order) that a variable was computed from, itself included."""
         if type(var) is core.Literal:
-            return []
-        reached = {var}
+            return set(), []
+        reached, eqns = {var}, []
         for eqn in reversed(self.eqns):
             if any(v in reached for v in eqn.outvars):
                 reached.update(a for a in eqn.invars if type(a) is not core.Literal)
+                eqns.append(eqn)
+        return reached, eqns[::-1]
+
+    def _arguments_behind(self, var):
+        """Names of the arguments that a variable was computed from, in their order."""
+        reached, _ = self._behind(var)
         names = self.debug_info.arg_names
         return [names[i] for i, v in enumerate(self.invars) if v in reached and i < len(names)]
+
+    def _readers_of_constants_behind(self, var):
+        """The equations that brought a variable into the program, where it depends on no argument."""
+        constants = set(self.constvars)
+        return [
+            eqn
+            for eqn in self._behind(var)[1]
+            if not eqn.invars or any(type(a) is core.Literal or a in constants for a in eqn.invars)
+        ]
 
 
 def _check_operands(primitive, args):
