@@ -7,6 +7,8 @@
 A sharding maps a shape to one tuple of slices for each device.
 """
 
+import math
+
 import numpy as np
 
 from onax._core.meshes import (
@@ -131,7 +133,7 @@ class Sharding:
         return (
             self.memory_kind == other.memory_kind
             and self._ordered_devices() == other._ordered_devices()
-            and _factors(self, ndim) == _factors(other, ndim)
+            and (_factors(self, ndim) == _factors(other, ndim) or splits_alike(self, other, ndim))
         )
 
     def _check_memory(self, device):
@@ -150,6 +152,17 @@ def check_rank(sharding, ndim, what):
         except ValueError as error:
             text = f"One of {what} is incompatible with its sharding annotation {sharding}: {error}"
             raise ValueError(text) from None
+
+
+def splits_alike(first, second, ndim):
+    """Whether two shardings give the shards of an array to their devices in the same order, whichever these are."""
+    if first.is_fully_replicated and second.is_fully_replicated:
+        return True
+    counts = (len(first._ordered_devices()), len(second._ordered_devices()))
+    ndim = max(ndim, *(len(getattr(s, "spec", ())) for s in (first, second)))
+    shape = (math.lcm(*counts),) * ndim  # which every sharding over so many devices can split
+    maps = (list(s.devices_indices_map(shape).values()) for s in (first, second))
+    return counts[0] == counts[1] and next(maps) == next(maps)
 
 
 def _factors(sharding, ndim):
