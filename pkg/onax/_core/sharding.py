@@ -7,8 +7,6 @@
 A sharding maps a shape to one tuple of slices for each device.
 """
 
-import math
-
 import numpy as np
 
 from onax._core.meshes import (
@@ -156,13 +154,16 @@ def check_rank(sharding, ndim, what):
 
 def splits_alike(first, second, ndim):
     """Whether two shardings give the shards of an array to their devices in the same order, whichever these are."""
-    if first.is_fully_replicated and second.is_fully_replicated:
+    if first == second or (first.is_fully_replicated and second.is_fully_replicated):
         return True
-    counts = (len(first._ordered_devices()), len(second._ordered_devices()))
-    ndim = max(ndim, *(len(getattr(s, "spec", ())) for s in (first, second)))
-    shape = (math.lcm(*counts),) * ndim  # which every sharding over so many devices can split
+    if not isinstance(first, NamedSharding) or not isinstance(second, NamedSharding):
+        return False
+    ndim = max(ndim, len(first.spec), len(second.spec))
+    if first.mesh.size != second.mesh.size or first._pieces(ndim) != second._pieces(ndim):
+        return False
+    shape = (first.mesh.size,) * ndim  # which every sharding over so many devices can split
     maps = (list(s.devices_indices_map(shape).values()) for s in (first, second))
-    return counts[0] == counts[1] and next(maps) == next(maps)
+    return next(maps) == next(maps)
 
 
 def _factors(sharding, ndim):
