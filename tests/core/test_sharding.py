@@ -10,6 +10,7 @@ import onax
 from onax._core.meshes import DuplicateSpecError, Mesh, P
 from onax._core.sharding import IndivisibleError, NamedSharding, SingleDeviceSharding, replica_ids
 from onax._ground.devices import Device, devices
+from virtual_devices import eight_devices
 
 FOUR = [Device("cpu", i) for i in range(4)]
 GRID = Mesh(np.array(FOUR).reshape(2, 2), ("x", "y"))
@@ -128,3 +129,18 @@ def test_an_abstract_mesh_is_that_of_the_context():
         onax.jit(lambda x: x, out_shardings=abstract)(x)
     with pytest.raises(ValueError, match="empty NamedSharding"):
         onax.jit(lambda x: x, out_shardings=onax.typeof(x).sharding)(x)
+
+
+def test_equivalent_over_meshes_of_other_shapes():
+    with eight_devices():
+        devices = np.array(onax.devices())
+        grid, line = Mesh(devices.reshape(4, 2), ("x", "y")), Mesh(devices, "z")
+        split = NamedSharding(line, P("z"))
+        assert NamedSharding(grid, P(("x", "y"))).is_equivalent_to(split, 2)
+        assert not NamedSharding(grid, P(("y", "x"))).is_equivalent_to(split, 2)
+        assert not NamedSharding(grid, P("x", "y")).is_equivalent_to(split, 2)
+        backward = Mesh(devices[::-1], "z")
+        assert not NamedSharding(backward, P("z")).is_equivalent_to(split, 2)
+        x, y = (onax.device_put(np.arange(8), NamedSharding(m, P("z"))) for m in (line, backward))
+        with pytest.raises(ValueError, match="incompatible devices"):
+            x + y

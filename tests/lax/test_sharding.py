@@ -6,6 +6,7 @@ import pytest
 import onax as jax
 from onax import lax, sharding
 from onax import numpy as jnp
+from onax.experimental.layout import Format, Layout
 from onax.sharding import PartitionSpec as P
 from virtual_devices import eight_devices
 
@@ -167,3 +168,11 @@ def test_a_mapped_axis_over_mesh_axes_needs_a_named_sharding(mesh):
     assert jax.vmap(constrain)(jnp.ones((2, 2))).shape == (2, 2)
     with pytest.raises(ValueError, match=r"^If you are using spmd_axis_name parameter of jax.vmap, .* SingleDevice"):
         jax.vmap(constrain, spmd_axis_name="x")(jnp.ones((2, 2)))
+
+
+def test_constraints_by_formats(mesh):
+    place = jax.NamedSharding(automatic(4, 2), P("y"))
+    for arrangement in (Layout((0,)), Layout.AUTO, None):
+        assert lax.with_sharding_constraint(X, Format(arrangement, place)).sharding == place
+    with pytest.raises(ValueError, match="rank"):
+        lax.with_sharding_constraint(X, Format(Layout((0, 1)), place))

@@ -504,7 +504,9 @@ class _CheckedFunction(JitFunction):
         elif s.options.device is None:
             here = [SingleDeviceSharding(self._device)] * len(leaves)
             placement.check_shardings(leaves, here, s.arg_names)
-        device, committed = _device_of(leaves, s.device)
+        device, committed = s.device, s.device is not None  # not by the arguments of the call, as in JAX
+        if in_shardings is not None:
+            device, committed = _device_of(leaves, device)
         entry = self._entry(device, committed)
         result = entry.run(leaves)
         delete_moved(moved_donations(s.donated, given, leaves))

@@ -131,7 +131,7 @@ class Sharding:
         return (
             self.memory_kind == other.memory_kind
             and self._ordered_devices() == other._ordered_devices()
-            and _factors(self, ndim) == _factors(other, ndim)
+            and (_factors(self, ndim) == _factors(other, ndim) or splits_alike(self, other, ndim))
         )
 
     def _check_memory(self, device):
@@ -148,6 +148,20 @@ def check_rank(sharding, ndim, what):
         raise ValueError(
             f"One of {what} is incompatible with its sharding annotation {sharding}: {sharding._rank_message(ndim)}"
         )
+
+
+def splits_alike(first, second, ndim):
+    """Whether two shardings give the shards of an array to their devices in the same order, whichever these are."""
+    if first == second or (first.is_fully_replicated and second.is_fully_replicated):
+        return True
+    if not isinstance(first, NamedSharding) or not isinstance(second, NamedSharding):
+        return False
+    ndim = max(ndim, len(first.spec), len(second.spec))
+    if first.mesh.size != second.mesh.size or first._pieces(ndim) != second._pieces(ndim):
+        return False
+    shape = (first.mesh.size,) * ndim  # which every sharding over so many devices can split
+    maps = (list(s.devices_indices_map(shape).values()) for s in (first, second))
+    return next(maps) == next(maps)
 
 
 def _factors(sharding, ndim):

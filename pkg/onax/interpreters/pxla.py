@@ -4,7 +4,7 @@ import warnings
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
-from onax._core.meshes import Mesh, mesh_of_options
+from onax._core.meshes import mesh_of_options
 
 
 def create_compile_options(*args: Any, **kwargs: Any) -> NoReturn:
@@ -31,8 +31,7 @@ class _ThreadResources:
 
     @property
     def env(self) -> SimpleNamespace:
-        mesh: Mesh = mesh_of_options(True)
-        return SimpleNamespace(physical_mesh=mesh)
+        return SimpleNamespace(physical_mesh=mesh_of_options(True))
 
 
 _thread_resources = _ThreadResources()

@@ -6,6 +6,7 @@ import numpy as np
 
 from onax._core.axes import manual_axes
 from onax._core.explicit_axes import explicit_sharding
+from onax._core.layout import Format, Layout
 from onax._core.meshes import AbstractMesh, AxisType, PartitionSpec, concrete_mesh, mesh_of_specs
 from onax._core.sharding import (
     NamedSharding,
@@ -38,8 +39,8 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
 
     Args:
       x: tree of arrays.
-      shardings: a sharding or PartitionSpec, or a tree of them that is a prefix of `x`; None leaves arrays as they are
-        where a mesh is in context.
+      shardings: a sharding, PartitionSpec or Format, or a tree of them that is a prefix of `x`; None leaves arrays as
+        they are where a mesh is in context.
 
     Returns:
       Tree of the structure of `x`.
@@ -55,7 +56,7 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
       Array([1., 1.], dtype=float32)
     """
     for sharding in tree_flatten(shardings, is_leaf=lambda p: p is None)[0]:
-        if sharding is not None and not isinstance(sharding, (PartitionSpec, Sharding)):
+        if sharding is not None and not isinstance(sharding, (PartitionSpec, Sharding, Format)):
             raise TypeError(
                 "shardings leaf specifications are expected to be PartitionSpec instances or None, but got "
                 f"{sharding!r}\nThey are the second argument of with_sharding_constraint."
@@ -73,6 +74,10 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
 def _constrain(x, target):
     if target is None:
         return x
+    if isinstance(target, Format):
+        if isinstance(target.layout, Layout):
+            target.layout.check_row_major(range(np.ndim(x)))
+        target = target.sharding
     if not _is_abstract(target):
         target = resolve_spec(target, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
     elif target.mesh.empty:

@@ -155,10 +155,49 @@ def test_arguments_are_moved_to_the_one_device_of_a_function(place):
     device = jax.devices()[1]
     with pytest.warns(DeprecationWarning):
         on_device = jax.jit(lambda x: x * 2, device=device)
-    for f in (on_device, jax.jit(lambda x: x * 2, in_shardings=jax.sharding.SingleDeviceSharding(device))):
+    for _ in range(2):
+        assert on_device(x).devices() == {device}
+        assert np.array_equal(on_device(x), 2 * X)
+
+
+ALIKE = {  # shardings of an argument and `in_shardings` of a function, and whether it is moved
+    "from one device to another": (lambda: single(2), lambda: single(1), True),
+    "one of several copies": (lambda: over(0, P()), lambda: single(5), True),
+    "copies to other devices": (lambda: over(0, P()), lambda: over(4, P()), True),
+    "shards to other devices": (lambda: half(0), lambda: half(4), True),
+    "shards over another mesh": (lambda: half(0), lambda: NamedSharding(mesh(x=2, y=2), P(("x", "y"))), True),
+    "shards to one device": (lambda: half(0), lambda: single(1), False),
+    "copies to shards": (lambda: over(0, P()), lambda: half(0), False),
+    "one device to shards": (lambda: single(0), lambda: half(0), False),
+}
+
+
+def single(i):
+    return jax.sharding.SingleDeviceSharding(jax.devices()[i])
+
+
+def over(start, spec):
+    return NamedSharding(half(start).mesh, spec)
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_committed_arguments_go_where_they_are_split_alike(name):
+    given, wanted, moves = ALIKE[name]
+    x, function = jax.device_put(X, given()), jax.jit(lambda x: x * 2, in_shardings=wanted())
+    if moves:
         for _ in range(2):
-            assert f(x).devices() == {device}
-            assert np.array_equal(f(x), 2 * X)
+            assert function(x).devices() == wanted().device_set
+            assert np.array_equal(function(x), 2 * X)
+    else:
+        with pytest.raises(ValueError, match=r"^Sharding passed to jit does not match the sharding on the respective"):
+            function(x)
+
+
+def test_static_arguments_by_name_are_keywords():
+    f = jax.jit(lambda x, n: x * n, static_argnames="n", in_shardings=(half(0),))
+    assert f(X, 2).sharding == half(0)
+    with pytest.raises(ValueError, match="pjit does not support kwargs when in_shardings is specified"):
+        f(X, n=2)
 
 
 def test_moves_to_the_device_of_a_function_are_guarded():

@@ -3,7 +3,7 @@
 import dataclasses
 
 from onax._core.meshes import DuplicateSpecError, PartitionSpec, mesh_of_options
-from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, check_rank, resolve_spec
+from onax._core.sharding import NamedSharding, Sharding, check_rank, resolve_spec, splits_alike
 from onax._core.trace import typeof
 from onax._core.transfer_guards import is_guarded, report_move
 from onax._ground.config import guard_state
@@ -43,7 +43,7 @@ def _check_ranks(shardings, avals, what, names):
 def _positional_arguments(call):
     """The positional arguments that are not static; raises ValueError for keyword arguments, as in JAX."""
     dynamic, keyword = call.dynamic_arguments()
-    if keyword:
+    if keyword or (call.statics is not None and any(isinstance(name, str) for name in call.statics[1])):
         raise ValueError("pjit does not support kwargs when in_shardings is specified.")
     return dynamic
 
@@ -115,8 +115,9 @@ def put_arguments(call):
                 f"{x.aval.str_short()}"
             )
         if type(x) is ArrayImpl and x._committed and isinstance(sharding, Sharding):
-            moves = isinstance(sharding, SingleDeviceSharding) and call.options.out_shardings is None
-            if not moves and not x.sharding.is_equivalent_to(sharding, x.ndim):
+            if not splits_alike(
+                x.sharding, sharding, x.ndim
+            ):  # an array of such shards goes to other devices, as in JAX
                 raise ValueError(
                     "Sharding passed to jit does not match the sharding on the respective arg. Got jit sharding: "
                     f"{sharding},\narg sharding: {x.sharding} for arg type: {x.aval.str_short()}"

@@ -28,6 +28,7 @@ from onax._core.sharding import (
     over_devices,
     placed_argument,
     with_whole_spec,
+    without_trailing_entries,
 )
 from onax._core.shards import shard_array
 from onax._core.slots import Slot
@@ -339,7 +340,7 @@ def _scan(given, avals, params):
     xs = [None if s is None else NamedSharding(s.mesh, PartitionSpec(*s.spec[1:])) for s in given[n + m :]]
     step = lambda carry: propagate(body, [*given[:n], *carry, *xs])
     carry = fixed_point(list(given[n : n + m]), lambda carry: step(carry)[:m])
-    return [*carry, *(insert_spec_entry(s, 0, None) for s in step(carry)[m:])]
+    return [*carry, *(without_trailing_entries(insert_spec_entry(s, 0, None)) for s in step(carry)[m:])]
 
 
 _ROUNDS = 4  # an axis that a step removes or adds has gone through all of a usual carry by then
@@ -572,6 +573,11 @@ def check_devices(primitive, operands):
     """Raises ValueError for an operand committed to another device than those of the sharded operands."""
     first = next((i for i, x in enumerate(operands) if sharding_of(x) is not None), None)
     for i, x in enumerate(operands if first is not None else ()):  # None: a sharding that is not over a mesh
-        if type(x) is ArrayImpl and x._committed and x.devices() != operands[first].devices():
+        if type(x) is ArrayImpl and x._committed and _devices_of(x) != _devices_of(operands[first]):
             both, names = sorted((first, i)), operand_names(operands)
             raise incompatible_devices_error(*(placed_argument(operands, k, primitive.name, names) for k in both))
+
+
+def _devices_of(x):
+    """The devices of an array, in their order."""
+    return x.sharding._ordered_devices() if isinstance(x.sharding, Sharding) else tuple(x.devices())
