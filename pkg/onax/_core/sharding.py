@@ -248,7 +248,10 @@ class NamedSharding(Sharding):
 
     def __init__(self, mesh, spec, *, memory_kind=None):
         if mesh is None or spec is None:
-            raise TypeError(f"NamedSharding takes a mesh and a PartitionSpec; got {mesh!r} and {spec!r}")
+            raise TypeError(
+                "NamedSharding: incompatible function arguments: it takes a mesh and a PartitionSpec; got "
+                f"{mesh!r} and {spec!r}"
+            )
         if not isinstance(spec, PartitionSpec):
             raise AttributeError(f"{type(spec).__name__!r} object has no attribute 'partitions': it is no spec")
         if not isinstance(mesh, (Mesh, AbstractMesh)):

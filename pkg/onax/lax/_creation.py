@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from onax._core.meshes import AbstractMesh, PartitionSpec
-from onax._core.sharding import NamedSharding, Sharding
+from onax._core.meshes import AbstractMesh, PartitionSpec, concrete_mesh
+from onax._core.sharding import NamedSharding, Sharding, over_devices
 from onax._core.trace import Tracer, as_array
 from onax._core.transfer_guards import report_new_array
 from onax._ground import dims, dtypes
@@ -43,13 +43,21 @@ def _sharding_like(x, shape, dtype):
     if type(x) is ArrayImpl:
         if not x.committed or (dtype is None and x.weak_type):
             return None
-    elif isinstance(x, Tracer) or not _is_over_devices(getattr(x, "sharding", None)) or context.get_trace() is not None:
+        sharding = x.sharding
+    elif isinstance(x, Tracer) or context.get_trace() is not None:
         return None
-    return x.sharding if shape is None or tuple(shape) == x.shape or x.sharding.is_fully_replicated else None
+    else:
+        sharding = _over_known_devices(getattr(x, "sharding", None))
+        if sharding is None:
+            return None
+    return sharding if shape is None or tuple(shape) == x.shape or sharding.is_fully_replicated else None
 
 
-def _is_over_devices(sharding):
-    return isinstance(sharding, Sharding) and not isinstance(getattr(sharding, "mesh", None), AbstractMesh)
+def _over_known_devices(sharding):
+    """A sharding, over the devices of the mesh in context if it is over an AbstractMesh; None if there are none."""
+    if isinstance(getattr(sharding, "mesh", None), AbstractMesh):
+        return None if concrete_mesh().empty else over_devices(sharding, concrete_mesh())
+    return sharding if isinstance(sharding, Sharding) else None
 
 
 def full(

@@ -1,6 +1,6 @@
 """The options `in_shardings` and `out_shardings` of jit, applied to the arguments and results of a call."""
 
-from onax._core.meshes import UNCONSTRAINED, DuplicateSpecError, PartitionSpec
+from onax._core.meshes import UNCONSTRAINED, AbstractMesh, DuplicateSpecError, PartitionSpec, mesh_of_specs
 from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, check_rank, resolve_spec
 from onax._core.trace import typeof
 from onax._core.transfer_guards import is_guarded, report_move
@@ -20,6 +20,8 @@ def _resolve(shardings, option):
     )
 
     def resolve(sharding):
+        if isinstance(getattr(sharding, "mesh", None), AbstractMesh) and mesh_of_specs().empty:
+            return sharding  # `Lowered.compile` is told the devices
         sharding = resolve_spec(sharding, RuntimeError, text)
         if isinstance(sharding, NamedSharding) and UNCONSTRAINED in sharding.spec:
             raise ValueError(f"Unconstrained dims are not allowed when passed to {option}: {sharding}")
@@ -58,7 +60,7 @@ def _check_is_tuple(shardings, arguments):
     """Raises ValueError for `in_shardings` that are a container, but no tuple with an entry for each argument."""
     if shardings is None or isinstance(shardings, (Sharding, PartitionSpec)):
         return
-    if not isinstance(shardings, (tuple, list)):
+    if type(shardings) not in (tuple, list):  # a namedtuple may be meant for one argument
         fault = f"is not a tuple: got {type(shardings)} instead."
         if len(arguments) == 1:
             fault += (

@@ -513,7 +513,10 @@ def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
     mesh = next(meshes, None)
     if mesh is None:
         return None
-    return [NamedSharding(mesh, PartitionSpec()) if s is None else s for s in shardings]
+    whole = NamedSharding(mesh, PartitionSpec())
+    return [
+        with_whole_spec(whole, getattr(v.aval, "ndim", 0)) if s is None else s for v, s in zip(jaxpr.outvars, shardings)
+    ]
 
 
 def place(results, shardings):
