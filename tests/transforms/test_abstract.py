@@ -7,6 +7,7 @@ import pytest
 
 import onax as jax
 import onax.numpy as jnp
+from onax._core.layout import Format, Layout
 from onax._transforms.abstract import abstractify, bind_static, with_static
 
 Struct = jax.ShapeDtypeStruct
@@ -179,3 +180,11 @@ def test_specs_of_structs_need_the_mesh_in_context():
     mesh = jax.make_mesh((1,), ("x",))
     with jax.set_mesh(mesh):
         assert Struct((2,), "float32", sharding=jax.P("x")).sharding == jax.NamedSharding(mesh, jax.P("x"))
+
+
+def test_a_known_layout_is_not_lost():
+    from_format = Format(Layout((0, 1)), jax.sharding.SingleDeviceSharding(jax.devices()[0]))
+    struct = Struct((2, 2), np.int32, sharding=from_format)
+    assert struct.update(shape=(4, 2)).format == from_format
+    with pytest.raises(ValueError, match="You are updating ShapeDtypeStruct"):
+        struct.update(sharding=from_format.sharding)

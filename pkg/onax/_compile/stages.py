@@ -27,6 +27,7 @@ from onax._ground import source
 from onax._ground.devices import current_default
 from onax._native import context
 from onax._native.array import ArrayImpl
+from onax._native.avals import ShapedArray
 from onax._native.jit_function import CacheEntry, JitCache, JitFunction
 from onax._native.tree import tree_flatten, tree_map, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct
@@ -89,6 +90,14 @@ class CallSignature:
             return self.jaxpr
         return placement.partitioned(self.jaxpr, self.shardings.arguments, self.shardings.results)
 
+    def placed_avals(self):
+        """The types of the arguments as they will lie, with shardings over explicit axes that `in_shardings` states."""
+        avals = self.in_avals_flat
+        if self.shardings is not None:
+            pairs = zip(avals, self.shardings.arguments)
+            avals = [a.update(sharding=s) if type(a) is ShapedArray and s.mesh.explicit_axes else a for a, s in pairs]
+        return tree_unflatten(self.in_tree, avals)
+
     def needs_devices(self):
         """Whether shardings are over AbstractMeshes alone, so that no devices are known."""
         return self.shardings is not None and self.shardings.devices is None
@@ -98,7 +107,10 @@ class CallSignature:
         stated = [None] * len(self.out_avals_flat)
         if self.options.out_shardings is not None:
             find = multi_device().call_shardings.shardings_of_leaves
-            stated = [s if isinstance(s, Sharding) else None for s in find(self.options.out_shardings, self.out_tree)]
+            stated = [
+                s if isinstance(s, Sharding) else None
+                for s in find(self.options.out_shardings, self.out_tree, abstract=True)
+            ]
         if self.shardings is not None:
             typed = zip(stated, self.out_avals_flat, self.shardings.results)
             stated = [r if s is None and a.stated_sharding is not None else s for s, a, r in typed]
@@ -131,7 +143,8 @@ class Stage:
     @property
     def in_avals(self):
         """The types of the arguments, as a tree."""
-        return tree_unflatten(self._signature.in_tree, self._signature.in_avals_flat)
+        s = self._signature
+        return tree_unflatten(s.in_tree, s.in_avals_flat)
 
     @property
     def args_info(self):
@@ -221,6 +234,8 @@ class Lowered(Stage):
     """
 
     __slots__ = ("_computation", "_graph")
+
+    in_avals = property(lambda self: self._signature.placed_avals(), doc="Types of the arguments where they will lie.")
 
     def __init__(self, signature, computation, graph):
         super().__init__(signature)
@@ -324,6 +339,8 @@ class Compiled(Stage):
     """
 
     __slots__ = ("_computation", "_device", "_executable", "_graph", "_run")
+
+    in_avals = property(lambda self: self._signature.placed_avals(), doc="Types of the arguments where they will lie.")
 
     def __init__(self, signature, executable, graph, computation, device):
         super().__init__(signature)

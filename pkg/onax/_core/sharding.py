@@ -15,6 +15,7 @@ from onax._core.meshes import (
     DuplicateSpecError,
     Mesh,
     PartitionSpec,
+    get_abstract_mesh,
     mesh_of_specs,
 )
 from onax._ground import devices as device_list
@@ -61,7 +62,11 @@ def resolve_spec(sharding, error, text):
     Raises error(text) for a spec without a mesh, ValueError for an AbstractMesh that is not that of the mesh.
     """
     if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
-        return sharding if sharding.mesh == mesh_of_specs() else _over_mesh_in_context(sharding)
+        if sharding.mesh == mesh_of_specs():
+            return sharding
+        if sharding.mesh == get_abstract_mesh() and not sharding.mesh.empty:  # some of its axes are manual here
+            return NamedSharding(mesh_of_specs(), sharding.spec, memory_kind=sharding._memory_kind)
+        return _over_mesh_in_context(sharding)
     if not isinstance(sharding, PartitionSpec):
         return sharding
     mesh = mesh_of_specs()

@@ -11,8 +11,11 @@ from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structur
 from onax._transforms.transfer import broadcast_devices, device_put
 
 
-def _resolve(shardings, option):
-    """Replaces the PartitionSpecs in a tree of shardings by shardings over the mesh in context."""
+def _resolve(shardings, option, abstract=False):
+    """Replaces the PartitionSpecs in a tree of shardings by shardings over the mesh in context.
+
+    With `abstract`, shardings over an AbstractMesh stay as they are where there is no mesh in context.
+    """
     text = (
         f"jit requires a non-empty mesh in context if you are passing `PartitionSpec`s to {option}. You can define a "
         f"context mesh via `jax.set_mesh(mesh)`. Alternatively, provide `Sharding`s to {option} and then the mesh "
@@ -20,8 +23,8 @@ def _resolve(shardings, option):
     )
 
     def resolve(sharding):
-        if isinstance(getattr(sharding, "mesh", None), AbstractMesh) and mesh_of_specs().empty:
-            return sharding  # `Lowered.compile` is told the devices
+        if abstract and isinstance(getattr(sharding, "mesh", None), AbstractMesh) and mesh_of_specs().empty:
+            return sharding
         sharding = resolve_spec(sharding, RuntimeError, text)
         if isinstance(sharding, NamedSharding) and UNCONSTRAINED in sharding.spec:
             raise ValueError(f"Unconstrained dims are not allowed when passed to {option}: {sharding}")
@@ -48,12 +51,12 @@ def _positional_arguments(call):
     return dynamic
 
 
-def stated_of_arguments(call):
-    """For each argument leaf of a call what `in_shardings` states."""
+def stated_of_arguments(call, abstract=False):
+    """For each argument leaf of a call what `in_shardings` states; `abstract` as in `_resolve`."""
     arguments = _positional_arguments(call)
     _check_is_tuple(call.options.in_shardings, arguments)
-    structure = tree_structure(arguments)
-    return broadcast_devices(_resolve(call.options.in_shardings, "in_shardings"), structure, "pjit in_shardings")
+    resolved = _resolve(call.options.in_shardings, "in_shardings", abstract)
+    return broadcast_devices(resolved, tree_structure(arguments), "pjit in_shardings")
 
 
 def _check_is_tuple(shardings, arguments):
@@ -91,12 +94,13 @@ def params_of(call, staged):
     return params
 
 
-def shardings_of_leaves(out_shardings, out_tree, jaxpr=None):
-    """For each result of a call what `out_shardings` states, with the mesh in context for PartitionSpecs.
+def shardings_of_leaves(out_shardings, out_tree, jaxpr=None, abstract=False):
+    """For each result of a call what `out_shardings` states, with the mesh in context for PartitionSpecs; `abstract` as
+    in `_resolve`.
 
     Raises ValueError for a sharding with more dimensions than its result of the program has.
     """
-    stated = broadcast_devices(_resolve(out_shardings, "out_shardings"), out_tree, "pjit out_shardings")
+    stated = broadcast_devices(_resolve(out_shardings, "out_shardings", abstract), out_tree, "pjit out_shardings")
     if jaxpr is not None:
         _check_ranks(stated, jaxpr.out_avals, "outputs", jaxpr.debug_info.result_paths)
     return stated

@@ -1,7 +1,7 @@
 """The shardings of a call that is compiled ahead of time: of its arguments, as they were given, and of its results.
 
-Arguments are arrays, or ShapeDtypeStructs that state a sharding; `in_shardings` of jit goes before both.  Shardings over
-an AbstractMesh are over the devices that something else states; if nothing does, `compile` is told the devices.
+Arguments are arrays, or ShapeDtypeStructs that state a sharding; `in_shardings` of jit goes before both.  Shardings
+over an AbstractMesh are over the devices that something else states; if nothing does, `compile` is told the devices.
 """
 
 from dataclasses import dataclass, replace
@@ -59,10 +59,12 @@ def of_call(call, staged):
     options = call.options
     given = [_given(x) for x in call.leaves]
     if options.in_shardings is not None:
-        given = [s if isinstance(s, NamedSharding) else g for s, g in zip(stated_of_arguments(call), given)]
+        given = [
+            s if isinstance(s, NamedSharding) else g for s, g in zip(stated_of_arguments(call, abstract=True), given)
+        ]
     stated = ()
     if options.out_shardings is not None:
-        stated = shardings_of_leaves(options.out_shardings, staged.out_tree)
+        stated = shardings_of_leaves(options.out_shardings, staged.out_tree, abstract=True)
     given, stated = _over_known_devices(given), _over_known_devices(stated, given)
     results = shardings_of_results(staged.jaxpr, given, (), stated)
     if results is None:
@@ -91,9 +93,7 @@ def _over_known_devices(shardings, others=()):
         return shardings
     for mesh in meshes:
         if isinstance(mesh, AbstractMesh) and mesh.size != known.size:
-            raise ValueError(
-                f"AbstractMesh size: {mesh.size} does not match the device assignment size: {known.size}"
-            )
+            raise ValueError(f"AbstractMesh size: {mesh.size} does not match the device assignment size: {known.size}")
     return [over_devices(s, known) for s in shardings]
 
 
