@@ -28,6 +28,7 @@ from onax._ground.devices import current_default
 from onax._ground.devices import devices as all_devices
 from onax._native import context
 from onax._native.array import ArrayImpl
+from onax._native.avals import ShapedArray
 from onax._native.jit_function import CacheEntry, JitCache, JitFunction
 from onax._native.tree import tree_flatten, tree_map, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct
@@ -94,6 +95,14 @@ class CallSignature:
         if self.shardings is None:
             return self.jaxpr if self.without_devices is None else placement.partitioned(self.jaxpr, (), None)
         return placement.partitioned(self.jaxpr, self.shardings.arguments, self.shardings.results)
+
+    def placed_avals(self):
+        """The types of the arguments as they will lie, with shardings over explicit axes that `in_shardings` states."""
+        avals = self.in_avals_flat
+        if self.shardings is not None:
+            pairs = zip(avals, self.shardings.arguments)
+            avals = [a.update(sharding=s) if type(a) is ShapedArray and s.mesh.explicit_axes else a for a, s in pairs]
+        return tree_unflatten(self.in_tree, avals)
 
     def stated_results(self):
         """For each result the sharding that `out_shardings` or explicit axes state, else None."""
@@ -239,6 +248,8 @@ class Lowered(Stage):
 
     __slots__ = ("_computation", "_graph")
 
+    in_avals = property(lambda self: self._signature.placed_avals(), doc="Types of the arguments where they will lie.")
+
     def __init__(self, signature, computation, graph):
         super().__init__(signature)
         self._computation = computation
@@ -343,6 +354,8 @@ class Compiled(Stage):
     """
 
     __slots__ = ("_computation", "_device", "_executable", "_graph", "_run")
+
+    in_avals = property(lambda self: self._signature.placed_avals(), doc="Types of the arguments where they will lie.")
 
     def __init__(self, signature, executable, graph, computation, device):
         super().__init__(signature)

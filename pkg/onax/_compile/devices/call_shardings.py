@@ -60,7 +60,7 @@ def _check_is_tuple(shardings, arguments):
     """Raises ValueError for `in_shardings` that are a container, but no tuple with an entry for each argument."""
     if shardings is None or isinstance(shardings, (Sharding, PartitionSpec)):
         return
-    if not isinstance(shardings, (tuple, list)):
+    if type(shardings) not in (tuple, list):  # a namedtuple may be meant for one argument
         fault = f"is not a tuple: got {type(shardings)} instead."
         if len(arguments) == 1:
             fault += (
