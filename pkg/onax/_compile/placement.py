@@ -29,7 +29,7 @@ from onax._ground.config import config
 from onax._ground.devices import devices as all_devices
 from onax._ground.source import summarize
 from onax._native.array import ArrayImpl
-from onax._native.tree import tree_leaves
+from onax._native.tree import tree_leaves, tree_map
 from onax._prims.placement import device_put_p, reshard_p, sharding_constraint_p
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax._transforms.sharding_types import without_sharding_types
@@ -218,7 +218,9 @@ def on_devices_of(call, mesh):
                     f"AbstractMesh size: {x.sharding.mesh.size} does not match the device assignment size: {mesh.size}"
                 )
             leaves[i] = x.update(sharding=over_devices(x.sharding, mesh))
-    return replace(call, leaves=leaves)
+    stated = {name: getattr(call.options, name) for name in ("in_shardings", "out_shardings")}
+    stated = {k: tree_map(lambda s: over_devices(s, mesh), v) for k, v in stated.items() if v is not None}
+    return replace(call, leaves=leaves, options=replace(call.options, **stated) if stated else call.options)
 
 
 def on_devices(call, devices):

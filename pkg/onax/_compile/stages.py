@@ -79,7 +79,7 @@ class CallSignature:
         call, lacks_devices = placement.over_known_devices(call)
         in_avals, out_avals, donated = list(call.avals), list(jaxpr.out_avals), call.donated_flags()
         options = call.options
-        if options.in_shardings is not None or options.out_shardings is not None:
+        if not lacks_devices and (options.in_shardings is not None or options.out_shardings is not None):
             options = multi_device().call_shardings.over_mesh(options)  # a call may come outside of it
         device = options.device or placement.device_of_types(call.leaves)
         shardings = None if holds_hitypes(jaxpr) or lacks_devices else placement.staged_shardings(call, staged)
@@ -107,7 +107,7 @@ class CallSignature:
     def stated_results(self):
         """For each result the sharding that `out_shardings` or explicit axes state, else None."""
         stated = [None] * len(self.out_avals_flat)
-        if self.options.out_shardings is not None:
+        if self.options.out_shardings is not None and self.without_devices is None:
             find = multi_device().call_shardings.shardings_of_leaves
             stated = [s if isinstance(s, Sharding) else None for s in find(self.options, self.out_tree)]
         if self.shardings is not None:
