@@ -18,14 +18,12 @@ from onax._compile.graph_text import graph_text, host_nodes, model_proto
 from onax._compile.lazy_import import measurement, multi_device
 from onax._core.hitypes import holds_hitypes, seen
 from onax._core.layout import Format, Layout
-from onax._core.meshes import concrete_mesh
 from onax._core.paths import equality_errors, keystr, skeleton, tree_leaves_with_path
 from onax._core.result_checks import SPECIAL
 from onax._core.sharding import Sharding, SingleDeviceSharding
 from onax._core.trace import Tracer, typeof
 from onax._ground import source
 from onax._ground.devices import current_default
-from onax._ground.devices import devices as all_devices
 from onax._native import context
 from onax._native.array import ArrayImpl
 from onax._native.jit_function import CacheEntry, JitCache, JitFunction
@@ -69,30 +67,28 @@ class CallSignature:
     device: object  # that which was asked for, or None
     shardings: object  # StagedShardings, or None if everything is on one device
     hoisted: list  # references that the function closes over
-    without_devices: tuple | None  # the call and its program, if shardings are over an AbstractMesh alone
 
     @classmethod
     def of(cls, call, staged):
         """The signature of a call that was staged."""
         jaxpr = staged.jaxpr
-        call, lacks_devices = placement.over_known_devices(call)
         in_avals, out_avals, donated = list(call.avals), list(jaxpr.out_avals), call.donated_flags()
         options = call.options
         if options.in_shardings is not None or options.out_shardings is not None:
             options = multi_device().call_shardings.over_mesh(options)  # a call may come outside of it
         device = options.device or placement.device_of_types(call.leaves)
-        shardings = None if holds_hitypes(jaxpr) or lacks_devices else placement.staged_shardings(call, staged)
+        shardings = None if holds_hitypes(jaxpr) else placement.staged_shardings(call, staged)
         if shardings is not None:
             device = shardings.first_device
         return cls(
             *(call.name, options, jaxpr, call.in_tree, staged.out_tree, in_avals, out_avals, donated),
-            *(device, shardings, staged.hoisted, (call, staged) if lacks_devices else None),
+            *(device, shardings, staged.hoisted),
         )
 
     def program(self):
         """The program that is compiled: where devices run a program each, the partitioned one."""
         if self.shardings is None:
-            return self.jaxpr if self.without_devices is None else placement.partitioned(self.jaxpr, (), None)
+            return self.jaxpr
         return placement.partitioned(self.jaxpr, self.shardings.arguments, self.shardings.results)
 
     def stated_results(self):
@@ -109,21 +105,6 @@ class CallSignature:
     def donations(self):
         """Positions of the donated leaves that results reuse."""
         return usable_donations(self.read_donations(), self.in_avals_flat, self.out_avals_flat)
-
-    def check_devices(self, devices):
-        """Raises ValueError unless these are the devices on which the program runs, in their order."""
-        own = (self.device or current_default() or all_devices()[0],)
-        if self.shardings is not None:
-            own = tuple((*self.shardings.arguments, *self.shardings.results)[0].mesh.devices.flat)
-        if devices != own:
-            given, known = (
-                f"{[d.id for d in found]} on platform {found[0].platform.upper()}" for found in (devices, own)
-            )
-            raise ValueError(
-                "device_assignment passed to `.compile` must match the device_assignment calculated from array "
-                f"shardings and out_shardings. Got device ids passed to compile {given} and devices ids calculated "
-                f"from array shardings and out_shardings {known}"
-            )
 
     def read_donations(self):
         """The flags of the donated leaves that the program reads."""
@@ -204,19 +185,8 @@ class Traced(Stage):
         return tree_unflatten(self._signature.out_tree, self._signature.out_avals_flat)
 
     def lower(self, *, lowering_platforms=None, _private_parameters=None):
-        """The ONNX graph.
-
-        Raises:
-          LoweringError: an operation without an ONNX form.
-          ValueError: shardings are over an AbstractMesh, nothing gives its devices, and no `lowering_platforms` say for
-            what kind of devices the graph is.
-        """
+        """The ONNX graph.  Raises LoweringError for an operation without an ONNX form."""
         s = self._signature if self._hivalues is None else CallSignature.of(*call_on_arrays(*self._hivalues))
-        if s.without_devices is not None and lowering_platforms is None:
-            raise ValueError(
-                "Passing lowering_platforms via jax.export or jit(f).trace(*args).lower(lowering_platforms=...) is "
-                f"required when only AbstractMesh exists in a jitted computation. Got context mesh: {concrete_mesh()}"
-            )
         computation = pipeline.optimize(s.program(), s.fun_name, s.options.keep_unused)
         if any(s.donated):
             warn_of_unused(s.read_donations(), s.in_avals_flat, s.out_avals_flat)
@@ -295,31 +265,9 @@ class Lowered(Stage):
         """[(name, jaxpr)]: the staged program, and the one after each pass of the compiler.  JAX has no such method."""
         return pipeline.programs_after_passes(self._signature.program())
 
-    def compile(self, compiler_options=None, *, device_assignment=None):
-        """Opens a session of the runtime for the graph.
-
-        Args:
-          compiler_options: options of the session, a dict.
-          device_assignment: a tuple of the Devices that run the program; needed where shardings are over an
-            AbstractMesh, and else those that shardings give.
-
-        Raises:
-          BackendError: the runtime rejects the graph.
-          RuntimeError: the devices are missing.
-          ValueError: other devices than those of the shardings, or another number of them.
-        """
+    def compile(self, compiler_options=None):
+        """Opens a session of the runtime for the graph.  Raises BackendError if the runtime rejects it."""
         s = self._signature
-        if s.without_devices is not None:
-            if device_assignment is None:
-                raise RuntimeError(
-                    "device_assignment cannot be `None` during compilation. Please pass a tuple of devices to "
-                    "`.compile(device_assignment=)`"
-                )
-            call, staged = s.without_devices
-            placed = Traced(placement.on_devices(call, tuple(device_assignment)), staged)
-            return placed.lower().compile(compiler_options)
-        if device_assignment is not None:
-            s.check_devices(tuple(device_assignment))
         given = compiler_options if compiler_options is not None else s.options.compiler_options
         device = s.device or current_default()
         executable = pipeline.compile_computation(self._computation, s.fun_name, given, device, self._graph)
