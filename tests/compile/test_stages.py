@@ -92,6 +92,7 @@ def test_compiled():
     assert (memory.argument_size_in_bytes, memory.output_size_in_bytes, memory.alias_size_in_bytes) == (16, 16, 4)
     assert compiled.host_nodes == [] and compiled.cost_analysis()["bytes accessed"] == 36
     assert "onax.Tape" in compiled.as_text() and compiled.runtime_executable() is not None
+    assert jit(lambda x: x).lower(1.0).compile().runtime_executable() is not None
     assert compiled.in_avals == f.trace(np.float32(1), Y).in_avals
 
 

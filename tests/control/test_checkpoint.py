@@ -353,7 +353,8 @@ LOGGED = {
     "nothing": (None, "saving inputs with shapes:\n  float32[3]\n"),
     "everything": (
         lambda *_, **__: True,
-        "saving these intermediates:\n  float32[3] from output of cos from .*\n  float32\\[\\] from output of sin from .*\n",
+        "saving these intermediates:\n  float32[3] from output of cos from .*\n"
+        "  float32\\[\\] from output of sin from .*\n",
     ),
     "cos": (
         lambda p, *_, **__: str(p) == "cos",

@@ -384,7 +384,8 @@ def saved_residuals(fun, *args, **kwargs):
 def _log_residuals(known, n_known, inputs):
     """Logs the arguments and the results of `known` that a call stores.
 
-    It is a warning if `jax_log_checkpoint_residuals` is on, else a message for debugging. Where nobody has imported `logging`, nobody waits for one.
+    It is a warning if `jax_log_checkpoint_residuals` is on, else a message for debugging.  Where nobody has imported
+    `logging`, nobody waits for one.
     """
     if not config.jax_log_checkpoint_residuals and "logging" not in sys.modules:
         return
