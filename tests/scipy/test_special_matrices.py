@@ -91,6 +91,7 @@ def test_inverses_of_hilbert_and_pascal():
         (lambda: ours.dft(3, dtype="float32"), ValueError, "dtype must be a complex floating-point type; got float32"),
         (lambda: ours.dft(3, dtype=bool), ValueError, "dtype must be a complex floating-point type; got bool"),
         (lambda: ours.hadamard(2, bool), TypeError, "neg does not accept dtype bool"),
+        (lambda: ours.leslie(V[:1], V[:0]), ValueError, "length of f along the last axis must be at least 2"),
         (lambda: ours.leslie(V, V), ValueError, "length|size|shape"),
     ],
 )

@@ -487,7 +487,7 @@ def leslie(f: ArrayLike, s: ArrayLike) -> Array:
       Array of shape (..., n, n).
 
     Raises:
-      ValueError: `s` is not one shorter than `f`.
+      ValueError: `s` is not one shorter than `f`, or `f` is shorter than 2.
 
     Examples:
       >>> onax.scipy.linalg.leslie(jnp.array([0.0, 2.0]), jnp.array([0.5]))
@@ -495,6 +495,8 @@ def leslie(f: ArrayLike, s: ArrayLike) -> Array:
              [0.5, 0. ]], dtype=float32)
     """
     f, s = promote_dtypes(*ensure_arraylikes("leslie", f, s))
+    if f.ndim and f.shape[-1] < 2:
+        raise ValueError(f"The length of f along the last axis must be at least 2; got shape {f.shape}.")
     if f.ndim < 1 or s.ndim < 1 or f.shape[-1] != s.shape[-1] + 1:
         raise ValueError(
             "Incorrect lengths for f and s. The length of s along the last axis must be one less than the length of f; "
@@ -502,7 +504,7 @@ def leslie(f: ArrayLike, s: ArrayLike) -> Array:
         )
 
     def one(f, s):
-        return (jnp.diag(s, -1) if s.shape[0] else jnp.zeros((1, 1), f.dtype)).at[0].set(f)
+        return jnp.diag(s, -1).at[0].set(f)
 
     return _vectorize("leslie", one, f, s)
 
