@@ -223,8 +223,7 @@ def global_program(jaxpr, params):
         for i, (x, spec) in enumerate(zip(outs, out_specs)):
             own = tuple(a for a, flags in zip(region.names, mapped) if flags[i])
             if region.checked and set(own) & set(region.unmentioned_axes(spec)):
-                axes = sorted(set(own) & set(region.unmentioned_axes(spec)))
-                raise _not_replicated(jaxpr.debug_info.func_name, params["mesh"], [(spec, axes)])
+                raise _not_replicated(jaxpr.debug_info.func_name, region, [(spec, frozenset(own))])
             joined.append(_join_shards(region, x, own, spec))
         return joined
 
@@ -261,13 +260,22 @@ def _mapped_axes(region, mapped, count):
     return [tuple(a for a, flags in zip(region.names, mapped) if flags[i]) for i in range(count)]
 
 
-def _not_replicated(name, mesh, wrong):
-    """The error for results that may vary over axes over which they are not sharded: pairs (spec, these axes)."""
-    bullet = "* " if len(wrong) > 1 else ""
-    listed = "\n\n".join(
-        f"{bullet}out_specs is {spec}, but the output value may vary over {{{', '.join(axes)}}}."
-        for spec, axes in wrong
-    )
+def _not_replicated(name, region, wrong):
+    """The error for results that vary over axes over which they are not sharded: pairs (spec, axes of the type)."""
+    bullet, mesh = "* " if len(wrong) > 1 else "", region.mesh
+    braced = lambda axes: "{" + ",".join(str(a) for a in region.names if a in axes) + "}"
+    lines = []
+    for spec, varying in wrong:
+        missing = region.unmentioned_axes(spec)
+        implied = (
+            f"only varying across mesh axes {braced(region.mentioned_axes(spec))} and not "
+            f"{braced(varying.intersection(missing))}, but it was inferred to be possibly varying over "
+            f"{braced(varying)}."
+            if len(missing) > 1
+            else f"replicated across mesh axis {missing[0]!r}, but could not infer replication over any axes."
+        )
+        lines.append(f"{bullet}out_specs is {spec} which implies that the corresponding output value is {implied}")
+    listed = "\n\n".join(lines)
     return ValueError(
         f"shard_map applied to the function '{name}' was given out_specs which require replication which can't be "
         f"statically inferred given the mesh:\n\nThe mesh given has shape {tuple(mesh.axis_sizes)} with corresponding "
@@ -758,8 +766,8 @@ def _check_replicated(region, outs, out_specs, info):
     for x, spec in zip(outs, out_specs):
         if isinstance(spec, HiPspec):
             continue
-        varying = set(varying_axes(typeof(x))).intersection(region.unmentioned_axes(spec))
-        if varying:
-            wrong.append((spec, sorted(varying)))
+        varying = varying_axes(typeof(x))
+        if not varying.isdisjoint(region.unmentioned_axes(spec)):
+            wrong.append((spec, varying))
     if wrong:
-        raise _not_replicated(info.func_name, region.mesh, wrong)
+        raise _not_replicated(info.func_name, region, wrong)

@@ -4,20 +4,20 @@ import math
 
 import numpy as np
 
-from onax._core.axes import manual_axes, staged_for_mesh
+from onax._core.axes import staged_for_mesh
 from onax._core.hitypes import HiPspec
 from onax._core.meshes import (
     AbstractMesh,
     AxisType,
     Mesh,
     PartitionSpec,
-    entered_mesh,
     get_abstract_mesh,
     mesh_of_specs,
 )
 from onax._core.paths import broadcast_prefix, prefix_errors, skeleton
 from onax._core.sharding import NamedSharding, names_in
 from onax._core.trace import as_array, find_cur_trace, typeof, valid_jaxtype
+from onax._ground.config import config
 from onax._ground.devices import devices
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_leaves
@@ -55,18 +55,21 @@ def check_inferred(in_specs, mesh, manual):
 
 def mesh_for(mesh, leaves):
     """The Mesh of a call, given its argument `mesh`: that in context, or of the arguments, for an AbstractMesh."""
-    mesh = mesh_of_specs() if mesh is None else mesh
+    context = get_abstract_mesh()
+    if mesh is None:
+        mesh = mesh_of_specs()
+        if mesh.empty:
+            raise ValueError("The context mesh cannot be empty. Use `jax.set_mesh(mesh)` to enter into a mesh context")
+    elif isinstance(mesh, (Mesh, AbstractMesh)) and not context.empty and mesh.abstract_mesh != context:
+        raise ValueError(f"The context mesh {context} should match the mesh passed to shard_map {mesh}")
     if not isinstance(mesh, (Mesh, AbstractMesh)):
         raise TypeError(
             "shard_map requires a `jax.sharding.Mesh` or a `jax.sharding.AbstractMesh` instance for its second "
             f"argument, but got {mesh} of type {type(mesh)}."
         )
     if mesh.empty:
-        raise ValueError("The context mesh cannot be empty. Use `jax.set_mesh(mesh)` to enter into a mesh context")
+        raise ValueError(f"shard_map requires a non-empty mesh. Got {mesh}")
     if not isinstance(mesh, AbstractMesh):
-        entered = entered_mesh()
-        if not entered.empty and not manual_axes() and entered != mesh.abstract_mesh:
-            raise ValueError(f"The context mesh {entered} should match the mesh passed to shard_map {mesh}")
         return mesh
     concrete = mesh_of_specs()
     if isinstance(concrete, Mesh) and not concrete.empty and mesh in (concrete.abstract_mesh, get_abstract_mesh()):
@@ -100,6 +103,8 @@ def axes_of_specs(specs):
 
 def check_spread(spread, in_specs, out_specs):
     """Raises ValueError for specs that name axes over which the axis that `vmap` maps is sharded."""
+    if config.jax_disable_vmap_shmap_error:
+        return
     for name, specs in (("in_specs", in_specs), ("out_specs", out_specs)):
         if not axes_of_specs(specs).isdisjoint(names_in(spread)):
             raise ValueError(f"vmap spmd_axis_name cannot appear in shard_map {name}")

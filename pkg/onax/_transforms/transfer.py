@@ -12,7 +12,7 @@ from onax._core.meshes import PartitionSpec, concrete_mesh
 from onax._core.redistribution import is_spanning
 from onax._core.sharding import Sharding, SingleDeviceSharding, check_rank, over_devices, resolve_spec
 from onax._core.shards import shard_array
-from onax._core.trace import Tracer, as_array, to_concrete_value, typeof, valid_jaxtype
+from onax._core.trace import Tracer, as_array, find_cur_trace, to_concrete_value, typeof, valid_jaxtype
 from onax._core.transfer_guards import report_put
 from onax._core.trees import tree_broadcast
 from onax._ground import dtypes, errors, processes
@@ -74,6 +74,11 @@ def device_put(x: PyTree, device: PyTree = None, *, src: Any = None, donate: Any
                 f"Cannot interpret value of type {type(leaf)} as an abstract array; it does not have a dtype attribute"
                 "\nIt is a leaf of the first argument of device_put."
             )
+    if find_cur_trace().values is not None and (given := [t for t in targets if t is not None]):
+        raise ValueError(
+            "device_put with explicit device not allowed within shard_map-decorated functions, but got device "
+            f"{given[0]}"
+        )
     if guard_state.used:
         for leaf, target in zip(leaves, targets):
             report_put(leaf, target)

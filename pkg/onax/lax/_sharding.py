@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from onax._core.axes import manual_axes
 from onax._core.explicit_axes import explicit_sharding
 from onax._core.meshes import AbstractMesh, AxisType, PartitionSpec, mesh_of_specs
 from onax._core.sharding import (
@@ -22,6 +23,7 @@ from onax._ground.typing import PyTree
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.placement import check_explicit_axes, constrain, over_context_mesh, sharding_constraint_p
 from onax._transforms.transfer import broadcast_devices, device_put
+from onax._transforms.varying_types import varying_axes
 
 _NEEDS_MESH = (
     "{} requires a non-empty mesh in context if you are passing `PartitionSpec`s to shardings. You can define a "
@@ -70,6 +72,7 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
 def _constrain(x, target):
     if target is None:
         return x
+    is_spec = isinstance(target, PartitionSpec)
     target = resolve_spec(target, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
     if not isinstance(target, Sharding):
         raise ValueError(f"reshard takes shardings and PartitionSpecs, got {target!r}")
@@ -84,6 +87,8 @@ def _constrain(x, target):
             if typeof(x).stated_sharding is not None:
                 return x  # it lies there
         else:
+            if not is_spec:
+                _check_manual_axes(x, target)
             _check_auto_axes(target)
     return constrain(x, target, primitive=sharding_constraint_p)
 
@@ -100,12 +105,33 @@ def _check_devices(x, target):
 
 def _check_auto_axes(target):
     """Raises ValueError for a constraint over axes that are not automatic."""
-    kinds = dict(zip(target.mesh.axis_names, target.mesh.axis_types))
+    mesh = target.mesh.abstract_mesh.update_axis_types(
+        {a: AxisType.Manual for a in target.mesh.axis_names if a in manual_axes()}
+    )
+    kinds = dict(zip(mesh.axis_names, mesh.axis_types))
     if any(kinds[name] is not AxisType.Auto for entry in target.spec for name in names_in(entry)):
         raise ValueError(
             "The spec of NamedSharding passed to with_sharding_constraint can only refer to Auto axes of the mesh. "
-            f"Got spec={target.spec} and mesh={getattr(target.mesh, 'abstract_mesh', target.mesh)}. You probably meant "
-            "to use `reshard` API?"
+            f"Got spec={target.spec} and mesh={mesh}. You probably meant to use `reshard` API?"
+        )
+
+
+def _check_manual_axes(x, target):
+    """Raises ValueError where a sharding over a mesh of its own does not know of the axes of an enclosing shard_map."""
+    kinds = dict(zip(target.mesh.axis_names, target.mesh.axis_types))
+    for axis in target.mesh.axis_names:
+        if axis in varying_axes(typeof(x)) and kinds[axis] is not AxisType.Manual:
+            raise ValueError(
+                "Axes mentioned in `manual_axis_type` field of ShapedArray should be of type `Manual`. Got a value of "
+                f"type {typeof(x).str_short()} with axis: {axis} of type {kinds[axis]}. State a PartitionSpec instead "
+                "of a NamedSharding."
+            )
+    named = {name for entry in target.spec for name in names_in(entry)}
+    manual = tuple(a for a in target.mesh.axis_names if a in manual_axes())
+    if not named.isdisjoint(manual):
+        raise ValueError(
+            f"pspec {target.spec} contains a manual axes {manual} of mesh which is not allowed. If you are using a "
+            "with_sharding_constraint under a shard_map, only use the mesh axis in PartitionSpec which are not manual."
         )
 
 
