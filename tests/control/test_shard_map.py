@@ -234,6 +234,17 @@ ERRORS = {
         "This might be fixed by applying `jax.lax.pcast(..., ('x',), to='varying')` to the initial value of the input "
         "carry",
     ),
+    "a tangent that varies where the primal does not": (
+        lambda: mapped(lambda x: jax.linearize(jnp.sin, jnp.ones((1, 3)))[1](x), P("x"), P("x"))(X),
+        ValueError,
+        "This might be fixed by applying `jax.lax.pcast(..., ('x',), to='varying')` to the primal value passed to "
+        "`jax.linearize`.",
+    ),
+    "a cotangent that varies where the result does not": (
+        lambda: mapped(lambda x: jax.linear_transpose(lambda y: 2 * y, jnp.ones((1, 3)))(x), P("x"), P("x"))(X),
+        TypeError,
+        "cotangent type does not match function output",
+    ),
     "shard_map of pieces that are unequal": (
         lambda: mapped(lambda x: x, P("x"), P("x"))(X[:3]),
         ValueError,
@@ -544,6 +555,28 @@ def test_cotangents_of_integers_leave_a_compiled_shard_map():
     )
     slopes = jax.jit(jax.grad(over, argnums=(0, 1), allow_int=True))(np.ones(8, np.float32), np.arange(8))
     assert slopes[0].tolist() == [1.0] * 8 and slopes[1].dtype == jax.dtypes.float0
+
+
+def test_a_custom_rule_gets_values_that_vary_and_values_that_do_not():
+    total = jax.custom_vjp(lambda x: lax.psum(x, "x"))
+    total.defvjp(lambda x: (total(x), None), lambda _, g: (g,))
+    f = jax.shard_map(lambda x: total(total(x)), mesh=mesh(x=4), in_specs=P("x"), out_specs=P())
+    for way in (f, jax.jit(f)):
+        assert way(jnp.ones(4)).tolist() == [16.0]
+
+
+@pytest.mark.parametrize("used", [[True, False], [False, True], [False, False], [True, True]])
+def test_unused_results_and_operands_are_dropped(used):
+    over = jax.shard_map(
+        lambda x, y: (jnp.sin(x), jnp.cos(y)), mesh=mesh(x=2), in_specs=(P(), P("x")), out_specs=P("x")
+    )
+    jaxpr = jax.make_jaxpr(over)(jnp.arange(2.0), jnp.arange(4.0)).jaxpr
+    pruned, needed = jax.interpreters.partial_eval.dce_jaxpr(jaxpr, used)
+    assert needed == used and len(pruned.eqns) == any(used)
+    for eqn in pruned.eqns:
+        bodies = [e.primitive.name for e in eqn.params["jaxpr"].eqns if e.primitive.name in ("sin", "cos")]
+        assert bodies == [name for name, flag in zip(("sin", "cos"), used) if flag]
+        assert len(eqn.params["in_specs"]) == len(eqn.params["out_specs"]) == len(bodies)
 
 
 def test_inferred_specs_name_manual_axes_only():

@@ -42,7 +42,7 @@ from onax._core.meshes import AxisType, PartitionSpec, mesh_scope
 from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.refs import AbstractRef, check_distinct
 from onax._core.result_checks import SPECIAL
-from onax._core.rewrite import eliminate_dead_code
+from onax._core.rewrite import eliminate_dead_code, prune
 from onax._core.sharding import NamedSharding, insert_spec_entry, names_in, with_whole_spec
 from onax._core.shards import shard_array
 from onax._core.trace import as_array, find_cur_trace, typeof
@@ -222,8 +222,6 @@ def global_program(jaxpr, params):
         joined = []
         for i, (x, spec) in enumerate(zip(outs, out_specs)):
             own = tuple(a for a, flags in zip(region.names, mapped) if flags[i])
-            if region.checked and set(own) & set(region.unmentioned_axes(spec)):
-                raise _not_replicated(jaxpr.debug_info.func_name, region, [(spec, frozenset(own))])
             joined.append(_join_shards(region, x, own, spec))
         return joined
 
@@ -526,6 +524,23 @@ def _sum_over_axes(ct, axes):
     return psum_p.bind(ct, axes=axes, axis_index_groups=None) if axes else ct
 
 
+def _dce(used_outputs, eqn):
+    """Drops unused results, and the operands that the body then does not need."""
+    params = eqn.params
+    pruned, used_inputs = prune(params["jaxpr"], used_outputs)
+    if not any(used_outputs) and not pruned.effects:
+        return [False] * len(eqn.invars), None
+    if pruned is params["jaxpr"]:
+        return used_inputs, eqn
+    in_specs, out_specs = select(params["in_specs"], used_inputs), select(params["out_specs"], used_outputs)
+    return used_inputs, eqn.replace(
+        invars=select(eqn.invars, used_inputs),
+        outvars=select(eqn.outvars, used_outputs),
+        params={**params, "jaxpr": pruned, "in_specs": tuple(in_specs), "out_specs": tuple(out_specs)},
+        effects=pruned.effects,
+    )
+
+
 shard_map_p = Primitive(
     "shard_map",
     multiple_results=True,
@@ -536,6 +551,7 @@ shard_map_p = Primitive(
     partial_eval=_partial_eval,
     transpose=_transpose,
     batch=_batch,
+    dce=_dce,
     weak=NEVER,
 )
 
@@ -721,7 +737,7 @@ def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
         outs = [_sum_of_parts(region, x, spec) for x, spec in zip(outs, out_specs)]
         if not region.checked:
             return outs
-        _check_replicated(region, outs, out_specs, info)
+        _check_replicated(region, map(typeof, outs), out_specs, info)
         return [
             x if isinstance(spec, HiPspec) else vary_over(as_array(x), region.mentioned_axes(spec))
             for x, spec in zip(outs, out_specs)
@@ -736,7 +752,8 @@ def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
     params = {**params, "in_specs": in_specs, "out_specs": out_specs}
     if not holds_hitypes(body):
         pure, pure_params = pure_region(body, params)
-        global_program(pure, pure_params)  # raises its error before the function is staged
+        _check_replicated(region, pure.out_avals, pure_params["out_specs"], info)  # what references hold at the end too
+        global_program(pure, pure_params)  # raises its errors before the function is staged
     return tree_unflatten(flat.out_tree, bind_with_refs(shard_map_p, [*consts, *sharded], {**params, "jaxpr": body}))
 
 
@@ -760,13 +777,13 @@ def _sum_of_parts(region, x, spec):
     return psum.bind(as_array(x), axes=axes, axis_index_groups=None)
 
 
-def _check_replicated(region, outs, out_specs, info):
-    """Raises ValueError for a result that varies over an axis over which it is not sharded."""
+def _check_replicated(region, avals, out_specs, info):
+    """Raises ValueError for the type of a result that varies over an axis over which it is not sharded."""
     wrong = []
-    for x, spec in zip(outs, out_specs):
+    for aval, spec in zip(avals, out_specs):
         if isinstance(spec, HiPspec):
             continue
-        varying = varying_axes(typeof(x))
+        varying = varying_axes(aval)
         if not varying.isdisjoint(region.unmentioned_axes(spec)):
             wrong.append((spec, varying))
     if wrong:

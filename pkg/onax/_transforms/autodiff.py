@@ -222,11 +222,17 @@ def _check_linearized_tangent(primal, tangent):
     if primal.is_high:
         differs = not same_types(expected, tangent)
     else:
-        differs = expected.shape != tangent.shape or expected.dtype != tangent.dtype
+        kinds = [(a.shape, a.dtype, a.varying) for a in (expected, tangent)]
+        differs = kinds[0] != kinds[1]
     if differs:
+        missing = () if primal.is_high else tuple(sorted(tangent.varying - expected.varying, key=str))
+        advice = (
+            f"\nThis might be fixed by applying `jax.lax.pcast(..., {missing}, to='varying')` to the primal value "
+            "passed to `jax.linearize`."
+        )
         raise ValueError(
             "linearized function called on tangent values inconsistent with the original primal values:\n"
-            f"Got tangent aval {tangent} for primal aval {primal} but expected {expected}."
+            f"Got tangent aval {tangent} for primal aval {primal} but expected {expected}." + advice * bool(missing)
         )
 
 
@@ -719,7 +725,8 @@ class _TransposedFunction:
             )
         out_avals = [v.aval for v in self.jaxpr.outvars]
         for ct, expected in zip(cts, out_avals):
-            if (typeof(ct).shape, typeof(ct).dtype) != (expected.shape, expected.dtype):
+            given = typeof(ct)
+            if (given.shape, given.dtype, given.varying) != (expected.shape, expected.dtype, expected.varying):
                 raise TypeError(
                     f"cotangent type does not match function output, expected {tuple(out_avals)} but got {cts}"
                 )

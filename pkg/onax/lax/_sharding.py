@@ -6,6 +6,7 @@ import numpy as np
 
 from onax._core.axes import manual_axes
 from onax._core.explicit_axes import explicit_sharding
+from onax._core.layout import Format
 from onax._core.meshes import AbstractMesh, AxisType, PartitionSpec, mesh_of_specs
 from onax._core.sharding import (
     NamedSharding,
@@ -37,8 +38,8 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
 
     Args:
       x: tree of arrays.
-      shardings: a sharding or PartitionSpec, or a tree of them that is a prefix of `x`; None leaves arrays as they are
-        where a mesh is in context.
+      shardings: a sharding, PartitionSpec or Format, or a tree of them that is a prefix of `x`; None leaves arrays as
+        they are where a mesh is in context.
 
     Returns:
       Tree of the structure of `x`.
@@ -47,6 +48,7 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
       RuntimeError: there is a PartitionSpec, but no mesh in context.
       TypeError: a value is no sharding.
       ValueError: a sharding does not fit its array, or names axes of the mesh that are not automatic.
+      NotImplementedError: a Format whose layout is not row-major.
       AssertionError: all axes of the mesh in context are explicit, and the array's type says another sharding.
 
     Examples:
@@ -54,7 +56,7 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
       Array([1., 1.], dtype=float32)
     """
     for sharding in tree_flatten(shardings, is_leaf=lambda p: p is None)[0]:
-        if sharding is not None and not isinstance(sharding, (PartitionSpec, Sharding)):
+        if sharding is not None and not isinstance(sharding, (PartitionSpec, Sharding, Format)):
             raise TypeError(
                 "shardings leaf specifications are expected to be PartitionSpec instances or None, but got "
                 f"{sharding!r}\nThey are the second argument of with_sharding_constraint."
@@ -72,6 +74,8 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
 def _constrain(x, target):
     if target is None:
         return x
+    if isinstance(target, Format):
+        target = target.sharding_for(np.shape(x))
     is_spec = isinstance(target, PartitionSpec)
     target = resolve_spec(target, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
     if not isinstance(target, Sharding):
