@@ -217,13 +217,17 @@ def same_types(a, b):
     return a.normalize() == b.normalize()
 
 
+def _stands_for(given, expected):
+    """Whether a value of a type may be where one of another is expected: it does not vary over more mesh axes."""
+    return (given.shape, given.dtype) == (expected.shape, expected.dtype) and given.varying <= expected.varying
+
+
 def _check_linearized_tangent(primal, tangent):
     expected = primal.to_tangent_aval()
     if primal.is_high:
         differs = not same_types(expected, tangent)
     else:
-        kinds = [(a.shape, a.dtype, a.varying) for a in (expected, tangent)]
-        differs = kinds[0] != kinds[1]
+        differs = not _stands_for(tangent, expected)
     if differs:
         missing = () if primal.is_high else tuple(sorted(tangent.varying - expected.varying, key=str))
         advice = (
@@ -725,8 +729,7 @@ class _TransposedFunction:
             )
         out_avals = [v.aval for v in self.jaxpr.outvars]
         for ct, expected in zip(cts, out_avals):
-            given = typeof(ct)
-            if (given.shape, given.dtype, given.varying) != (expected.shape, expected.dtype, expected.varying):
+            if not _stands_for(typeof(ct), expected):
                 raise TypeError(
                     f"cotangent type does not match function output, expected {tuple(out_avals)} but got {cts}"
                 )
