@@ -46,6 +46,12 @@ def test_unused_arguments_are_kept_on_request():
     assert computation(lambda x, y: x * 2, X, X, keep_unused=True).kept == [0, 1]
 
 
+def test_constants_that_are_results_alone_are_not_read():
+    zeros = np.zeros(3, jax.dtypes.float0)  # ONNX has no type for these
+    core = computation(lambda x: (x * X, X + 1, zeros), X).core
+    assert [v.aval.dtype for v in core.constvars] == [np.float32]
+
+
 def test_effects_without_results_are_computed():
     assert computation(lambda x: jax.debug.print("{}", x), X).core is not None
 

@@ -196,6 +196,55 @@ ERRORS = {
         ValueError,
         "was given out_specs which require replication which can't be statically inferred given the mesh",
     ),
+    "shard_map, varying over axes that specs do not name": (
+        lambda: mapped(lambda x: x, P("x"), P())(X),
+        ValueError,
+        "out_specs is P() which implies that the corresponding output value is only varying across mesh axes {} and "
+        "not {x}, but it was inferred to be possibly varying over {x}.",
+    ),
+    "shard_map, not replicated": (
+        lambda: mapped(lambda x: x, P("x", "y"), P("x"))(X.repeat(2, 1)),
+        ValueError,
+        "implies that the corresponding output value is replicated across mesh axis 'y', but could not infer "
+        "replication over any axes.",
+    ),
+    "shard_map over no mesh": (
+        lambda: jax.shard_map(lambda x: x, mesh=Mesh(np.empty((), object), ()), in_specs=P(), out_specs=P())(X),
+        ValueError,
+        "shard_map requires a non-empty mesh. Got",
+    ),
+    "shard_map in another, which states its mesh": (
+        lambda: mapped(mapped(lambda x: x, P(None, "y"), P(None, "y")), P("x"), P("x"), axis_names={"x"})(X),
+        ValueError,
+        "should match the mesh passed to shard_map",
+    ),
+    "device_put to a device in shard_map": (
+        lambda: mapped(lambda x: x + jax.device_put(1, jax.devices()[0]), P("x"), P("x"))(X),
+        ValueError,
+        "device_put with explicit device not allowed within shard_map-decorated functions, but got device",
+    ),
+    "branches that vary differently": (
+        lambda: mapped(lambda x, y: lax.cond(True, lambda: x, lambda: y), (P("x"), P("y")), P("x", "y"))(X, X),
+        TypeError,
+        "This might be fixed by:\n  * applying `jax.lax.pcast(..., ('y',), to='varying')` to the output of true_fun;",
+    ),
+    "a carry that varies later": (
+        lambda: mapped(lambda x: lax.fori_loop(0, 2, lambda i, c: c + x, jnp.zeros((1, 3))), P("x"), P("x"))(X),
+        TypeError,
+        "This might be fixed by applying `jax.lax.pcast(..., ('x',), to='varying')` to the initial value of the input "
+        "carry",
+    ),
+    "a tangent that varies where the primal does not": (
+        lambda: mapped(lambda x: jax.linearize(jnp.sin, jnp.ones((1, 3)))[1](x), P("x"), P("x"))(X),
+        ValueError,
+        "This might be fixed by applying `jax.lax.pcast(..., ('x',), to='varying')` to the primal value passed to "
+        "`jax.linearize`.",
+    ),
+    "a cotangent that varies where the result does not": (
+        lambda: mapped(lambda x: jax.linear_transpose(lambda y: 2 * y, jnp.ones((1, 3)))(x), P("x"), P("x"))(X),
+        TypeError,
+        "cotangent type does not match function output",
+    ),
     "shard_map of pieces that are unequal": (
         lambda: mapped(lambda x: x, P("x"), P("x"))(X[:3]),
         ValueError,
@@ -470,6 +519,64 @@ def test_errors_of_meshes_and_spread_axes(name):
     call, message = SPREAD_ERRORS[name]
     with pytest.raises(ValueError, match=message):
         call(jnp.arange(16.0).reshape(4, 4))
+
+
+def test_spread_axes_may_be_named_with_an_option():
+    f = jax.shard_map(
+        lambda x, y: x + lax.all_gather(y, "x", tiled=True), mesh=mesh(x=2), in_specs=(P(), P("x")), out_specs=P(),
+        check_vma=False,
+    )  # fmt: skip
+    xs, y = jnp.arange(32.0).reshape(4, 8), jnp.arange(8.0)
+    batched = jax.vmap(f, in_axes=(0, None), spmd_axis_name="x")
+    with pytest.raises(ValueError, match="cannot appear in shard_map in_specs"):
+        batched(xs, y)
+    jax.config.update("jax_disable_vmap_shmap_error", True)
+    try:
+        np.testing.assert_array_equal(batched(xs, y), xs + y)
+    finally:
+        jax.config.update("jax_disable_vmap_shmap_error", False)
+
+
+def test_device_put_in_a_compiled_shard_map_moves_nothing():
+    f = jax.shard_map(
+        lambda x: x + jax.device_put(1, jax.devices()[0]), mesh=mesh(x=4), in_specs=P("x"), out_specs=P("x")
+    )
+    np.testing.assert_array_equal(jax.jit(f)(X), X + 1)
+
+
+def test_cotangents_of_integers_leave_a_compiled_shard_map():
+    @jax.custom_vjp
+    def f(x, y):
+        return x
+
+    f.defvjp(lambda x, y: (x, jnp.zeros(y.shape, int)), lambda zeros, g: (g, zeros))
+    over = jax.shard_map(
+        lambda x, y: lax.psum(f(x, y).sum(), "x"), mesh=mesh(x=4), in_specs=(P("x"), P()), out_specs=P()
+    )
+    slopes = jax.jit(jax.grad(over, argnums=(0, 1), allow_int=True))(np.ones(8, np.float32), np.arange(8))
+    assert slopes[0].tolist() == [1.0] * 8 and slopes[1].dtype == jax.dtypes.float0
+
+
+def test_a_custom_rule_gets_values_that_vary_and_values_that_do_not():
+    total = jax.custom_vjp(lambda x: lax.psum(x, "x"))
+    total.defvjp(lambda x: (total(x), None), lambda _, g: (g,))
+    f = jax.shard_map(lambda x: total(total(x)), mesh=mesh(x=4), in_specs=P("x"), out_specs=P())
+    for way in (f, jax.jit(f)):
+        assert way(jnp.ones(4)).tolist() == [16.0]
+
+
+@pytest.mark.parametrize("used", [[True, False], [False, True], [False, False], [True, True]])
+def test_unused_results_and_operands_are_dropped(used):
+    over = jax.shard_map(
+        lambda x, y: (jnp.sin(x), jnp.cos(y)), mesh=mesh(x=2), in_specs=(P(), P("x")), out_specs=P("x")
+    )
+    jaxpr = jax.make_jaxpr(over)(jnp.arange(2.0), jnp.arange(4.0)).jaxpr
+    pruned, needed = jax.interpreters.partial_eval.dce_jaxpr(jaxpr, used)
+    assert needed == used and len(pruned.eqns) == any(used)
+    for eqn in pruned.eqns:
+        bodies = [e.primitive.name for e in eqn.params["jaxpr"].eqns if e.primitive.name in ("sin", "cos")]
+        assert bodies == [name for name, flag in zip(("sin", "cos"), used) if flag]
+        assert len(eqn.params["in_specs"]) == len(eqn.params["out_specs"]) == len(bodies)
 
 
 def test_inferred_specs_name_manual_axes_only():

@@ -103,6 +103,35 @@ def test_constraints_over_automatic_axes_keep_explicit_ones(spec, wanted):
         np.testing.assert_array_equal(out, 2 * np.ones((4, 4)))
 
 
+MANUAL = {  # constraint in a shard_map over "x" alone, check_vma, text of the error
+    "a spec over the manual axis": (P("x"), True, "can only refer to Auto axes of the mesh. Got spec=P('x',)"),
+    "a mesh that does not know": (
+        lambda mesh: jax.NamedSharding(mesh, P(None, "y")), True, "`manual_axis_type` field of ShapedArray should be",
+    ),
+    "a sharding over the manual axis": (
+        lambda mesh: jax.NamedSharding(mesh, P("x", "y")), False, "contains a manual axes ('x',) of mesh which is not",
+    ),
+    "a spec over others": (P(None, "y"), True, None),
+    "a sharding over others": (lambda mesh: jax.NamedSharding(mesh, P(None, "y")), False, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MANUAL)
+def test_constraints_in_shard_map_are_over_automatic_axes(mesh, name):
+    target, checked, text = MANUAL[name]
+    mesh = mesh.update(axis_types=(sharding.AxisType.Auto,) * 2)
+    target = target(mesh) if callable(target) else target
+    body = lambda x: lax.with_sharding_constraint(2 * x, target)
+    f = jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"), axis_names={"x"}, check_vma=checked)
+    x = X.reshape(4, 2)
+    if text is None:
+        np.testing.assert_array_equal(jax.jit(f)(x), 2 * x)
+    else:
+        with pytest.raises(ValueError) as caught:
+            jax.jit(f)(x)
+        assert text in str(caught.value)
+
+
 def test_reshard_is_shown_by_its_name():
     with eight_devices(), jax.set_mesh(jax.make_mesh((2,), ("x",))):
         program = jax.make_jaxpr(lambda x: jax.reshard(x, P("x")))(np.ones(4, np.float32))

@@ -5,6 +5,8 @@ import pytest
 
 import onax as jax
 import onax.numpy as jnp
+from onax.sharding import PartitionSpec as P
+from virtual_devices import eight_devices, mesh
 
 
 def test_jacobian_of_trees():
@@ -17,6 +19,16 @@ def test_jacobian_of_trees():
         np.testing.assert_array_equal(np.asarray(jac["a"]["y"]), np.zeros(3))
         np.testing.assert_array_equal(np.asarray(jac["b"]["x"]), [4, 0, 0])
         assert float(jac["b"]["y"]) == 0.0
+
+
+def test_jacobians_in_shard_map():
+    w, x = jnp.arange(6.0).reshape(3, 2), jnp.arange(12.0).reshape(4, 3)
+    f = lambda w, x: jnp.sin(x @ w).sum(-1)
+    with eight_devices():
+        for transform in (jax.jacrev, jax.jacfwd):
+            rows = jax.shard_map(transform(f, argnums=1), mesh=mesh(x=2), in_specs=(P(), P("x")), out_specs=P("x"))
+            parts = [transform(f, argnums=1)(w, part) for part in (x[:2], x[2:])]
+            np.testing.assert_allclose(jax.jit(rows)(w, x), np.concatenate(parts), rtol=1e-6)
 
 
 def test_jacobians_keep_weak_types():

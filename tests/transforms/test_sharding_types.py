@@ -108,6 +108,14 @@ def test_refused_changes_of_shape(mesh, function):
         jax.jit(function)(put(mesh, Z, "y", None))
 
 
+@pytest.mark.parametrize("reduce", [lax.psum, lax.pmax, lambda x, a: lax.ppermute(x, a, [(0, 1), (1, 0)])])
+def test_collectives_keep_the_shardings_of_mapped_axes(mesh, reduce):
+    x = put(mesh, Z, "x", "y")
+    f = jax.vmap(jax.shard_map(lambda r: reduce(r, "y"), mesh=mesh, in_specs=P("y"), out_specs=P("y")))
+    for way in (f, jax.jit(f)):
+        assert way(x).sharding.spec == P("x", "y")
+
+
 def test_stages_tell_stated_shardings(mesh):
     x, rows = put(mesh, Z, "x"), NamedSharding(mesh, P("x"))
     assert jax.jit(lambda a: a * 2).lower(x).out_info.sharding.spec == P("x", None)

@@ -25,6 +25,35 @@ def sharded():
     return NamedSharding(mesh(x=4), P("x"))
 
 
+@pytest.mark.parametrize("kind", ["device", "pinned_host", "unpinned_host"])
+def test_parts_lie_in_the_memory_of_the_whole(kind):
+    for sharding in (sharded(), SingleDeviceSharding(jax.devices()[1])):
+        x = jax.device_put(X, sharding.with_memory_kind(kind))
+        assert x.addressable_data(0).sharding.memory_kind == kind
+        for shard in x.addressable_shards:
+            assert shard.data.sharding == SingleDeviceSharding(shard.device, memory_kind=kind)
+            np.testing.assert_array_equal(shard.data, X[shard.index])
+
+
+def test_formats_say_where_arrays_lie():
+    layout = jax.experimental.layout
+    rows = layout.Format(layout.Layout((0, 1)), sharded())
+    for make in (
+        lambda f: jax.make_array_from_callback(X.shape, f, lambda index: X[index]),
+        lambda f: jax.jit(lambda x: jax.lax.with_sharding_constraint(x, f))(X),
+    ):
+        assert make(rows).format.sharding == rows.sharding
+        np.testing.assert_array_equal(make(rows), X)
+        with pytest.raises(NotImplementedError, match="row by row"):
+            make(layout.Format(layout.Layout((1, 0)), sharded()))
+    for make in (
+        lambda f: jax.make_array_from_callback(X.shape, f, lambda index: X[index]),
+        lambda f: jax.ShapeDtypeStruct(X.shape, X.dtype, sharding=f),
+    ):
+        with pytest.raises(TypeError, match=r"`Layout\.AUTO` cannot be used in place of a device-local layout"):
+            make(layout.Format(layout.Layout.AUTO, sharded()))
+
+
 def test_trees_and_prefixes_of_devices():
     one, two = jax.devices()[:2]
     out = jax.device_put({"a": X, "b": (1, X)}, {"a": one, "b": two})

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
-from onax._core.rewrite import used_inputs
+from onax._core.lists import select
+from onax._core.rewrite import used_variables
 from onax._native.jit_function import Executable
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.lower.components import trailing_axes
@@ -41,10 +42,13 @@ class Computation:
         self.core = None
         if computed or jaxpr.effects:
             core = Jaxpr(jaxpr.constvars, jaxpr.invars, computed, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
+            used = used_variables(core)
+            read = [v in used for v in core.constvars]  # others are results, perhaps of dtypes that ONNX does not have
+            core.constvars = select(core.constvars, read)
             if not keep_unused:
-                self.kept = [i for i, used in enumerate(used_inputs(core)) if used]
+                self.kept = [i for i, v in enumerate(core.invars) if v in used]
                 core.invars = [jaxpr.invars[i] for i in self.kept]
-            self.core = ClosedJaxpr(core, jaxpr.consts)
+            self.core = ClosedJaxpr(core, select(jaxpr.consts, read))
 
     def _sort_results(self, arguments):
         """Sets `outs` and `constants`; returns the variables that the runtime computes, each once."""

@@ -100,8 +100,12 @@ def check_carry(what, name, init_tree, out_tree, in_avals, out_avals):
         raise TypeError(
             f"{what} carry input and carry output must have equal types, but they differ:\n\n"
             f"{_join_mismatches(mismatches)}\n\n"
-            + _pcast_advice(
-                lambda i: f"the initial value of the input carry {_component(name(), paths[i])}", in_avals, out_avals
+            + _join_advice(
+                _pcast_advice(
+                    [f"the initial value of the input carry {_component(name(), path)}" for path in paths],
+                    in_avals,
+                    out_avals,
+                )
             )
             + "Revise the function so that all output types match the corresponding input types."
         )
@@ -132,15 +136,22 @@ def _type_mismatch(a, b):
     return "" if a.varying == b.varying else "the manual axis types do not match"
 
 
-def _pcast_advice(what, avals, others):
-    """What to do where types vary over different axes; `what` is the function that names a value, by its position."""
-    lines = []
-    for i, (a, b) in enumerate(zip(avals, others)):
-        if isinstance(a, ShapedArray) and isinstance(b, ShapedArray) and a.varying != b.varying:
+def _pcast_advice(names, avals, others):
+    """What to do where types of values with these names vary over fewer axes than others."""
+    for name, a, b in zip(names, avals, others):
+        if isinstance(a, ShapedArray) and isinstance(b, ShapedArray):
             axes = tuple(sorted(b.varying - a.varying, key=str))
             if axes:
-                lines.append(f"`jax.lax.pcast(..., {axes}, to='varying')` applied to {what(i)} might mend this.")
-    return "".join(f"{line}\n\n" for line in lines)
+                yield f"applying `jax.lax.pcast(..., {axes}, to='varying')` to {name}"
+
+
+def _join_advice(advice):
+    """Formats what might fix an error: as a sentence, or as a list."""
+    advice = list(advice)
+    if len(advice) < 2:
+        return "".join(f"This might be fixed by {line}.\n\n" for line in advice)
+    listed = ";\n".join(f"  * {line}" for line in advice)
+    return f"This might be fixed by:\n{listed}.\n\n"
 
 
 def carry_name(fun):
@@ -169,18 +180,24 @@ def check_branches(what, names, functions, out_trees, out_avals):
                 f"{_join_mismatches(mismatches)}\n\n"
                 f"Revise {first} and/or {other} so that they have the same pytree structure."
             )
+        paths = [_at_path(path) for path in _leaf_paths(out_trees[0])]
+        outputs = [[f"the output of {name}{at}" for at in paths] for name in (first, other)]
         mismatches = [
-            f"the output of {first}{_at_path(path)} has type {a.str_short()} but the corresponding output of {other} "
+            f"the output of {first}{at} has type {a.str_short()} but the corresponding output of {other} "
             f"has type {b.str_short()}, so {_type_mismatch(a, b)}"
-            for path, a, b in zip(_leaf_paths(out_trees[0]), out_avals[0], out_avals[i])
+            for at, a, b in zip(paths, out_avals[0], out_avals[i])
             if _type_mismatch(a, b)
         ]
         if mismatches:
             raise TypeError(
                 f"{what} branches must have equal output types but they differ.\n\n{where}\n\n"
                 f"{_join_mismatches(mismatches)}\n\n"
-                + _pcast_advice(f"the output of {first}".format, out_avals[0], out_avals[i])
-                + _pcast_advice(f"the output of {other}".format, out_avals[i], out_avals[0])
+                + _join_advice(
+                    [
+                        *_pcast_advice(outputs[0], out_avals[0], out_avals[i]),
+                        *_pcast_advice(outputs[1], out_avals[i], out_avals[0]),
+                    ]
+                )
                 + f"Revise {first} and/or {other} so that all output types match."
             )
 

@@ -43,7 +43,7 @@ from onax._core.meshes import AbstractMesh, AxisType, PartitionSpec, mesh_scope
 from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.refs import AbstractRef, check_distinct
 from onax._core.result_checks import SPECIAL
-from onax._core.rewrite import eliminate_dead_code
+from onax._core.rewrite import eliminate_dead_code, prune
 from onax._core.sharding import NamedSharding, insert_spec_entry, names_in, with_whole_spec
 from onax._core.shards import shard_array
 from onax._core.trace import as_array, find_cur_trace, typeof
@@ -232,9 +232,6 @@ def global_program(jaxpr, params):
         joined = []
         for i, (x, spec) in enumerate(zip(outs, out_specs)):
             own = tuple(a for a, flags in zip(region.names, mapped) if flags[i])
-            if region.checked and set(own) & set(region.unmentioned_axes(spec)):
-                axes = sorted(set(own) & set(region.unmentioned_axes(spec)))
-                raise _not_replicated(jaxpr.debug_info.func_name, params["mesh"], [(spec, axes)])
             joined.append(_join_shards(region, x, own, spec))
         return joined
 
@@ -271,13 +268,22 @@ def _mapped_axes(region, mapped, count):
     return [tuple(a for a, flags in zip(region.names, mapped) if flags[i]) for i in range(count)]
 
 
-def _not_replicated(name, mesh, wrong):
-    """The error for results that may vary over axes over which they are not sharded: pairs (spec, these axes)."""
-    bullet = "* " if len(wrong) > 1 else ""
-    listed = "\n\n".join(
-        f"{bullet}out_specs is {spec}, but the output value may vary over {{{', '.join(axes)}}}."
-        for spec, axes in wrong
-    )
+def _not_replicated(name, region, wrong):
+    """The error for results that vary over axes over which they are not sharded: pairs (spec, axes of the type)."""
+    bullet, mesh = "* " if len(wrong) > 1 else "", region.mesh
+    braced = lambda axes: "{" + ",".join(str(a) for a in region.names if a in axes) + "}"
+    lines = []
+    for spec, varying in wrong:
+        missing = region.unmentioned_axes(spec)
+        implied = (
+            f"only varying across mesh axes {braced(region.mentioned_axes(spec))} and not "
+            f"{braced(varying.intersection(missing))}, but it was inferred to be possibly varying over "
+            f"{braced(varying)}."
+            if len(missing) > 1
+            else f"replicated across mesh axis {missing[0]!r}, but could not infer replication over any axes."
+        )
+        lines.append(f"{bullet}out_specs is {spec} which implies that the corresponding output value is {implied}")
+    listed = "\n\n".join(lines)
     return ValueError(
         f"shard_map applied to the function '{name}' was given out_specs which require replication which can't be "
         f"statically inferred given the mesh:\n\nThe mesh given has shape {tuple(mesh.axis_sizes)} with corresponding "
@@ -537,6 +543,23 @@ def _sum_over_axes(ct, axes):
     return psum_p.bind(ct, axes=axes, axis_index_groups=None) if axes else ct
 
 
+def _dce(used_outputs, eqn):
+    """Drops unused results, and the operands that the body then does not need."""
+    params = eqn.params
+    pruned, used_inputs = prune(params["jaxpr"], used_outputs)
+    if not any(used_outputs) and not pruned.effects:
+        return [False] * len(eqn.invars), None
+    if pruned is params["jaxpr"]:
+        return used_inputs, eqn
+    in_specs, out_specs = select(params["in_specs"], used_inputs), select(params["out_specs"], used_outputs)
+    return used_inputs, eqn.replace(
+        invars=select(eqn.invars, used_inputs),
+        outvars=select(eqn.outvars, used_outputs),
+        params={**params, "jaxpr": pruned, "in_specs": tuple(in_specs), "out_specs": tuple(out_specs)},
+        effects=pruned.effects,
+    )
+
+
 shard_map_p = Primitive(
     "shard_map",
     multiple_results=True,
@@ -547,6 +570,7 @@ shard_map_p = Primitive(
     partial_eval=_partial_eval,
     transpose=_transpose,
     batch=_batch,
+    dce=_dce,
     weak=NEVER,
     facts={ON_SHARDS},
 )
@@ -731,7 +755,7 @@ def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
         if not region.checked:
             return outs
         outs = [_typed_as_stated(region, x, spec) for x, spec in zip(outs, out_specs)]
-        _check_replicated(region, outs, out_specs, info)
+        _check_replicated(region, map(typeof, outs), out_specs, info)
         _check_kinds(region, outs, out_specs)
         return outs
 
@@ -745,7 +769,8 @@ def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
     params = {**params, "in_specs": in_specs, "out_specs": out_specs}
     if not holds_hitypes(body):
         pure, pure_params = pure_region(body, params)
-        global_program(pure, pure_params)  # raises its error before the function is staged
+        _check_replicated(region, pure.out_avals, pure_params["out_specs"], info)  # what references hold at the end too
+        global_program(pure, pure_params)  # raises its errors before the function is staged
     return tree_unflatten(flat.out_tree, bind_with_refs(shard_map_p, [*consts, *sharded], {**params, "jaxpr": body}))
 
 
@@ -781,19 +806,18 @@ def _check_kinds(region, outs, out_specs):
                 )
 
 
-def _check_replicated(region, outs, out_specs, info):
-    """Raises ValueError for a result that varies over an axis over which it is not sharded."""
+def _check_replicated(region, avals, out_specs, info):
+    """Raises ValueError for the type of a result that varies over an axis over which it is not sharded."""
     wrong = []
-    for x, spec in zip(outs, out_specs):
+    for aval, spec in zip(avals, out_specs):
         if isinstance(spec, HiPspec):
             continue
-        aval = typeof(x)
         own = aval.mat.vur if type(aval) is ShapedArray else varying_axes(aval)
-        varying = own.intersection(region.unmentioned_axes(spec)) - spec.unreduced - spec.reduced
-        if varying:
-            wrong.append((spec, sorted(varying)))
+        varying = own - spec.unreduced - spec.reduced
+        if not varying.isdisjoint(region.unmentioned_axes(spec)):
+            wrong.append((spec, varying))
     if wrong:
-        raise _not_replicated(info.func_name, region.mesh, wrong)
+        raise _not_replicated(info.func_name, region, wrong)
 
 
 def stated_meshes(jaxpr):

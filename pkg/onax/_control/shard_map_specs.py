@@ -17,6 +17,7 @@ from onax._core.meshes import (
 from onax._core.paths import broadcast_prefix, prefix_errors, skeleton
 from onax._core.sharding import NamedSharding, names_in
 from onax._core.trace import as_array, find_cur_trace, typeof, valid_jaxtype
+from onax._ground.config import config
 from onax._ground.devices import devices
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_leaves
@@ -54,20 +55,21 @@ def check_inferred(in_specs, mesh, manual):
 
 def mesh_for(mesh, leaves):
     """The Mesh of a call, given its argument `mesh`: that in context, or of the arguments, for an AbstractMesh."""
-    given, mesh = mesh, mesh_of_specs() if mesh is None else mesh
+    context = get_abstract_mesh()
+    if mesh is None:
+        mesh = mesh_of_specs()
+        if mesh.empty:
+            raise ValueError("The context mesh cannot be empty. Use `jax.set_mesh(mesh)` to enter into a mesh context")
+    elif isinstance(mesh, (Mesh, AbstractMesh)) and not context.empty and mesh.abstract_mesh != context:
+        raise ValueError(f"The context mesh {context} should match the mesh passed to shard_map {mesh}")
     if not isinstance(mesh, (Mesh, AbstractMesh)):
         raise TypeError(
             "shard_map requires a `jax.sharding.Mesh` or a `jax.sharding.AbstractMesh` instance for its second "
             f"argument, but got {mesh} of type {type(mesh)}."
         )
-    if mesh.empty and given is not None:
-        raise ValueError(f"shard_map requires a non-empty mesh. Got {mesh}")
     if mesh.empty:
-        raise ValueError("The context mesh cannot be empty. Use `jax.set_mesh(mesh)` to enter into a mesh context")
+        raise ValueError(f"shard_map requires a non-empty mesh. Got {mesh}")
     if not isinstance(mesh, AbstractMesh):
-        entered = get_abstract_mesh()
-        if given is not None and not entered.empty and entered != mesh.abstract_mesh:
-            raise ValueError(f"The context mesh {entered} should match the mesh passed to shard_map {mesh}")
         return mesh
     concrete = mesh_of_specs()
     if isinstance(concrete, Mesh) and not concrete.empty and mesh in (concrete.abstract_mesh, get_abstract_mesh()):
@@ -101,6 +103,8 @@ def axes_of_specs(specs):
 
 def check_spread(axis_data, in_specs, out_specs):
     """Raises ValueError for specs that name axes over which the axis that `vmap` maps is sharded."""
+    if config.jax_disable_vmap_shmap_error:
+        return
     spread, title = axis_data.spmd_name, "vmap spmd_axis_name"
     if spread is None:
         spread, title = axis_data.explicit_mesh_axis, "vmapped away explicit mesh axis"

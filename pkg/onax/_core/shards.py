@@ -59,6 +59,16 @@ def _shards(x, everywhere):
     return shards
 
 
+_data_on_device = ArrayImpl.addressable_data
+
+
+def addressable_data(x, index):
+    """The part of an array on the device with this number among those of this process; it lies in the same memory."""
+    data = _data_on_device(x, index)
+    kind = "device" if x._shards is None else x.sharding.memory_kind
+    return data if kind == "device" else shard_array(data, SingleDeviceSharding(data.device, memory_kind=kind))
+
+
 def _devices_without_part(sharding):
     """The devices that have zeros: of an unreduced array, a sum over axes, the first along these has it all."""
     if not isinstance(sharding, NamedSharding) or not sharding.spec.unreduced:
@@ -100,6 +110,7 @@ def array_devices(x):
 for _property in (addressable_shards, global_shards, is_fully_addressable, is_fully_replicated):
     install_method(ArrayImpl, _property.__name__, property(_property))
 install_method(ArrayImpl, "devices", array_devices)
+install_method(ArrayImpl, "addressable_data", addressable_data)
 
 
 @functools.lru_cache(maxsize=512)

@@ -30,6 +30,7 @@ class Trace:
 
     __slots__ = ("__weakref__", "alive", "calls", "function", "parent_trace", "staging")
     transformation = ""  # its name, for messages
+    values = None  # what finds the values of its tracers, in the body of a `shard_map` that is applied at once
     records_tangents = False  # whether it records a linear program (see linearize)
 
     def __init__(self, parent_trace):

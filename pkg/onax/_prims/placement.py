@@ -4,6 +4,7 @@ import enum
 import functools
 import itertools
 
+from onax._core.axes import manual_axes
 from onax._core.explicit_axes import automatic_axes, explicit_sharding, seen
 from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
 from onax._core.meshes import (
@@ -357,6 +358,7 @@ def placed(out, sharding):
 def check_explicit_axes(sharding, name):
     """Raises ValueError where a sharding that a function gets, of this name, is over axes that are not explicit."""
     kinds = dict(zip(sharding.mesh.axis_names, sharding.mesh.axis_types))
+    kinds.update(dict.fromkeys(manual_axes(), AxisType.Manual))
     for axis in (axis for entry in sharding.spec for axis in names_in(entry)):
         if kinds[axis] is not AxisType.Explicit:
             raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from onax._core.axes import named_axes_in_scope
-from onax._core.layout import Format
+from onax._core.layout import Format, Layout
 from onax._core.meshes import PartitionSpec
 from onax._core.paths import keystr, tree_leaves_with_path
 from onax._core.refs import AbstractRef
@@ -46,6 +46,10 @@ class ShapeDtypeStruct:
       manual_axis_type: types of mesh axes inside `shard_map`; default None.
       is_ref: whether it is the type of a reference; default False.
 
+    Raises:
+      ValueError: no dtype, or `sharding` is of another type.
+      TypeError: a Format whose layout is `Layout.AUTO`, or a PartitionSpec without a mesh in context.
+
     Examples:
       >>> onax.ShapeDtypeStruct((2, 3), jnp.float32)
       ShapeDtypeStruct(shape=(2, 3), dtype=float32)
@@ -68,6 +72,10 @@ class ShapeDtypeStruct:
             )
         layout = None
         if isinstance(sharding, Format):
+            if sharding.layout is Layout.AUTO:
+                raise TypeError(
+                    "`Layout.AUTO` cannot be used in place of a device-local layout in a `ShapeDtypeStruct`."
+                )
             layout, sharding = sharding.layout, sharding.sharding
         _check_rank(sharding, len(shape))
         # as it was given: without 64 bits, or of no array at all, where the structure only describes something

@@ -218,16 +218,26 @@ def same_types(a, b):
     return a.normalize() == b.normalize()
 
 
+def _stands_for(given, expected):
+    """Whether a value of a type may be where one of another is expected: it does not vary over more mesh axes."""
+    return (given.shape, given.dtype) == (expected.shape, expected.dtype) and given.varying <= expected.varying
+
+
 def _check_linearized_tangent(primal, tangent):
     expected = primal.to_tangent_aval()
     if primal.is_high:
         differs = not same_types(expected, tangent)
     else:
-        differs = expected.shape != tangent.shape or expected.dtype != tangent.dtype
+        differs = not _stands_for(tangent, expected)
     if differs:
+        missing = () if primal.is_high else tuple(sorted(tangent.varying - expected.varying, key=str))
+        advice = (
+            f"\nThis might be fixed by applying `jax.lax.pcast(..., {missing}, to='varying')` to the primal value "
+            "passed to `jax.linearize`."
+        )
         raise ValueError(
             "linearized function called on tangent values inconsistent with the original primal values:\n"
-            f"Got tangent aval {tangent} for primal aval {primal} but expected {expected}."
+            f"Got tangent aval {tangent} for primal aval {primal} but expected {expected}." + advice * bool(missing)
         )
 
 
@@ -720,7 +730,7 @@ class _TransposedFunction:
             )
         out_avals = [v.aval for v in self.jaxpr.outvars]
         for ct, expected in zip(cts, out_avals):
-            if (typeof(ct).shape, typeof(ct).dtype) != (expected.shape, expected.dtype):
+            if not _stands_for(typeof(ct), expected):
                 raise TypeError(
                     f"cotangent type does not match function output, expected {tuple(out_avals)} but got {cts}"
                 )

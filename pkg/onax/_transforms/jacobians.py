@@ -15,6 +15,7 @@ from onax._prims.creation import broadcasted_iota, zeros_like_aval
 from onax._prims.elementwise import add, eq, real
 from onax._prims.shaping import reshape
 from onax._prims.slicing import split
+from onax._prims.varying import vary_as
 from onax._transforms.autodiff import (
     Argnums,
     Arguments,
@@ -210,7 +211,8 @@ def _standard_basis(tree):
     dtype = functools.reduce(dtypes.promote_types, [a.dtype for a in avals])
     flat = _identity_matrix(size, dtype)
     basis = _split_unravel(avals, flat, 1)
-    return tree_unflatten(treedef, [_bind_convert(b, a.dtype, a.weak_type) for b, a in zip(basis, avals)])
+    basis = [vary_as(_bind_convert(b, a.dtype, a.weak_type), a) for b, a in zip(basis, avals)]
+    return tree_unflatten(treedef, basis)
 
 
 def _bind_convert(x, dtype, weak_type):

@@ -18,6 +18,7 @@ from onax._core.programs import programs, replace_programs
 from onax._core.sharding import NamedSharding, ShardingTypeError, names_in
 from onax._core.slots import Slot
 from onax._native.avals import ShapedArray
+from onax._prims.collectives import pbroadcast_p, pmax_p, pmin_p, ppermute_p, psum_invariant_p, psum_p
 from onax._prims.conv import conv_general_dilated_p
 from onax._prims.convert import bitcast_convert_type_p
 from onax._prims.creation import copy_p
@@ -71,6 +72,7 @@ from onax._prims.shaping import broadcast_in_dim_p, reduce_sum_p, reshape_p, rev
 from onax._prims.slicing import concatenate_p, dynamic_slice_p, dynamic_update_slice_p, slice_p, split_p
 from onax._prims.sorting import sort_p, top_k_p
 from onax._prims.stacking import stack_p, tile_p, unstack_p
+from onax._prims.varying import pvary_p
 from onax._prims.windows import reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p
 from onax._transforms.unreduced_types import (
     axes_of_results,
@@ -260,7 +262,7 @@ def slice_aval(aval, length):
 # ---- shapes
 
 
-@sharding_type.rule(copy_p, rev_p)
+@sharding_type.rule(copy_p, rev_p, psum_p, psum_invariant_p, pmax_p, pmin_p, ppermute_p, pbroadcast_p, pvary_p)
 def _same(name, axes, avals, params, outs):
     return axes
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from onax._core.api_functions import name_error
 from onax._core.explicit_axes import explicit_sharding, spanning_array
-from onax._core.layout import Format, MemorySpace
+from onax._core.layout import Format, Layout, MemorySpace
 from onax._core.meshes import PartitionSpec, concrete_mesh
 from onax._core.redistribution import is_spanning
 from onax._core.sharding import (
@@ -19,7 +19,7 @@ from onax._core.sharding import (
     resolve_spec,
 )
 from onax._core.shards import shard_array
-from onax._core.trace import Tracer, as_array, to_concrete_value, typeof, valid_jaxtype
+from onax._core.trace import Tracer, as_array, find_cur_trace, to_concrete_value, typeof, valid_jaxtype
 from onax._core.transfer_guards import report_put
 from onax._core.trees import tree_broadcast
 from onax._ground import dtypes, errors, processes
@@ -83,6 +83,11 @@ def device_put(x: PyTree, device: PyTree = None, *, src: Any = None, donate: Any
                 f"Cannot interpret value of type {type(leaf)} as an abstract array; it does not have a dtype attribute"
                 "\nIt is a leaf of the first argument of device_put."
             )
+    if find_cur_trace().values is not None and (given := [t for t in targets if t is not None]):
+        raise ValueError(
+            "device_put with explicit device not allowed within shard_map-decorated functions, but got device "
+            f"{given[0]}"
+        )
     if guard_state.used:
         for leaf, target in zip(leaves, targets):
             report_put(leaf, target)
@@ -309,7 +314,7 @@ def make_array_from_callback(
 
     Args:
       shape: the shape of the whole array.
-      sharding: a Sharding.
+      sharding: a Sharding, or a Format.
       data_callback: a function (index) -> the elements at a tuple of slices.
       dtype: the dtype of the parts; default None, that of the first.
 
@@ -317,8 +322,10 @@ def make_array_from_callback(
       Array of shape `shape`.
 
     Raises:
+      TypeError: `sharding` is of another type, or a Format without a layout or sharding.
       ValueError: the parts would be unequal.
       ValueError: a part of another shape or dtype.
+      NotImplementedError: a Format whose layout is not row-major.
 
     Examples:
       >>> mesh = onax.make_mesh((1,), ("x",))
@@ -326,6 +333,13 @@ def make_array_from_callback(
       >>> onax.make_array_from_callback((3,), sharding, lambda index: np.arange(3)[index])
       Array([0, 1, 2], dtype=int32)
     """
+    if isinstance(sharding, Format):
+        if sharding.layout is Layout.AUTO:
+            raise TypeError(
+                "`Layout.AUTO` cannot be used in place of a device-local layout when calling "
+                "`jax.make_array_from_callback`."
+            )
+        sharding = sharding.sharding_for(shape)
     shape = _global_shape("make_array_from_callback", shape, sharding)
     indices = sharding.addressable_devices_indices_map(shape).values()
     pieces = [(index, _concrete_piece(data_callback(index))) for index in indices]

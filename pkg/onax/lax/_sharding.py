@@ -26,6 +26,7 @@ from onax._native.array import Array
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.placement import check_explicit_axes, constrain, over_context_mesh, sharding_constraint_p
 from onax._transforms.transfer import broadcast_devices, device_put
+from onax._transforms.varying_types import varying_axes
 
 _NEEDS_MESH = (
     "{} requires a non-empty mesh in context if you are passing `PartitionSpec`s to shardings. You can define a "
@@ -49,6 +50,7 @@ def with_sharding_constraint(x: PyTree, shardings: Any) -> Any:
       RuntimeError: there is a PartitionSpec, but no mesh in context.
       TypeError: a value is no sharding; a sharding is over an AbstractMesh, but its array over no mesh.
       ValueError: a sharding does not fit its array, or names axes of the mesh that are not automatic.
+      NotImplementedError: a Format whose layout is not row-major.
       AssertionError: all axes of the mesh in context are explicit, and the array's type says another sharding.
 
     Examples:
@@ -78,6 +80,7 @@ def _constrain(x, target):
         if isinstance(target.layout, Layout):
             target.layout.check_row_major(range(np.ndim(x)))
         target = target.sharding
+    is_spec = isinstance(target, PartitionSpec)
     if not _is_abstract(target):
         target = resolve_spec(target, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
     elif target.mesh.empty:
@@ -96,6 +99,8 @@ def _constrain(x, target):
             if typeof(x).stated_sharding is not None:
                 return x  # it lies there
         else:
+            if not is_spec:
+                _check_manual_axes(x, target)
             _check_auto_axes(target)
     return constrain(x, target, primitive=sharding_constraint_p)
 
@@ -143,18 +148,33 @@ def _check_devices(x, target):
 
 def _check_auto_axes(target):
     """Raises ValueError for a constraint over axes that are not automatic."""
-    manual = manual_axes()
-    if any(name in manual for entry in target.spec for name in names_in(entry)):
-        raise ValueError(
-            f"pspec {target.spec} contains a manual axes {tuple(manual)} of mesh which is not allowed. Below shard_map "
-            "with_sharding_constraint can name the axes over which it does not map."
-        )
-    kinds = dict(zip(target.mesh.axis_names, target.mesh.axis_types))
+    mesh = target.mesh.abstract_mesh.update_axis_types(
+        {a: AxisType.Manual for a in target.mesh.axis_names if a in manual_axes()}
+    )
+    kinds = dict(zip(mesh.axis_names, mesh.axis_types))
     if any(kinds[name] is not AxisType.Auto for entry in target.spec for name in names_in(entry)):
         raise ValueError(
             "The spec of NamedSharding passed to with_sharding_constraint can only refer to Auto axes of the mesh. "
-            f"Got spec={target.spec} and mesh={getattr(target.mesh, 'abstract_mesh', target.mesh)}. You probably meant "
-            "to use `reshard` API?"
+            f"Got spec={target.spec} and mesh={mesh}. You probably meant to use `reshard` API?"
+        )
+
+
+def _check_manual_axes(x, target):
+    """Raises ValueError where a sharding over a mesh of its own does not know of the axes of an enclosing shard_map."""
+    kinds = dict(zip(target.mesh.axis_names, target.mesh.axis_types))
+    for axis in target.mesh.axis_names:
+        if axis in varying_axes(typeof(x)) and kinds[axis] is not AxisType.Manual:
+            raise ValueError(
+                "Axes mentioned in `manual_axis_type` field of ShapedArray should be of type `Manual`. Got a value of "
+                f"type {typeof(x).str_short()} with axis: {axis} of type {kinds[axis]}. State a PartitionSpec instead "
+                "of a NamedSharding."
+            )
+    named = {name for entry in target.spec for name in names_in(entry)}
+    manual = tuple(a for a in target.mesh.axis_names if a in manual_axes())
+    if not named.isdisjoint(manual):
+        raise ValueError(
+            f"pspec {target.spec} contains a manual axes {manual} of mesh which is not allowed. If you are using a "
+            "with_sharding_constraint under a shard_map, only use the mesh axis in PartitionSpec which are not manual."
         )
 
 
