@@ -5,7 +5,8 @@ lowered as one batched program of all devices.
 """
 
 from onax._control.custom_vmap import custom_vmap_p
-from onax._control.shard_map import global_program, shard_map_p
+from onax._control.manual_region import global_program
+from onax._control.shard_map import shard_map_p
 from onax._prims import collectives
 from onax._prims.varying import pvary_p
 from onax.export.lower.driver import inline

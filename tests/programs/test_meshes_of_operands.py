@@ -57,7 +57,7 @@ def test_another_mesh_in_context(name, context):
 def test_operands_over_two_meshes():
     x, z = over(two_axes(), P("x")), over(jax.make_mesh((4,), ("z",)), P("z"))
     for f in (lambda: x + z, lambda: jax.jit(lambda a: a * z)(x)):
-        with pytest.raises(ValueError, match="Mesh for all inputs should be equal. Got one mesh"):
+        with pytest.raises(ValueError, match=r"Mesh for all inputs should be equal\. Got one mesh"):
             f()
 
 

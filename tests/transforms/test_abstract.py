@@ -195,5 +195,5 @@ def test_a_known_layout_is_not_lost():
 def test_shardings_of_too_many_dimensions(spec):
     mesh = jax.make_mesh((1,), ("x",))
     sharding = jax.NamedSharding(mesh, jax.P(None, "x", None)) if isinstance(spec, str) else spec
-    with pytest.raises(ValueError, match="only valid for values of rank at least 3, .* to a value of rank 2"):
+    with pytest.raises(ValueError, match=r"only valid for values of rank at least 3, .* to a value of rank 2"):
         Struct((2, 2), np.float32, sharding=sharding)

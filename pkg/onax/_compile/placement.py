@@ -9,7 +9,8 @@ import numpy as np
 
 from onax._compile.lazy_import import multi_device
 from onax._control.jit_call import jit_p
-from onax._control.shard_map import has_separate_devices, shard_map_p
+from onax._control.manual_region import has_separate_devices
+from onax._control.shard_map import shard_map_p
 from onax._core.jaxpr import jaxprs_in_params
 from onax._core.meshes import AbstractMesh, Mesh, concrete_mesh, with_mesh_in_context
 from onax._core.new_arrays import mesh_of_results

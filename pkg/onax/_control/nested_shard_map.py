@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onax._control.shard_map import ManualRegion
+from onax._control.manual_region import ManualRegion
 from onax._control.shard_values import on_whole_values
 from onax._core.evaluate import eval_jaxpr
 from onax._core.sharding import names_in

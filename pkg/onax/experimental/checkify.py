@@ -27,8 +27,9 @@ from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_vjp_call_p
 from onax._control.jit_call import jit_p
+from onax._control.manual_region import ManualRegion
 from onax._control.scan_rules import scan_p
-from onax._control.shard_map import ManualRegion, add_unit_axes, shard_map_p
+from onax._control.shard_map import add_unit_axes, shard_map_p
 from onax._control.while_loop import while_p
 from onax._core import jaxpr as core
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions

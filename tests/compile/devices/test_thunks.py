@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from onax._compile.devices.thunks import AnyReduction, AxisIndexThunk, Participant, ReplicaGroups, Thunk, ThunkSequence
-from onax._control.shard_map import ManualRegion
+from onax._control.manual_region import ManualRegion
 from onax._core.jaxpr import Literal, Var
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray

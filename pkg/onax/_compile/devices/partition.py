@@ -41,9 +41,10 @@ from onax._compile.devices.thunks import (
 )
 from onax._control.batch_by_loop import must_loop_over_devices
 from onax._control.cond import cond_p
+from onax._control.manual_region import ManualRegion, global_program, has_separate_devices, stacked_program
 from onax._control.nested_shard_map import nested_program
 from onax._control.scan_rules import scan_p
-from onax._control.shard_map import ManualRegion, global_program, has_separate_devices, shard_map_p, stacked_program
+from onax._control.shard_map import shard_map_p
 from onax._control.shard_values import on_whole_values
 from onax._control.while_loop import while_p, with_scalar_condition
 from onax._core.axes import AxisData, names_of

@@ -4,10 +4,11 @@ from onax._compile.devices.sharded_values import ShardedValue, axes_of_spec
 from onax._compile.devices.sharding_propagation import factor_groups
 from onax._compile.devices.spmd import shard
 from onax._control.jit_call import jit_p
+from onax._control.manual_region import ManualRegion
 from onax._control.optimization_barrier import optimization_barrier_p
 from onax._control.reducers import reduce_p
 from onax._control.shard_alike import shard_alike_p
-from onax._control.shard_map import ManualRegion, shard_map_p
+from onax._control.shard_map import shard_map_p
 from onax._control.shard_values import on_whole_values
 from onax._core.evaluate import eval_jaxpr
 from onax._core.sharding import NamedSharding

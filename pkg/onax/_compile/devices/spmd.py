@@ -26,7 +26,8 @@ from onax._compile.devices.sharded_values import (
 from onax._compile.devices.sharding_propagation import propagate, sharding_of, sliced_part
 from onax._compile.devices.wanted_shardings import axes_of_operands, block, wanted_axes
 from onax._compile.placement import makes_shards, states_sharding
-from onax._control.shard_map import ManualRegion, shard_map_p, stated_meshes
+from onax._control.manual_region import ManualRegion
+from onax._control.shard_map import shard_map_p, stated_meshes
 from onax._core.facts import CALLS_PYTHON, ELEMENTWISE
 from onax._core.jaxpr import ClosedJaxpr, Literal, convert_constvars_jaxpr, jaxprs_in_params
 from onax._core.meshes import Mesh, PartitionSpec
