@@ -208,6 +208,11 @@ ERRORS = [
         RuntimeError,
         "No such compile option: 'foo'",
     ),
+    (
+        lambda: jit(lambda x: jit(lambda y: ops.mul(y, y), compiler_options={"foo": 1})(x))(X),
+        ValueError,
+        "`compiler_options` can only be passed to top-level `jax.jit`",
+    ),
     (lambda: jit(lambda x: 1 if ops.gt(x, 0.0) else 2)(1.0), errors.TracerBoolConversionError, "argument x"),
 ]
 

@@ -1,5 +1,6 @@
 """jit under its former name warns."""
 
+import collections
 import pickle
 
 import numpy as np
@@ -106,3 +107,13 @@ def test_a_mesh_as_decorator():
         assert split(X).sharding == NamedSharding(grid, P("y"))
         with pytest.raises(RuntimeError, match="non-empty mesh"):
             jax.lax.with_sharding_constraint(X, P("y"))
+
+
+@pytest.mark.filterwarnings("ignore:onax.experimental.pjit")
+def test_options_by_position():
+    with eight_devices(), mesh(x=2):
+        assert pjit.pjit(lambda x: x * 2, P("x"), P("x"))(np.arange(8.0)).sharding.spec == P("x")
+        assert pjit.pjit(lambda x, n: x * n, None, None, 1)(3, 2) == 6
+        pair = collections.namedtuple("Pair", ["x"])
+        with pytest.raises(ValueError, match=r"in_shardings is not a tuple.*might need to be wrapped"):
+            pjit.pjit(lambda x: x, pair(None), pair(None))(pair(1.0))

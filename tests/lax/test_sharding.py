@@ -176,3 +176,51 @@ def test_constraints_by_formats(mesh):
         assert lax.with_sharding_constraint(X, Format(arrangement, place)).sharding == place
     with pytest.raises(ValueError, match="rank"):
         lax.with_sharding_constraint(X, Format(Layout((0, 1)), place))
+
+
+AUTO = (sharding.AxisType.Auto,) * 2
+
+
+def test_automatic_axes_stay_where_values_are_moved(mesh):
+    auto = mesh.update(axis_types=AUTO)
+    mixed = mesh.abstract_mesh.update_axis_types({"x": sharding.AxisType.Auto})
+    x = jax.device_put(X.reshape(4, 2), jax.NamedSharding(auto, P("x", "y")))
+
+    @jax.jit
+    def to_explicit(x):
+        with sharding.use_abstract_mesh(mixed):
+            y = sharding.reshard(x, P(None, "y"))
+            assert jax.typeof(y).sharding.spec == P(None, "y")
+        return sharding.reshard(jnp.sin(y), P())
+
+    with jax.set_mesh(auto):
+        assert to_explicit(x).sharding == x.sharding
+        key = jax.random.key(0)  # over the explicit axes of another mesh of as many devices
+        other = sharding.AbstractMesh((8,), ("d",), (sharding.AxisType.Explicit,))
+        jax.jit(lambda: sharding.reshard(key, jax.NamedSharding(other, P())))()
+
+
+UNIT = {  # what JAX 0.10.2 gives over automatic axes of sizes 2 and 1
+    "a constraint": (lambda x: lax.with_sharding_constraint(x + 1, P("x", "y")), P(), P("x")),
+    "as the argument": (lambda x: x * 2, P("x", "y"), P("x", "y")),
+    "transposed": (lambda x: x.T, P("y", "x"), P("x")),
+    "reduced": (lambda x: x.sum(0), P("y", "x"), P("x")),
+    "a new dimension": (lambda x: x[None], P("x", "y"), P(None, "x")),
+}
+
+
+@pytest.mark.parametrize("name", UNIT)
+def test_axes_of_size_1_split_nothing(name):
+    f, given, expected = UNIT[name]
+    with eight_devices():
+        mesh = jax.make_mesh((2, 1), ("x", "y"), AUTO)
+        with jax.set_mesh(mesh):
+            x = jax.device_put(np.ones((4, 4)), P(*given))
+            assert jax.jit(f)(x).sharding.spec == expected
+
+
+def test_out_sharding_over_another_mesh(mesh):
+    x = jnp.ones((8, 8))
+    other = mesh.abstract_mesh.update(axis_types=AUTO)
+    with jax.set_mesh(mesh), pytest.raises(ValueError, match=r"Context mesh .* should match the mesh of sharding"):
+        jnp.dot(x, x, out_sharding=jax.NamedSharding(other, P()))

@@ -7,6 +7,7 @@ import pytest
 
 import onax as jax
 import onax.numpy as jnp
+from onax._core.layout import Format, Layout
 from onax._transforms.abstract import abstractify, bind_static, with_static
 
 Struct = jax.ShapeDtypeStruct
@@ -174,8 +175,25 @@ def test_structs_do_not_change():
 
 
 def test_specs_of_structs_need_the_mesh_in_context():
-    with pytest.raises(TypeError, match="the context mesh cannot be empty"):
-        Struct((2,), "float32", sharding=jax.P("x"))
-    mesh = jax.make_mesh((1,), ("x",))
+    struct, mesh = Struct((2,), "float32", sharding=jax.P("x")), jax.make_mesh((1,), ("x",))
+    for read in (lambda: struct.sharding, lambda: jax.jit(jnp.sin).lower(struct)):
+        with pytest.raises(TypeError, match="the context mesh cannot be empty"):
+            read()
     with jax.set_mesh(mesh):
-        assert Struct((2,), "float32", sharding=jax.P("x")).sharding == jax.NamedSharding(mesh, jax.P("x"))
+        assert struct.sharding == struct.update(shape=(4,)).sharding == jax.NamedSharding(mesh, jax.P("x"))
+
+
+def test_a_known_layout_is_not_lost():
+    from_format = Format(Layout((0, 1)), jax.sharding.SingleDeviceSharding(jax.devices()[0]))
+    struct = Struct((2, 2), np.int32, sharding=from_format)
+    assert struct.update(shape=(4, 2)).format == from_format
+    with pytest.raises(ValueError, match="You are updating ShapeDtypeStruct"):
+        struct.update(sharding=from_format.sharding)
+
+
+@pytest.mark.parametrize("spec", [jax.P(None, "x", None), "over a mesh"])
+def test_shardings_of_too_many_dimensions(spec):
+    mesh = jax.make_mesh((1,), ("x",))
+    sharding = jax.NamedSharding(mesh, jax.P(None, "x", None)) if isinstance(spec, str) else spec
+    with pytest.raises(ValueError, match="only valid for values of rank at least 3, .* to a value of rank 2"):
+        Struct((2, 2), np.float32, sharding=sharding)

@@ -171,3 +171,24 @@ def test_unmapped_values_are_not_split_along_the_mapped_axis(mesh):
             jax.vmap(lambda a, b: a + b, in_axes=(0, None))(x, v)
         out = jax.vmap(lambda a, b: a + b, in_axes=(0, None))(x, put(mesh, Z[0], "y"))
         assert str(jax.typeof(out)) == "float32[8@x,8@y]"
+
+
+def test_types_of_structs(mesh):
+    struct = jax.ShapeDtypeStruct((8, 8), np.float32, sharding=NamedSharding(mesh, P("x")))
+    with jax.set_mesh(mesh):
+        found = []
+        jax.jit(lambda v: found.append(str(jax.typeof(v))) or v * 2).lower(struct)
+        assert found == ["float32[8@x,8]"]
+        assert str(jax.typeof(jnp.zeros_like(struct.update(sharding=NamedSharding(mesh.abstract_mesh, P("x")))))) == (
+            "float32[8@x,8]"
+        )
+
+
+@pytest.mark.parametrize("name", ["min", "max", "mul", "add", "set"])
+def test_gradients_of_split_windows(name, mesh):
+    with jax.set_mesh(mesh):
+        x, ids = put(mesh, np.zeros((4, 10, 8), np.float32), "x", None, "y"), put(mesh, np.arange(4), "x")
+        updates = put(mesh, np.ones((4, 8), np.float32), "x", "y")
+        f = lambda *args: jax.vmap(lambda x, i, y: getattr(x.at[i], name)(y))(*args).sum()
+        gradients = jax.grad(f, argnums=(0, 2))(x, ids, updates)
+        assert [g.sharding for g in gradients] == [x.sharding, updates.sharding]

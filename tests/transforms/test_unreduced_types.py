@@ -144,3 +144,44 @@ def test_printed_gradient():
 def test_gradients_that_are_zero_have_the_types_of_cotangents(wrap, name, text, constant):
     (x,) = values(name)
     assert str(jax.typeof(wrap(jax.grad(constant))(x))) == text
+
+
+def _custom():
+    f = jax.custom_vjp(lambda v: v * v)
+    f.defvjp(lambda v: (v * v, v), lambda v, ct: (2 * v * ct,))
+    return f
+
+
+COTANGENTS = {  # (values, function, types of the gradients)
+    "reshape in jit": ("u2", lambda u: jax.reshard(jax.jit(lambda v: v.reshape(2, 2, 2))(u), P()).sum(),
+                       ["float32[4@y,2]{R:x}"]),
+    "split in jit": ("u", lambda u: jax.reshard(jnp.add(*jax.jit(lambda v: jnp.split(v, 2))(u)), P()).sum(),
+                     ["float32[4]{R:x}"]),
+    "checkpoint": ("r", lambda r: jax.checkpoint(lambda v: jnp.sin(v))(r).sum(), ["float32[4]{U:x}"]),
+    "scan": ("r", lambda r: lax.scan(lambda c, _: (c * c, c), r, None, length=2)[0].sum(), ["float32[4]{U:x}"]),
+    "custom_vjp": ("r", lambda r: _custom()(r).sum(), ["float32[4]{U:x}"]),
+    "reduced reshape": ("r", lambda r: r.reshape(2, 2).sum(), ["float32[4]{U:x}"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COTANGENTS)
+def test_types_of_cotangents(name):
+    names, f, types = COTANGENTS[name]
+    gradient = jax.jit(jax.grad(f, argnums=tuple(range(len(types)))))(*values(names))
+    assert [str(jax.typeof(x)) for x in gradient] == types
+
+
+@pytest.mark.parametrize("specs, axes, message", [
+    ("a b", {"y"}, "unreduced axes should be equal to the contracting specs"),
+    ("a w2", {"x"}, "lhs and rhs contracting dims should be sharded identically"),
+])  # fmt: skip
+def test_einsum_states_its_own_product(specs, axes, message):
+    arrays = [jax.device_put(M, P()) if name == "w2" else values(name)[0] for name in specs.split()]
+    f = lambda a, b: jnp.einsum("ij,jk->ik", a, b, out_sharding=P(unreduced=axes))
+    with pytest.raises(ShardingTypeError, match=message):
+        jax.jit(f)(*arrays)
+    a, b = values("a b")
+    turned = lambda a, b: jnp.einsum("ij,jk->ki", a, b, out_sharding=P("y", unreduced={"x"}))
+    for way in (turned, jax.jit(turned)):
+        out = way(a, b)
+        assert str(jax.typeof(out)) == "float32[4@y,4]{U:x}" and np.array_equal(jax.reshard(out, P()), (M @ M).T)

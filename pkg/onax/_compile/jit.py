@@ -20,7 +20,7 @@ from onax._control.jit_call import bind_jit, call_params, jit_p
 from onax._core.evaluate import interpreter_of
 from onax._core.hitypes import holds_hitypes
 from onax._core.refs import check_distinct
-from onax._core.trace import Tracer, escaped_tracer_error
+from onax._core.trace import Tracer, escaped_tracer_error, find_cur_trace
 from onax._ground import source, spans
 from onax._ground.config import config
 from onax._ground.typing import Compiled
@@ -102,6 +102,11 @@ class PjitFunction(JitFunction):
             return self.fun(*args, **kwargs)
         call = self._call(args, kwargs)
         options, staged = call.options, self._stage(call)
+        if options.compiler_options and find_cur_trace().staging:
+            raise ValueError(
+                "`compiler_options` can only be passed to top-level `jax.jit`. Got "
+                f"compiler_options={options.compiler_options} specified on a nested jit with name: {call.name}"
+            )
         if takes_refs(staged.jaxpr):
             check_distinct(staged.jaxpr.debug_info, call.leaves, staged.hoisted)
         params = call_params(staged.jaxpr, call.name, inline=options.inline, keep_unused=options.keep_unused)

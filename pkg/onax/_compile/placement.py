@@ -234,7 +234,7 @@ def partitioned(jaxpr, leaves, shardings):
     Its types say nothing of shardings.  Where devices run a program each, that is the partitioned program.
     """
     jaxpr = without_sharding_types(jaxpr)
-    if not shardings or not has_separate_devices(shardings[0].mesh):
+    if not shardings or isinstance(shardings[0].mesh, AbstractMesh) or not has_separate_devices(shardings[0].mesh):
         return jaxpr
     return multi_device().spmd.partition_call(jaxpr, leaves, shardings)
 

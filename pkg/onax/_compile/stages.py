@@ -1,6 +1,6 @@
 """The stages of compilation as objects: Traced (a jaxpr), Lowered (an ONNX graph), Compiled (something that runs)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onax._compile import memory, pipeline, placement
 from onax._compile.call import call_on_arrays, flatten_values, run_on_refs, takes_refs
@@ -18,6 +18,7 @@ from onax._compile.graph_text import graph_text, host_nodes, model_proto
 from onax._compile.lazy_import import measurement, multi_device
 from onax._core.hitypes import holds_hitypes, seen
 from onax._core.layout import Format, Layout
+from onax._core.meshes import get_abstract_mesh
 from onax._core.paths import equality_errors, keystr, skeleton, tree_leaves_with_path
 from onax._core.result_checks import SPECIAL
 from onax._core.sharding import Sharding, SingleDeviceSharding
@@ -26,6 +27,7 @@ from onax._ground import source
 from onax._ground.devices import current_default
 from onax._native import context
 from onax._native.array import ArrayImpl
+from onax._native.avals import ShapedArray
 from onax._native.jit_function import CacheEntry, JitCache, JitFunction
 from onax._native.tree import tree_flatten, tree_map, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct
@@ -91,12 +93,24 @@ class CallSignature:
             return self.jaxpr
         return placement.partitioned(self.jaxpr, self.shardings.arguments, self.shardings.results)
 
+    def placed_avals(self):
+        """The types of the arguments as they will lie, with shardings over explicit axes that `in_shardings` states."""
+        avals = self.in_avals_flat
+        if self.shardings is not None:
+            pairs = zip(avals, self.shardings.arguments)
+            avals = [a.update(sharding=s) if type(a) is ShapedArray and s.mesh.explicit_axes else a for a, s in pairs]
+        return tree_unflatten(self.in_tree, avals)
+
+    def needs_devices(self):
+        """Whether shardings are over AbstractMeshes alone, so that no devices are known."""
+        return self.shardings is not None and self.shardings.devices is None
+
     def stated_results(self):
         """For each result the sharding that `out_shardings` or explicit axes state, else None."""
         stated = [None] * len(self.out_avals_flat)
         if self.options.out_shardings is not None:
             find = multi_device().call_shardings.shardings_of_leaves
-            stated = [s if isinstance(s, Sharding) else None for s in find(self.options, self.out_tree)]
+            stated = [s if isinstance(s, Sharding) else None for s in find(self.options, self.out_tree, abstract=True)]
         if self.shardings is not None:
             typed = zip(stated, self.out_avals_flat, self.shardings.results)
             stated = [r if s is None and a.stated_sharding is not None else s for s, a, r in typed]
@@ -129,7 +143,8 @@ class Stage:
     @property
     def in_avals(self):
         """The types of the arguments, as a tree."""
-        return tree_unflatten(self._signature.in_tree, self._signature.in_avals_flat)
+        s = self._signature
+        return tree_unflatten(s.in_tree, s.in_avals_flat)
 
     @property
     def args_info(self):
@@ -185,8 +200,19 @@ class Traced(Stage):
         return tree_unflatten(self._signature.out_tree, self._signature.out_avals_flat)
 
     def lower(self, *, lowering_platforms=None, _private_parameters=None):
-        """The ONNX graph.  Raises LoweringError for an operation without an ONNX form."""
+        """The ONNX graph.
+
+        Raises:
+          LoweringError: an operation has no ONNX form.
+          ValueError: shardings are over AbstractMeshes alone, and there are no `lowering_platforms`.
+        """
         s = self._signature if self._hivalues is None else CallSignature.of(*call_on_arrays(*self._hivalues))
+        if s.needs_devices() and lowering_platforms is None:
+            raise ValueError(
+                "Passing lowering_platforms via jax.export or jit(f).trace(*args).lower(lowering_platforms=...) is "
+                "required when only AbstractMesh exists in a jitted computation. Got context mesh: "
+                f"{get_abstract_mesh()}"
+            )
         computation = pipeline.optimize(s.program(), s.fun_name, s.options.keep_unused)
         if any(s.donated):
             warn_of_unused(s.read_donations(), s.in_avals_flat, s.out_avals_flat)
@@ -208,6 +234,8 @@ class Lowered(Stage):
     """
 
     __slots__ = ("_computation", "_graph")
+
+    in_avals = property(lambda self: self._signature.placed_avals(), doc="Types of the arguments where they will lie.")
 
     def __init__(self, signature, computation, graph):
         super().__init__(signature)
@@ -265,13 +293,33 @@ class Lowered(Stage):
         """[(name, jaxpr)]: the staged program, and the one after each pass of the compiler.  JAX has no such method."""
         return pipeline.programs_after_passes(self._signature.program())
 
-    def compile(self, compiler_options=None):
-        """Opens a session of the runtime for the graph.  Raises BackendError if the runtime rejects it."""
-        s = self._signature
+    def compile(self, compiler_options=None, *, device_assignment=None):
+        """Opens a session of the runtime for the graph.
+
+        `device_assignment` are the devices in their order, which shardings over AbstractMeshes alone leave open.
+
+        Raises:
+          BackendError: the runtime rejects the graph.
+          RuntimeError: no devices are known.
+          ValueError: `device_assignment` is not what shardings state, or a mesh is of another size.
+        """
+        s, computation, graph = self._signature, self._computation, self._graph
+        if s.needs_devices():
+            if device_assignment is None:
+                raise RuntimeError(
+                    "device_assignment cannot be `None` during compilation. Please pass a tuple of devices to "
+                    "`.compile(device_assignment=)`"
+                )
+            shardings = s.shardings.over(tuple(device_assignment))
+            s = replace(s, shardings=shardings, device=shardings.first_device)
+            computation = pipeline.optimize(s.program(), s.fun_name, s.options.keep_unused)
+            graph = pipeline.lower_native(computation)
+        elif device_assignment is not None:
+            _check_assignment(s, tuple(device_assignment))
         given = compiler_options if compiler_options is not None else s.options.compiler_options
         device = s.device or current_default()
-        executable = pipeline.compile_computation(self._computation, s.fun_name, given, device, self._graph)
-        return Compiled(s, executable, self._graph, self._computation, device)
+        executable = pipeline.compile_computation(computation, s.fun_name, given, device, graph)
+        return Compiled(s, executable, graph, computation, device)
 
 
 @source.api_class
@@ -291,6 +339,8 @@ class Compiled(Stage):
     """
 
     __slots__ = ("_computation", "_device", "_executable", "_graph", "_run")
+
+    in_avals = property(lambda self: self._signature.placed_avals(), doc="Types of the arguments where they will lie.")
 
     def __init__(self, signature, executable, graph, computation, device):
         super().__init__(signature)
@@ -399,6 +449,19 @@ class Compiled(Stage):
         """The types of the results with their formats, as a tree of ShapeDtypeStruct."""
         add = lambda info, form: info.update(sharding=form)
         return tree_map(add, super().out_info, self.output_formats)
+
+
+def _check_assignment(signature, devices):
+    """Raises ValueError unless these are the devices of a call, in their order."""
+    known = (signature.device or current_default(),) if signature.shardings is None else signature.shardings.devices
+    if devices != known:
+        given, stated = ([d.id for d in some] for some in (devices, known))
+        raise ValueError(
+            "device_assignment passed to `.compile` must match the device_assignment calculated from array shardings "
+            f"and out_shardings. Got device ids passed to compile {given} on platform {devices[0].platform.upper()} "
+            f"and devices ids calculated from array shardings and out_shardings {stated} on platform "
+            f"{known[0].platform.upper()}"
+        )
 
 
 def _check_dialect(dialect):

@@ -16,6 +16,7 @@ from onax._control.policies import name_p, saves
 from onax._core import jaxpr as core
 from onax._core.axes import axes_key
 from onax._core.evaluate import bind_with_refs, eval_jaxpr, jaxpr_as_fun
+from onax._core.explicit_axes import cotangent_type
 from onax._core.function_programs import programs_of
 from onax._core.lists import insert_bounded, merge_lists, partition_list, reject, select, split_list
 from onax._core.programs import Call, programs
@@ -278,7 +279,8 @@ _RECOMPUTED = source.Scope("rematted_computation")
 def _make_transpose_jaxpr(jaxpr, linear, nonzero_cts):
     nonzeros_out = []
     plain_avals, linear_avals = partition_list(linear, jaxpr.in_avals)
-    ct_avals = select(jaxpr.out_avals, nonzero_cts)
+    result_cts = list(map(cotangent_type, jaxpr.out_avals))
+    ct_avals = select(result_cts, nonzero_cts)
     eqns, _ = split_equations(jaxpr, select(jaxpr.invars, linear))
     run = jaxpr_as_fun(close(jaxpr, jaxpr.invars, jaxpr.outvars, [eqn for eqn, _ in eqns]))
 
@@ -287,8 +289,8 @@ def _make_transpose_jaxpr(jaxpr, linear, nonzero_cts):
         values = merge_lists(linear, plain, linear_avals)
         arguments = run, values, linear, TangentTrace, False, jaxpr.debug_info
         rest, _, unknown_out = source.call_within(_RECOMPUTED, partial_eval, *arguments)
-        cts = merge_lists(nonzero_cts, [Zero(a) for a in reject(jaxpr.out_avals, nonzero_cts)], given)
-        primals = [UndefinedPrimal(v.aval) for v in rest.invars]
+        cts = merge_lists(nonzero_cts, [Zero(a) for a in reject(result_cts, nonzero_cts)], given)
+        primals = [UndefinedPrimal(cotangent_type(v.aval)) for v in rest.invars]
         cotangents = backward_pass(rest, rest.consts, primals, select(cts, unknown_out))
         nonzeros_out.extend(nonzero_flags(cotangents))
         return drop_zeros(cotangents)

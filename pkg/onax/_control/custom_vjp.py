@@ -18,7 +18,7 @@ from onax._control.custom_rules import (
     stage_call,
 )
 from onax._core.evaluate import eval_jaxpr
-from onax._core.facts import RULES_TAKE_REFS
+from onax._core.facts import RULES_TAKE_REFS, STATES_TYPES
 from onax._core.lists import reject
 from onax._core.paths import broadcast_prefix, keystr, skeleton, tree_leaves_with_path
 from onax._core.programs import CUSTOM_RULE, Call, programs
@@ -386,6 +386,7 @@ custom_lin_p = Primitive(
     transpose=_lin_transpose,
     pretty=_lin_pretty,
     weak=NEVER,
+    facts=frozenset({STATES_TYPES}),
 )
 varying_type.set(custom_lin_p, OWN_TYPES)
 

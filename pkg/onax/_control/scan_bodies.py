@@ -122,7 +122,7 @@ def transpose_body(jaxpr, linear_consts, num_carry, linear_xs, ys_nonzero):
         consts, sums, ct_carry, given, slices = split_list(args, [len(group) for group in groups[:-1]])
         primals = merge_lists(linear, [*consts, *slices], undefined)
         given, sums = iter(given), merge_lists(linear_consts, [None] * len(consts), sums)
-        ct_ys = [next(given) if nonzero else Zero(a) for a, nonzero in zip(y_avals, ys_nonzero)]
+        ct_ys = [next(given) if nonzero else Zero(cotangent_type(a)) for a, nonzero in zip(y_avals, ys_nonzero)]
         cts = backward_pass(jaxpr, jaxpr.consts, primals, [*ct_carry, *ct_ys], sums)
         return [instantiate_zeros(ct) for ct in select(cts, linear)]
 

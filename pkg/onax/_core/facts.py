@@ -14,6 +14,7 @@ NAMED_AXIS = "named_axis"  # names axes, in its parameter `axes` or `axis_name`
 CALLS_PYTHON = "calls_python"  # calls a function of the user
 CREATES_REF = "creates_ref"  # its result is a new mutable array reference
 FREES_REF = "frees_ref"  # its operand must not be used afterwards
+STATES_TYPES = "states_types"  # its parameters state the types of its results, shardings over explicit axes included
 RULES_TAKE_REFS = "rules_take_refs"  # calls a function whose rules may take references: it has `call_with_refs`
 
 LINEAR_MOVEMENT = frozenset({LINEAR, DATA_MOVEMENT})
@@ -29,4 +30,5 @@ __all__ = [
     "MAKES_NAN",
     "NAMED_AXIS",
     "RULES_TAKE_REFS",
+    "STATES_TYPES",
 ]

@@ -15,6 +15,7 @@ from onax._core.meshes import (
     DuplicateSpecError,
     Mesh,
     PartitionSpec,
+    get_abstract_mesh,
     mesh_of_specs,
 )
 from onax._ground import devices as device_list
@@ -66,7 +67,11 @@ def resolve_spec(sharding, error, text, mesh=None):
     AbstractMesh that is not that of the mesh.
     """
     if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
-        return sharding if sharding.mesh == mesh_of_specs() else _over_mesh_in_context(sharding)
+        if sharding.mesh == mesh_of_specs():
+            return sharding
+        if sharding.mesh == get_abstract_mesh() and not sharding.mesh.empty:  # some of its axes are manual here
+            return NamedSharding(mesh_of_specs(), sharding.spec, memory_kind=sharding._memory_kind)
+        return _over_mesh_in_context(sharding)
     if not isinstance(sharding, PartitionSpec):
         return sharding
     mesh = mesh_of_specs() if mesh is None else mesh
@@ -267,7 +272,10 @@ class NamedSharding(Sharding):
 
     def __init__(self, mesh, spec, *, memory_kind=None):
         if mesh is None or spec is None:
-            raise TypeError(f"NamedSharding takes a mesh and a PartitionSpec; got {mesh!r} and {spec!r}")
+            raise TypeError(
+                "NamedSharding: incompatible function arguments: it takes a mesh and a PartitionSpec; got "
+                f"{mesh!r} and {spec!r}"
+            )
         if not isinstance(spec, PartitionSpec):
             raise AttributeError(f"{type(spec).__name__!r} object has no attribute 'partitions': it is no spec")
         if not isinstance(mesh, (Mesh, AbstractMesh)):

@@ -152,6 +152,14 @@ def _gather_jvp(primals, tangents, *, fill_value, **params):
     return out, gather_p.bind(g, indices, fill_value=0, **params)
 
 
+def _zeros(aval, dtype):
+    """Zeros of the shape of a type, which the same explicit axes split."""
+    sharding = aval.stated_sharding
+    if sharding is not None:
+        sharding = sharding.update(spec=sharding.spec.update(unreduced=frozenset(), reduced=frozenset()))
+    return zeros_like_aval(ShapedArray(aval.shape, dtype, sharding=sharding))
+
+
 def _gather_transpose(
     ct, x, indices, *, dimension_numbers, slice_sizes, unique_indices, indices_are_sorted, mode, fill_value
 ):
@@ -160,7 +168,7 @@ def _gather_transpose(
     if type(ct) is Zero:
         return [Zero(x.aval), None]
     d = dimension_numbers
-    zeros = zeros_like_aval(ShapedArray(x.aval.shape, ct.dtype))
+    zeros = _zeros(x.aval, ct.dtype)
     numbers = ScatterDimensionNumbers(
         update_window_dims=d.offset_dims,
         inserted_window_dims=d.collapsed_slice_dims,
@@ -626,7 +634,7 @@ def _scatter_transpose(ct, x, indices, updates, **params):
     aval = updates.aval if linear_u else typeof(updates)
     ct_x = ct_u = None
     if linear_x:
-        ct_x = scatter(ct, indices, zeros_like_aval(ShapedArray(aval.shape, ct.dtype)), **_public_params(params))
+        ct_x = scatter(ct, indices, _zeros(aval, ct.dtype), **_public_params(params))
     if linear_u:
         ct_u = _gather_windows(ct, indices, aval.shape, params, fill_value=0)
     return [ct_x, None, ct_u]

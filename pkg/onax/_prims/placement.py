@@ -1,11 +1,21 @@
 """The devices on which values lie: device_put places arrays, sharding_constraint and reshard state a sharding."""
 
 import enum
+import functools
 import itertools
 
 from onax._core.explicit_axes import automatic_axes, explicit_sharding, seen
 from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
-from onax._core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, Mesh, PartitionSpec, concrete_mesh, mesh_of_specs
+from onax._core.meshes import (
+    UNCONSTRAINED,
+    AbstractMesh,
+    AxisType,
+    Mesh,
+    PartitionSpec,
+    concrete_mesh,
+    get_abstract_mesh,
+    mesh_of_specs,
+)
 from onax._core.rules import deflinear
 from onax._core.sharding import (
     NamedSharding,
@@ -99,7 +109,7 @@ device_put_p = Primitive(
 # ---- sharding_constraint ----
 
 
-def _constraint_impl(x, *, sharding, unconstrained_dims, **_):
+def _constraint_impl(x, *, sharding, unconstrained_dims, kept=lambda sharding, own, ndim: sharding, **_):
     x = as_array(x)
     own = x.sharding if isinstance(x.sharding, NamedSharding) else None
     if is_of_type_alone(sharding, unconstrained_dims, x.ndim):
@@ -108,7 +118,7 @@ def _constraint_impl(x, *, sharding, unconstrained_dims, **_):
     if mesh.empty and isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
         return x
     sharding = over_devices(sharding, mesh)
-    sharding = keep_unconstrained(sharding, x.sharding, unconstrained_dims, x.ndim)
+    sharding = kept(keep_unconstrained(sharding, x.sharding, unconstrained_dims, x.ndim), own, x.ndim)
     return shard_array(x, with_whole_spec(fit_sharding(sharding, x.shape), x.ndim))
 
 
@@ -139,6 +149,19 @@ def keep_unconstrained(sharding, own, unconstrained, ndim):
     for i in unconstrained:
         entries[i] = free_axes(names_in(given[i]), used)
     return NamedSharding(sharding.mesh, PartitionSpec(*entries), memory_kind=sharding._memory_kind)
+
+
+def keep_automatic(sharding, own, ndim):
+    """The sharding of a value that is moved: beside what is stated, it stays split by the automatic axes of the mesh,
+    which a move over explicit axes does not state."""
+    if not isinstance(sharding, NamedSharding) or not isinstance(own, NamedSharding) or not sharding.mesh.auto_axes:
+        return sharding
+    if own.mesh.shape_tuple != sharding.mesh.shape_tuple:
+        return sharding
+    stated, given = ([*map(names_in, s.spec), *[()] * (ndim - len(s.spec))] for s in (sharding, own))
+    free = set(sharding.mesh.auto_axes) - {a for names in stated for a in names}
+    entries = [(*names, *(a for a in more if a in free)) for names, more in zip(stated, given, strict=True)]
+    return sharding.update(spec=sharding.spec.update(partitions=entries))
 
 
 def fit_sharding(sharding, shape):
@@ -236,7 +259,7 @@ def _reshard_batch(axis_data, operands, dims, *, sharding, unconstrained_dims, *
 reshard_p = deflinear(
     Primitive(
         "reshard",
-        impl=_constraint_impl,
+        impl=functools.partial(_constraint_impl, kept=keep_automatic),
         abstract_eval=_constraint_abstract,
         batch=_reshard_batch,
         pretty=lambda eqn, names: {},
@@ -297,6 +320,8 @@ def stated_sharding(out_sharding, name):
     """The NamedSharding that a function of this name gets as `out_sharding`; None for one over a mesh without axes."""
     if isinstance(out_sharding, NamedSharding) and out_sharding.mesh.empty:
         return None
+    if isinstance(out_sharding, NamedSharding):
+        _check_context_mesh(out_sharding, name)
     target = over_context_mesh(out_sharding)
     if not isinstance(target, NamedSharding):
         raise TypeError(
@@ -306,6 +331,14 @@ def stated_sharding(out_sharding, name):
     check_explicit_axes(target, name)
     seen.explicit_axes |= bool(target.mesh.explicit_axes)  # from now on types are looked at
     return target
+
+
+def _check_context_mesh(sharding, name):
+    """Raises ValueError where a function of this name gets a sharding over another mesh than that in context."""
+    context, own = get_abstract_mesh(), sharding.mesh.abstract_mesh
+    if context.empty or own == context or (own.are_all_axes_auto and context.are_all_axes_auto):
+        return
+    raise ValueError(f"Context mesh {context} should match the mesh of sharding {own} passed to {name}.")
 
 
 def stated_for_result(params):

@@ -11,7 +11,7 @@ from onax._core.layout import Format
 from onax._core.meshes import PartitionSpec
 from onax._core.paths import keystr, tree_leaves_with_path
 from onax._core.refs import AbstractRef
-from onax._core.sharding import Sharding, resolve_spec
+from onax._core.sharding import NamedSharding, Sharding, resolve_spec
 from onax._core.trace import Tracer, typeof
 from onax._ground import dtypes, source
 from onax._ground.typing import AnyFunction
@@ -51,12 +51,11 @@ class ShapeDtypeStruct:
       ShapeDtypeStruct(shape=(2, 3), dtype=float32)
     """
 
-    __slots__ = ("_layout", "dtype", "is_ref", "manual_axis_type", "shape", "sharding", "weak_type")
+    __slots__ = ("_layout", "_sharding", "dtype", "is_ref", "manual_axis_type", "shape", "weak_type")
     dtype: Any
     is_ref: bool
     manual_axis_type: Any
     shape: tuple[Any, ...]
-    sharding: Any
     weak_type: bool
 
     def __init__(self, shape, dtype, *, sharding=None, weak_type=False, manual_axis_type=None, is_ref=False):
@@ -68,23 +67,32 @@ class ShapeDtypeStruct:
                 f"`jax.experimental.layout.Format`. Got {sharding} of type {type(sharding)}."
             )
         layout = None
-        if isinstance(sharding, PartitionSpec):
-            sharding = resolve_spec(sharding, TypeError, _NEEDS_MESH)
         if isinstance(sharding, Format):
             layout, sharding = sharding.layout, sharding.sharding
+        _check_rank(sharding, len(shape))
         # as it was given: without 64 bits, or of no array at all, where the structure only describes something
         dtype = dtype if dtypes.issubdtype(dtype, dtypes.extended) else np.dtype(dtype)
-        fields = (layout, dtype, is_ref, manual_axis_type, tuple(shape), sharding, weak_type)
+        fields = (layout, sharding, dtype, is_ref, manual_axis_type, tuple(shape), weak_type)
         for name, value in zip(self.__slots__, fields):
             object.__setattr__(self, name, value)
 
+    @property
+    def sharding(self):
+        """The sharding, over the mesh in context if a PartitionSpec was given.
+
+        Raises:
+          TypeError: there is a PartitionSpec, but no mesh in context.
+        """
+        given = self._sharding
+        return resolve_spec(given, TypeError, _NEEDS_MESH) if isinstance(given, PartitionSpec) else given
+
     def __setattr__(self, name, value):
-        if name in self.__slots__:
+        if name in (*self.__slots__, "sharding"):
             raise RuntimeError(f"Cannot reassign attributes ({name}) of immutable ShapeDtypeStruct objects")
         super().__setattr__(name, value)  # raises an AttributeError
 
     def __reduce__(self):
-        sharding = self.sharding if self._layout is None else self.format
+        sharding = self._sharding if self._layout is None else self.format
         return _restore_type, (self.shape, self.dtype, sharding, self.weak_type, self.manual_axis_type, self.is_ref)
 
     @classmethod
@@ -122,10 +130,16 @@ class ShapeDtypeStruct:
         return ShapedArray(self.shape, self.dtype).size
 
     def update(self, **changes):
-        """A copy with some fields replaced."""
-        fields = {name: getattr(self, name) for name in self.__slots__ if name != "_layout"}
-        if self._layout is not None:
-            fields["sharding"] = self.format
+        """A copy with some fields replaced; ValueError for a sharding in place of a Format with a known layout."""
+        given = changes.get("sharding")
+        if self._layout is not None and isinstance(given, Sharding):
+            raise ValueError(
+                f"You are updating ShapeDtypeStruct with a {type(given)} when the original ShapeDtypeStruct had a "
+                f"concrete layout {self.format}. This might lead to bugs. If you want to do this, create a new "
+                "ShapeDtypeStruct via the constructor."
+            )
+        fields = {name: getattr(self, name) for name in self.__slots__ if not name.startswith("_")}
+        fields["sharding"] = self._sharding if self._layout is None else self.format
         fields.update(changes)
         return ShapeDtypeStruct(**fields)
 
@@ -135,7 +149,7 @@ class ShapeDtypeStruct:
         return self.shape[0]
 
     def __repr__(self):
-        extra = f", sharding={self.sharding}" if self.sharding is not None else ""
+        extra = f", sharding={self._sharding}" if self._sharding is not None else ""
         extra += f", format={self._layout}" if self._layout is not None else ""
         extra += ", weak_type=True" if self.weak_type else ""
         extra += f", manual_axis_type={self.manual_axis_type}" if self.manual_axis_type is not None else ""
@@ -148,7 +162,17 @@ class ShapeDtypeStruct:
         return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
 
     def __hash__(self):
-        return hash((self.shape, self.dtype, self.sharding, self.weak_type, self.is_ref))
+        return hash((self.shape, self.dtype, self._sharding, self.weak_type, self.is_ref))
+
+
+def _check_rank(sharding, ndim):
+    """Raises ValueError for a sharding with more dimensions than a type has."""
+    spec = sharding if isinstance(sharding, PartitionSpec) else getattr(sharding, "spec", ())
+    if len(spec) > ndim:
+        raise ValueError(
+            f"Sharding {sharding} is only valid for values of rank at least {len(spec)}, but was applied to a value of "
+            f"rank {ndim}"
+        )
 
 
 def _restore_type(shape, dtype, sharding, weak_type, manual_axis_type, is_ref):
@@ -161,7 +185,9 @@ def abstractify(x):
     """The aval of a value or of anything with a shape and a dtype; raises TypeError for other objects."""
     if isinstance(x, (ShapeDtypeStruct, ShapedArray)):
         dtype = dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)
-        aval = ShapedArray(x.shape, dtype, x.weak_type, manual_axis_type=x.manual_axis_type)
+        given = x.stated_sharding if isinstance(x, ShapedArray) else x.sharding
+        stated = given if isinstance(given, NamedSharding) and given.mesh.explicit_axes else None
+        aval = ShapedArray(x.shape, dtype, x.weak_type, sharding=stated, manual_axis_type=x.manual_axis_type)
         return AbstractRef(aval) if getattr(x, "is_ref", False) else aval
     try:
         return typeof(x)

@@ -11,6 +11,7 @@ import numpy as np
 from onax._core import jaxpr as core
 from onax._core.axes import manual_axes
 from onax._core.evaluate import eval_jaxpr
+from onax._core.explicit_axes import cotangent_type
 from onax._core.meshes import PartitionSpec, mesh_of_specs
 from onax._core.paths import equality_errors_pytreedef, keystr
 from onax._core.refs import AbstractRef
@@ -723,7 +724,7 @@ class _TransposedFunction:
                 raise TypeError(
                     f"cotangent type does not match function output, expected {tuple(out_avals)} but got {cts}"
                 )
-        undefined = [UndefinedPrimal(v.aval) for v in self.jaxpr.invars]
+        undefined = [UndefinedPrimal(cotangent_type(v.aval)) for v in self.jaxpr.invars]
         cts = [as_array(ct) for ct in cts]
         outs = backward_pass(self.jaxpr, consts, undefined, cts, scopes=(source.TRANSPOSE,))
         return tree_unflatten(self.in_tree, [instantiate_zeros(ct) for ct in outs])

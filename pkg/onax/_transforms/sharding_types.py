@@ -11,7 +11,7 @@ the results.  Operations that hold programs have results of the types that their
 import math
 
 from onax._core.explicit_axes import explicit_sharding, seen
-from onax._core.facts import ELEMENTWISE
+from onax._core.facts import ELEMENTWISE, STATES_TYPES
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, jaxprs_in_params
 from onax._core.meshes import AbstractMesh, PartitionSpec
 from onax._core.programs import programs, replace_programs
@@ -100,7 +100,9 @@ def typed_results(primitive, in_avals, out_avals, params):
     given = [a.stated_sharding if type(a) is ShapedArray else None for a in in_avals]
     mesh = next((s.mesh for s in given if s is not None), None)
     stated = stated_for_result(params)
-    if (mesh is None and stated is None) or (primitive not in sharding_type and _holds_programs(primitive, params)):
+    if (mesh is None and stated is None) or STATES_TYPES in primitive.facts:
+        return out_avals
+    if primitive not in sharding_type and _holds_programs(primitive, params):
         return out_avals
     several = primitive.multiple_results
     outs = list(out_avals) if several else [out_avals]

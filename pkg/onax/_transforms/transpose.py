@@ -136,7 +136,7 @@ def transpose_jaxpr(jaxpr, linear, nonzero_cts):
 def _make_transpose_jaxpr(jaxpr, linear, nonzero_cts):
     nonzeros_out = []
     plain_avals = [v.aval for v, is_linear in zip(jaxpr.invars, linear) if not is_linear]
-    ct_avals = [v.aval for v, nonzero in zip(jaxpr.outvars, nonzero_cts) if nonzero]
+    ct_avals = [cotangent_type(v.aval) for v, nonzero in zip(jaxpr.outvars, nonzero_cts) if nonzero]
 
     def fun(*args):
         plain, given = iter(args[: len(plain_avals)]), iter(args[len(plain_avals) :])
@@ -144,7 +144,9 @@ def _make_transpose_jaxpr(jaxpr, linear, nonzero_cts):
             UndefinedPrimal(cotangent_type(v.aval)) if is_linear else next(plain)
             for v, is_linear in zip(jaxpr.invars, linear)
         ]
-        cts = [next(given) if nonzero else Zero(v.aval) for v, nonzero in zip(jaxpr.outvars, nonzero_cts)]
+        cts = [
+            next(given) if nonzero else Zero(cotangent_type(v.aval)) for v, nonzero in zip(jaxpr.outvars, nonzero_cts)
+        ]
         outs = backward_pass(jaxpr, jaxpr.consts, primals, cts)
         outs = [ct for ct, is_linear in zip(outs, linear) if is_linear]
         nonzeros_out.extend(type(ct) is not Zero for ct in outs)

@@ -9,20 +9,24 @@ from onax._compile.jit import PjitFunction, jit
 from onax._compile.jit_options import jit_options, mark_whole
 from onax._transforms.flatten import check_callable
 
-_SIGNATURE = inspect.signature(jit)
+# unlike `jit`, pjit takes its options by position too
+_SIGNATURE = inspect.Signature(
+    [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in inspect.signature(jit).parameters.values()]
+)
 
 
 def _pjit(*args, **options):
     given = _SIGNATURE.bind(*args, **options)
-    if options.get("device") is None and options.get("backend") is None:
+    if given.arguments.get("device") is None and given.arguments.get("backend") is None:
         for option in {"in_shardings", "out_shardings"} & given.arguments.keys():
             given.arguments[option] = mark_whole(given.arguments[option])
     given.apply_defaults()
-    if not args:
+    if not args and "fun" not in options:
         return functools.partial(_pjit, **options)
-    check_callable(*given.args)
-    options = jit_options(*given.args, given.kwargs)
-    return PjitFunction(*given.args, dataclasses.replace(options, uses_with_mesh=True))
+    fun = given.arguments.pop("fun")
+    check_callable(fun)
+    options = jit_options(fun, given.arguments)
+    return PjitFunction(fun, dataclasses.replace(options, uses_with_mesh=True))
 
 
 functools.update_wrapper(_pjit, jit)

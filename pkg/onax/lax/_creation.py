@@ -39,8 +39,9 @@ def lay_out_converted(x, device):
         if isinstance(device, NamedSharding) and not device.mesh.empty and device.mesh.are_all_axes_auto:
             return with_sharding_constraint(x, device)
     elif isinstance(device, (Device, Sharding)) and x.committed and not dtypes.is_extended(x.dtype):
-        devices = device._ordered_devices() if _is_over_devices(device) else (device,)
-        if not isinstance(getattr(device, "mesh", None), AbstractMesh) and x.sharding._ordered_devices() != devices:
+        is_abstract = isinstance(getattr(device, "mesh", None), AbstractMesh)
+        devices = (device,) if is_abstract or isinstance(device, Device) else device._ordered_devices()
+        if not is_abstract and x.sharding._ordered_devices() != devices:
             given = placed_argument([x], 0, "convert_element_type")
             raise incompatible_devices_error(given, ("sharding_constraint inside jit", devices))
     return place_on_device(x, device)
@@ -60,22 +61,24 @@ def _sharding_like(x, shape, dtype):
     Objects with a shape and a dtype may state one too, which holds where nothing is being traced; one over an
     AbstractMesh is over the mesh in context, of which it has to be.
     """
-    sharding = getattr(x, "sharding", None)
     if type(x) is ArrayImpl:
         if not x.committed or (dtype is None and x.weak_type):
             return None
-    elif isinstance(x, Tracer) or not isinstance(sharding, Sharding) or context.get_trace() is not None:
+        sharding = x.sharding
+    elif isinstance(x, Tracer) or context.get_trace() is not None:
         return None
-    elif not _is_over_devices(sharding):
-        mesh = concrete_mesh()
-        if mesh.empty or mesh.abstract_mesh != sharding.mesh:
+    else:
+        sharding = _over_known_devices(getattr(x, "sharding", None))
+        if sharding is None:
             return None
-        sharding = over_devices(sharding, mesh)
     return sharding if shape is None or tuple(shape) == x.shape or sharding.is_fully_replicated else None
 
 
-def _is_over_devices(sharding):
-    return isinstance(sharding, Sharding) and not isinstance(getattr(sharding, "mesh", None), AbstractMesh)
+def _over_known_devices(sharding):
+    """A sharding, over the devices of the mesh in context if it is over an AbstractMesh; None if there are none."""
+    if isinstance(getattr(sharding, "mesh", None), AbstractMesh):
+        return None if concrete_mesh().empty else over_devices(sharding, concrete_mesh())
+    return sharding if isinstance(sharding, Sharding) else None
 
 
 def full(

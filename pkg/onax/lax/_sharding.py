@@ -196,10 +196,16 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
                 "`out_sharding` argument of reshard only supports instances of `NamedSharding` or `PartitionSpec`. "
                 f"Got {sharding} of type: {type(sharding)}"
             )
-    shardings = [over_context_mesh(p) for p in shardings]
+    shardings = [p if _is_over_other_types(p) else over_context_mesh(p) for p in shardings]
     for sharding in shardings:
         check_explicit_axes(sharding, "reshard")
     return tree_unflatten(tree, list(map(_reshard, leaves, shardings)))
+
+
+def _is_over_other_types(sharding):
+    """Whether a sharding is over an AbstractMesh that may be laid over the devices of the mesh in context."""
+    mesh = getattr(sharding, "mesh", None)
+    return isinstance(mesh, AbstractMesh) and not mesh.empty and mesh.size == concrete_mesh().size
 
 
 def _reshard(x, sharding):

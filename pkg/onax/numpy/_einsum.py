@@ -17,7 +17,7 @@ from onax._ground.lazy import opt_einsum
 from onax._ground.typing import DTypeLike, PrecisionLike, ShardingLike
 from onax._native.array import Array
 from onax._prims.convert import convert
-from onax._prims.placement import with_out_sharding
+from onax._prims.placement import stated_sharding, with_out_sharding
 from onax.numpy._promotion import check_arraylike, ensure_arraylikes, is_arraylike
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -60,6 +60,8 @@ def einsum(
       Array([3., 7.], dtype=float32)
     """
     if out_sharding is not None:
+        out_sharding = stated_sharding(out_sharding, "einsum")
+    if out_sharding is not None and not _is_one_product(subscripts, operands):
         options = {"precision": precision, "preferred_element_type": preferred_element_type}
         return with_out_sharding(out_sharding, einsum, subscripts, *operands, optimize=optimize, **options)
     if out is not None:
@@ -74,8 +76,9 @@ def einsum(
     inputs, result, remaining = _parse(subscripts, ensure_arraylikes("einsum", *operands))
     steps = _contraction_steps(inputs, result, remaining, optimize)
 
-    def product(a, b, numbers):
-        return _dot_general(a, b, numbers, precision, preferred_element_type=dtype)
+    def product(a, b, numbers, names):
+        stated = {} if out_sharding is None else {"out_sharding": _in_order(out_sharding, result, names)}
+        return _dot_general(a, b, numbers, precision, preferred_element_type=dtype, **stated)
 
     for indices, contracted, names_in, names_out in steps:
         if len(indices) == 1:
@@ -92,6 +95,24 @@ def einsum(
             x = lax.transpose(x, tuple(names.index(n) for n in names_out))
         remaining.append(x)
     return convert(remaining[0], dtype, weak)
+
+
+def _is_one_product(subscripts, operands):
+    """Whether an einsum is one product of two operands, which can itself state where its result lies."""
+    text = subscripts.replace(" ", "") if isinstance(subscripts, str) else ""
+    inputs, arrow, result = text.partition("->")
+    parts = inputs.split(",")
+    if not arrow or len(parts) != 2 or len(operands) != 2 or "." in text:
+        return False
+    if any(len(set(part)) != len(part) for part in (*parts, result)):
+        return False
+    return all(name in other or name in result for part, other in (parts, parts[::-1]) for name in part)
+
+
+def _in_order(sharding, names, wanted):
+    """The sharding of an array with these names of axes, for the axes in another order."""
+    entries = dict(zip(names, sharding.spec))
+    return sharding.update(spec=sharding.spec.update(partitions=[entries.get(name) for name in wanted]))
 
 
 def _check_ranks(subscripts, operands):
@@ -288,8 +309,9 @@ def _contract_two(pair, names_in, contracted, result, dtype, product):
     rc, rb = tuple(rn.index(n) for n in summed), tuple(rn.index(n) for n in batch)
     names = "".join(batch) + rhs_free + lhs_free
     if names == result:  # this order spares a transposition
-        return product(rhs, lhs, ((rc, lc), (rb, lb))), names
-    return product(lhs, rhs, ((lc, rc), (lb, rb))), "".join(batch) + lhs_free + rhs_free
+        return product(rhs, lhs, ((rc, lc), (rb, lb)), names), names
+    names = "".join(batch) + lhs_free + rhs_free
+    return product(lhs, rhs, ((lc, rc), (lb, rb)), names), names
 
 
 def einsum_path(

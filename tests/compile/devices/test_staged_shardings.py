@@ -105,3 +105,59 @@ def test_one_device(grid):
     with pytest.raises(ValueError, match="disagree with the shardings of arguments"):
         first(there)
     assert first(jnp.asarray(X)).device == jax.devices()[0]
+
+
+def test_devices_are_stated_when_compiling(grid):
+    place = NamedSharding(grid.abstract_mesh, P("data"))
+    double = jax.jit(lambda x: x * 2)
+    struct, devices = jax.ShapeDtypeStruct(X.shape, X.dtype, sharding=place), tuple(grid.devices.flat)
+    lowered = double.trace(struct).lower(lowering_platforms=("cpu",))
+    compiled = lowered.compile(device_assignment=devices)
+    x = jax.device_put(X, NamedSharding(grid, P("data")))
+    assert compiled(x).sharding == x.sharding and np.array_equal(compiled(x), 2 * X)
+    stated = jax.jit(double, in_shardings=place, out_shardings=place).trace(struct).lower(lowering_platforms=("cpu",))
+    assert stated.compile(device_assignment=devices)(x).sharding == x.sharding
+    assert double.lower(x).compile(device_assignment=devices)(x).sharding == x.sharding
+    given = jax.jit(lambda x, y: (x, y)).lower(struct, x)  # the devices of the other argument
+    assert given.compile()(x, x)[0].sharding == x.sharding
+
+
+NO_DEVICES = {
+    "no platform": (lambda f, s, grid: f.lower(s), ValueError, "Passing lowering_platforms .* is required"),
+    "no devices": (
+        lambda f, s, grid: f.trace(s).lower(lowering_platforms=("cpu",)).compile(), RuntimeError,
+        "device_assignment cannot be `None`",
+    ),
+    "another number": (
+        lambda f, s, grid: f.trace(s).lower(lowering_platforms=("cpu",)).compile(
+            device_assignment=tuple(grid.devices.flat)[:1]
+        ),
+        ValueError, "size of abstract mesh 8 .* must match the length of device assignment: 1",
+    ),
+    "other devices": (
+        lambda f, s, grid: f.lower(jax.device_put(X, NamedSharding(grid, P()))).compile(
+            device_assignment=tuple(grid.devices.flat)[::-1]
+        ),
+        ValueError, "device_assignment passed to `.compile` must match",
+    ),
+    "meshes of two sizes": (
+        lambda f, s, grid: jax.jit(lambda x, y: x).lower(
+            s, jax.device_put(X, NamedSharding(mesh(data=2), P("data")))
+        ),
+        ValueError, "AbstractMesh size: 8 does not match the device assignment size: 2",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NO_DEVICES)
+def test_unknown_devices(name, grid):
+    run, kind, message = NO_DEVICES[name]
+    struct = jax.ShapeDtypeStruct(X.shape, X.dtype, sharding=NamedSharding(grid.abstract_mesh, P("data")))
+    with pytest.raises(kind, match=message):
+        run(jax.jit(lambda x: x * 2), struct, grid)
+
+
+def test_types_where_arguments_will_lie():
+    with eight_devices(), jax.set_mesh(jax.make_mesh((2,), ("x",))):
+        lowered = jax.jit(lambda x: x * 2, in_shardings=P("x")).lower(np.arange(8))
+        assert str(lowered.in_avals[0][0]) == str(lowered.compile().in_avals[0][0]) == "int32[8@x]"

@@ -52,6 +52,7 @@ from onax._prims.placement import (
     device_put_p,
     fit_sharding,
     is_of_type_alone,
+    keep_automatic,
     keep_unconstrained,
     reshard_p,
     sharding_constraint_p,
@@ -278,6 +279,11 @@ def _joined(stated, own):
 
 @shardings.rule(reshard_p)
 def _reshard(given, avals, params):
+    return _where_stated(given, avals, params, keep_automatic)
+
+
+def _where_stated(given, avals, params, kept=lambda sharding, own, ndim: sharding):
+    """The sharding that an equation states; `kept` adds what the value keeps of its own."""
     stated, own = params["sharding"], given[0]
     unconstrained, ndim = params["unconstrained_dims"], avals[0].ndim
     if is_of_type_alone(stated, unconstrained, ndim):
@@ -287,13 +293,13 @@ def _reshard(given, avals, params):
         if mesh.empty:
             return [None]
         stated = over_devices(stated, mesh)
-    stated = keep_unconstrained(stated, own, unconstrained, ndim)
+    stated = kept(keep_unconstrained(stated, own, unconstrained, ndim), own, ndim)
     return [_as_named(fit_sharding(stated, avals[0].shape))]
 
 
 @shardings.rule(sharding_constraint_p)
 def _sharding_constraint(given, avals, params):
-    (found,) = _reshard(given, avals, params)
+    (found,) = _where_stated(given, avals, params)
     return [None if found is None else fit_sharding(_with_explicit_axes(found, avals[0]), avals[0].shape)]
 
 
@@ -437,6 +443,7 @@ def _propagate_through_call(jaxpr, given, in_shardings, out_shardings):
 def _as_written(shardings, avals, given, in_avals):
     """The shardings of results; one that is equivalent to that of the first sharded argument, of equal rank, is this
     one, whose spec may be written with Nones at its end."""
+    shardings = list(map(_without_unit_axes, shardings))
     first, ndim = next(((s, a.ndim) for s, a in zip(given, in_avals) if s is not None), (None, 0))
     if first is None or first.mesh.explicit_axes:
         return shardings
@@ -451,6 +458,15 @@ def _with_all_entries(sharding, aval, has=dtypes.is_extended):
     if sharding is None or not has(getattr(aval, "dtype", None)) or len(sharding.spec) >= aval.ndim:
         return sharding
     return sharding.update(spec=sharding.spec + (None,) * (aval.ndim - len(sharding.spec)))
+
+
+def _without_unit_axes(sharding):
+    """A sharding over automatic axes that was found, without axes of size 1, as in JAX."""
+    if sharding is None or not sharding.mesh.are_all_axes_auto or 1 not in sharding.mesh.axis_sizes:
+        return sharding
+    sizes = sharding.mesh.shape
+    entries = [tuple(a for a in names_in(entry) if sizes[a] > 1) for entry in sharding.spec]
+    return without_trailing_entries(sharding.update(spec=sharding.spec.update(partitions=entries)))
 
 
 def _of_type(aval, mesh):
@@ -536,7 +552,10 @@ def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
     mesh = next(meshes, None)
     if mesh is None:
         return None
-    return [NamedSharding(mesh, PartitionSpec()) if s is None else s for s in shardings]
+    whole = NamedSharding(mesh, PartitionSpec())
+    return [
+        with_whole_spec(whole, getattr(v.aval, "ndim", 0)) if s is None else s for v, s in zip(jaxpr.outvars, shardings)
+    ]
 
 
 def place(results, shardings):
