@@ -224,3 +224,14 @@ def test_out_sharding_over_another_mesh(mesh):
     other = mesh.abstract_mesh.update(axis_types=AUTO)
     with jax.set_mesh(mesh), pytest.raises(ValueError, match=r"Context mesh .* should match the mesh of sharding"):
         jnp.dot(x, x, out_sharding=jax.NamedSharding(other, P()))
+
+
+def test_products_that_state_explicit_axes_keep_automatic_ones(mesh):
+    auto = mesh.update(axis_types=AUTO)
+    x = jax.device_put(np.arange(16.0).reshape(8, 2), jax.NamedSharding(auto, P("x", "y")))
+    product = sharding.explicit_axes(
+        lambda a: jnp.einsum("ab,cb->ac", a, a, out_sharding=P(None, "y")), axes="y", in_sharding=P(None, "y")
+    )
+    with jax.set_mesh(auto):
+        out = jax.jit(product)(x)
+    assert out.sharding.spec == P("x", "y") and np.array_equal(out, np.asarray(x) @ np.asarray(x).T)

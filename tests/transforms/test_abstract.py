@@ -176,9 +176,10 @@ def test_structs_do_not_change():
 
 def test_specs_of_structs_need_the_mesh_in_context():
     struct, mesh = Struct((2,), "float32", sharding=jax.P("x")), jax.make_mesh((1,), ("x",))
-    for read in (lambda: struct.sharding, lambda: jax.jit(jnp.sin).lower(struct)):
-        with pytest.raises(TypeError, match="the context mesh cannot be empty"):
-            read()
+    with pytest.raises(TypeError, match="the context mesh cannot be empty"):
+        struct.sharding  # noqa: B018
+    with pytest.raises(TypeError, match="Error interpreting argument"):
+        jax.jit(jnp.sin).lower(struct)
     with jax.set_mesh(mesh):
         assert struct.sharding == struct.update(shape=(4,)).sharding == jax.NamedSharding(mesh, jax.P("x"))
 
@@ -195,5 +196,5 @@ def test_a_known_layout_is_not_lost():
 def test_shardings_of_too_many_dimensions(spec):
     mesh = jax.make_mesh((1,), ("x",))
     sharding = jax.NamedSharding(mesh, jax.P(None, "x", None)) if isinstance(spec, str) else spec
-    with pytest.raises(ValueError, match="only valid for values of rank at least 3, .* to a value of rank 2"):
+    with pytest.raises(ValueError, match=r"only valid for values of rank at least 3, .* to a value of rank 2"):
         Struct((2, 2), np.float32, sharding=sharding)

@@ -402,14 +402,17 @@ def _shardings_of_operation(primitive, given, avals, params, out_avals, eager=Fa
         return propagate(params[description.parameter], given)
     mesh = next((s.mesh for s in given if s is not None), None)
     stated = stated_for_result(params)
-    if stated is not None:
+    if stated is not None and (mesh is None or not stated.mesh.auto_axes):
         return [_stated(stated, mesh, a.ndim) for a in out_avals]
     if mesh is None or not out_avals:
         return [None] * len(out_avals)
     axes = [_axes(s if s is not None and s.mesh == mesh else None, a.ndim) for s, a in zip(given, avals)]
     rule = eager_dimension_axes.get(primitive) if eager else None
     rule = rule or dimension_axes.get(primitive) or _default_rule(params, avals, out_avals[0].shape)
-    return [divisible_sharding(mesh, rule(axes, avals, a.shape, params), a.shape) for a in out_avals]
+    found = [divisible_sharding(mesh, rule(axes, avals, a.shape, params), a.shape) for a in out_avals]
+    if stated is None:
+        return found
+    return [keep_automatic(_stated(stated, mesh, a.ndim), own, a.ndim) for a, own in zip(out_avals, found)]
 
 
 def _stated(sharding, mesh, ndim):
