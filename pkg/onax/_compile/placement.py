@@ -3,16 +3,12 @@
 The code for several devices is in `devices/`, which a program of one device never imports.
 """
 
-from dataclasses import replace
-
-import numpy as np
-
 from onax._compile.lazy_import import multi_device
 from onax._control.jit_call import jit_p
 from onax._control.manual_region import has_separate_devices
 from onax._control.shard_map import shard_map_p
 from onax._core.jaxpr import jaxprs_in_params
-from onax._core.meshes import AbstractMesh, Mesh, concrete_mesh, with_mesh_in_context
+from onax._core.meshes import AbstractMesh, Mesh, with_mesh_in_context
 from onax._core.new_arrays import mesh_of_results
 from onax._core.redistribution import is_spanning
 from onax._core.sharding import (
@@ -21,7 +17,6 @@ from onax._core.sharding import (
     SingleDeviceSharding,
     described_argument,
     incompatible_devices_error,
-    over_devices,
     placed_argument,
 )
 from onax._core.trace import Tracer, escaped_tracer_error
@@ -30,7 +25,6 @@ from onax._ground.config import config
 from onax._ground.devices import devices as all_devices
 from onax._ground.source import summarize
 from onax._native.array import ArrayImpl
-from onax._native.tree import tree_leaves, tree_map
 from onax._prims.placement import device_put_p, reshard_p, sharding_constraint_p
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax._transforms.sharding_types import without_sharding_types
@@ -193,51 +187,6 @@ def staged_shardings(call, staged):
                 check_devices_of_program(staged.jaxpr, call, given, ())
             return None
     return multi_device().staged_shardings.of_call(call, staged)
-
-
-def over_known_devices(call):
-    """(the call, whether it lacks devices): arguments whose types state a sharding over an AbstractMesh get one over
-    the devices of other arguments, of the options of jit or of the mesh in context.
-
-    Raises ValueError where these are as many devices as no such mesh has.
-    """
-    if not any(map(_states_abstract_mesh, call.leaves)):
-        return call, False
-    stated = tree_leaves((call.options.in_shardings, call.options.out_shardings))
-    given = [s.mesh for s in (*staged_arguments(call), *stated) if isinstance(s, NamedSharding)]
-    mesh = next((m for m in given if isinstance(m, Mesh)), concrete_mesh())
-    return (call, True) if mesh.empty else (on_devices_of(call, mesh), False)
-
-
-def on_devices_of(call, mesh):
-    """The call with shardings over the devices of a mesh in place of those over an AbstractMesh."""
-    leaves = list(call.leaves)
-    for i, x in enumerate(leaves):
-        if _states_abstract_mesh(x):
-            if x.sharding.mesh.size != mesh.size:
-                raise ValueError(
-                    f"AbstractMesh size: {x.sharding.mesh.size} does not match the device assignment size: {mesh.size}"
-                )
-            leaves[i] = x.update(sharding=over_devices(x.sharding, mesh))
-    stated = {name: getattr(call.options, name) for name in ("in_shardings", "out_shardings")}
-    stated = {k: tree_map(lambda s: over_devices(s, mesh), v) for k, v in stated.items() if v is not None}
-    return replace(call, leaves=leaves, options=replace(call.options, **stated) if stated else call.options)
-
-
-def on_devices(call, devices):
-    """The call on some devices, of which a tuple is given to `compile`; ValueError for another number of them."""
-    mesh = next(x.sharding.mesh for x in call.leaves if _states_abstract_mesh(x))
-    if mesh.size != len(devices):
-        raise ValueError(
-            f"The size of abstract mesh {mesh.size} in {mesh} must match the length of device assignment: "
-            f"{len(devices)}"
-        )
-    grid = np.array(devices, dtype=object).reshape(mesh.axis_sizes)
-    return on_devices_of(call, Mesh(grid, mesh.axis_names, mesh.axis_types))
-
-
-def _states_abstract_mesh(x):
-    return isinstance(x, ShapeDtypeStruct) and isinstance(getattr(x.sharding, "mesh", None), AbstractMesh)
 
 
 def staged_arguments(call):

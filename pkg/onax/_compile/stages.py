@@ -1,6 +1,6 @@
 """The stages of compilation as objects: Traced (a jaxpr), Lowered (an ONNX graph), Compiled (something that runs)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onax._compile import memory, pipeline, placement
 from onax._compile.call import call_on_arrays, flatten_values, run_on_refs, takes_refs
@@ -18,14 +18,13 @@ from onax._compile.graph_text import graph_text, host_nodes, model_proto
 from onax._compile.lazy_import import measurement, multi_device
 from onax._core.hitypes import holds_hitypes, seen
 from onax._core.layout import Format, Layout
-from onax._core.meshes import concrete_mesh
+from onax._core.meshes import get_abstract_mesh
 from onax._core.paths import equality_errors, keystr, skeleton, tree_leaves_with_path
 from onax._core.result_checks import SPECIAL
 from onax._core.sharding import Sharding, SingleDeviceSharding
 from onax._core.trace import Tracer, typeof
 from onax._ground import source
 from onax._ground.devices import current_default
-from onax._ground.devices import devices as all_devices
 from onax._native import context
 from onax._native.array import ArrayImpl
 from onax._native.avals import ShapedArray
@@ -70,30 +69,28 @@ class CallSignature:
     device: object  # that which was asked for, or None
     shardings: object  # StagedShardings, or None if everything is on one device
     hoisted: list  # references that the function closes over
-    without_devices: tuple | None  # the call and its program, if shardings are over an AbstractMesh alone
 
     @classmethod
     def of(cls, call, staged):
         """The signature of a call that was staged."""
         jaxpr = staged.jaxpr
-        call, lacks_devices = placement.over_known_devices(call)
         in_avals, out_avals, donated = list(call.avals), list(jaxpr.out_avals), call.donated_flags()
         options = call.options
-        if not lacks_devices and (options.in_shardings is not None or options.out_shardings is not None):
+        if options.in_shardings is not None or options.out_shardings is not None:
             options = multi_device().call_shardings.over_mesh(options)  # a call may come outside of it
         device = options.device or placement.device_of_types(call.leaves)
-        shardings = None if holds_hitypes(jaxpr) or lacks_devices else placement.staged_shardings(call, staged)
+        shardings = None if holds_hitypes(jaxpr) else placement.staged_shardings(call, staged)
         if shardings is not None:
             device = shardings.first_device
         return cls(
             *(call.name, options, jaxpr, call.in_tree, staged.out_tree, in_avals, out_avals, donated),
-            *(device, shardings, staged.hoisted, (call, staged) if lacks_devices else None),
+            *(device, shardings, staged.hoisted),
         )
 
     def program(self):
         """The program that is compiled: where devices run a program each, the partitioned one."""
         if self.shardings is None:
-            return self.jaxpr if self.without_devices is None else placement.partitioned(self.jaxpr, (), None)
+            return self.jaxpr
         return placement.partitioned(self.jaxpr, self.shardings.arguments, self.shardings.results)
 
     def placed_avals(self):
@@ -104,12 +101,16 @@ class CallSignature:
             avals = [a.update(sharding=s) if type(a) is ShapedArray and s.mesh.explicit_axes else a for a, s in pairs]
         return tree_unflatten(self.in_tree, avals)
 
+    def needs_devices(self):
+        """Whether shardings are over AbstractMeshes alone, so that no devices are known."""
+        return self.shardings is not None and self.shardings.devices is None
+
     def stated_results(self):
         """For each result the sharding that `out_shardings` or explicit axes state, else None."""
         stated = [None] * len(self.out_avals_flat)
-        if self.options.out_shardings is not None and self.without_devices is None:
+        if self.options.out_shardings is not None:
             find = multi_device().call_shardings.shardings_of_leaves
-            stated = [s if isinstance(s, Sharding) else None for s in find(self.options, self.out_tree)]
+            stated = [s if isinstance(s, Sharding) else None for s in find(self.options, self.out_tree, abstract=True)]
         if self.shardings is not None:
             typed = zip(stated, self.out_avals_flat, self.shardings.results)
             stated = [r if s is None and a.stated_sharding is not None else s for s, a, r in typed]
@@ -118,21 +119,6 @@ class CallSignature:
     def donations(self):
         """Positions of the donated leaves that results reuse."""
         return usable_donations(self.read_donations(), self.in_avals_flat, self.out_avals_flat)
-
-    def check_devices(self, devices):
-        """Raises ValueError unless these are the devices on which the program runs, in their order."""
-        own = (self.device or current_default() or all_devices()[0],)
-        if self.shardings is not None:
-            own = tuple((*self.shardings.arguments, *self.shardings.results)[0].mesh.devices.flat)
-        if devices != own:
-            given, known = (
-                f"{[d.id for d in found]} on platform {found[0].platform.upper()}" for found in (devices, own)
-            )
-            raise ValueError(
-                "device_assignment passed to `.compile` must match the device_assignment calculated from array "
-                f"shardings and out_shardings. Got device ids passed to compile {given} and devices ids calculated "
-                f"from array shardings and out_shardings {known}"
-            )
 
     def read_donations(self):
         """The flags of the donated leaves that the program reads."""
@@ -157,7 +143,8 @@ class Stage:
     @property
     def in_avals(self):
         """The types of the arguments, as a tree."""
-        return tree_unflatten(self._signature.in_tree, self._signature.in_avals_flat)
+        s = self._signature
+        return tree_unflatten(s.in_tree, s.in_avals_flat)
 
     @property
     def args_info(self):
@@ -216,15 +203,15 @@ class Traced(Stage):
         """The ONNX graph.
 
         Raises:
-          LoweringError: an operation without an ONNX form.
-          ValueError: shardings are over an AbstractMesh, nothing gives its devices, and no `lowering_platforms` say for
-            what kind of devices the graph is.
+          LoweringError: an operation has no ONNX form.
+          ValueError: shardings are over AbstractMeshes alone, and there are no `lowering_platforms`.
         """
         s = self._signature if self._hivalues is None else CallSignature.of(*call_on_arrays(*self._hivalues))
-        if s.without_devices is not None and lowering_platforms is None:
+        if s.needs_devices() and lowering_platforms is None:
             raise ValueError(
                 "Passing lowering_platforms via jax.export or jit(f).trace(*args).lower(lowering_platforms=...) is "
-                f"required when only AbstractMesh exists in a jitted computation. Got context mesh: {concrete_mesh()}"
+                "required when only AbstractMesh exists in a jitted computation. Got context mesh: "
+                f"{get_abstract_mesh()}"
             )
         computation = pipeline.optimize(s.program(), s.fun_name, s.options.keep_unused)
         if any(s.donated):
@@ -309,32 +296,30 @@ class Lowered(Stage):
     def compile(self, compiler_options=None, *, device_assignment=None):
         """Opens a session of the runtime for the graph.
 
-        Args:
-          compiler_options: options of the session, a dict.
-          device_assignment: a tuple of the Devices that run the program; needed where shardings are over an
-            AbstractMesh, and else those that shardings give.
+        `device_assignment` are the devices in their order, which shardings over AbstractMeshes alone leave open.
 
         Raises:
           BackendError: the runtime rejects the graph.
-          RuntimeError: the devices are missing.
-          ValueError: other devices than those of the shardings, or another number of them.
+          RuntimeError: no devices are known.
+          ValueError: `device_assignment` is not what shardings state, or a mesh is of another size.
         """
-        s = self._signature
-        if s.without_devices is not None:
+        s, computation, graph = self._signature, self._computation, self._graph
+        if s.needs_devices():
             if device_assignment is None:
                 raise RuntimeError(
                     "device_assignment cannot be `None` during compilation. Please pass a tuple of devices to "
                     "`.compile(device_assignment=)`"
                 )
-            call, staged = s.without_devices
-            placed = Traced(placement.on_devices(call, tuple(device_assignment)), staged)
-            return placed.lower().compile(compiler_options)
-        if device_assignment is not None:
-            s.check_devices(tuple(device_assignment))
+            shardings = s.shardings.over(tuple(device_assignment))
+            s = replace(s, shardings=shardings, device=shardings.first_device)
+            computation = pipeline.optimize(s.program(), s.fun_name, s.options.keep_unused)
+            graph = pipeline.lower_native(computation)
+        elif device_assignment is not None:
+            _check_assignment(s, tuple(device_assignment))
         given = compiler_options if compiler_options is not None else s.options.compiler_options
         device = s.device or current_default()
-        executable = pipeline.compile_computation(self._computation, s.fun_name, given, device, self._graph)
-        return Compiled(s, executable, self._graph, self._computation, device)
+        executable = pipeline.compile_computation(computation, s.fun_name, given, device, graph)
+        return Compiled(s, executable, graph, computation, device)
 
 
 @source.api_class
@@ -411,9 +396,8 @@ class Compiled(Stage):
         return nodes_on_host(pipeline.lower_portable(self._computation))
 
     def runtime_executable(self):
-        """What runs the program: a session of the runtime or a tape; the Executable if there is nothing to compute."""
-        runner = self._executable.runner
-        return self._executable if runner is None else runner
+        """The session of the runtime, or None if there is nothing to compute."""
+        return self._executable.runner
 
     @property
     def input_shardings(self):
@@ -465,6 +449,19 @@ class Compiled(Stage):
         """The types of the results with their formats, as a tree of ShapeDtypeStruct."""
         add = lambda info, form: info.update(sharding=form)
         return tree_map(add, super().out_info, self.output_formats)
+
+
+def _check_assignment(signature, devices):
+    """Raises ValueError unless these are the devices of a call, in their order."""
+    known = (signature.device or current_default(),) if signature.shardings is None else signature.shardings.devices
+    if devices != known:
+        given, stated = ([d.id for d in some] for some in (devices, known))
+        raise ValueError(
+            "device_assignment passed to `.compile` must match the device_assignment calculated from array shardings "
+            f"and out_shardings. Got device ids passed to compile {given} on platform {devices[0].platform.upper()} "
+            f"and devices ids calculated from array shardings and out_shardings {stated} on platform "
+            f"{known[0].platform.upper()}"
+        )
 
 
 def _check_dialect(dialect):

@@ -17,7 +17,7 @@ _SIGNATURE = inspect.Signature(
 
 def _pjit(*args, **options):
     given = _SIGNATURE.bind(*args, **options)
-    if options.get("device") is None and options.get("backend") is None:
+    if given.arguments.get("device") is None and given.arguments.get("backend") is None:
         for option in {"in_shardings", "out_shardings"} & given.arguments.keys():
             given.arguments[option] = mark_whole(given.arguments[option])
     given.apply_defaults()

@@ -39,10 +39,9 @@ def lay_out_converted(x, device):
         if isinstance(device, NamedSharding) and not device.mesh.empty and device.mesh.are_all_axes_auto:
             return with_sharding_constraint(x, device)
     elif isinstance(device, (Device, Sharding)) and x.committed and not dtypes.is_extended(x.dtype):
-        if isinstance(getattr(device, "mesh", None), AbstractMesh):
-            return place_on_device(x, device)
-        devices = device._ordered_devices() if isinstance(device, Sharding) else (device,)
-        if x.sharding._ordered_devices() != devices:
+        is_abstract = isinstance(getattr(device, "mesh", None), AbstractMesh)
+        devices = (device,) if is_abstract or isinstance(device, Device) else device._ordered_devices()
+        if not is_abstract and x.sharding._ordered_devices() != devices:
             given = placed_argument([x], 0, "convert_element_type")
             raise incompatible_devices_error(given, ("sharding_constraint inside jit", devices))
     return place_on_device(x, device)
@@ -62,7 +61,6 @@ def _sharding_like(x, shape, dtype):
     Objects with a shape and a dtype may state one too, which holds where nothing is being traced; one over an
     AbstractMesh is over the mesh in context, of which it has to be.
     """
-    sharding = getattr(x, "sharding", None)
     if type(x) is ArrayImpl:
         if not x.committed or (dtype is None and x.weak_type):
             return None

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from onax._core.meshes import DuplicateSpecError, PartitionSpec, mesh_of_options
+from onax._core.meshes import AbstractMesh, DuplicateSpecError, PartitionSpec, mesh_of_options, mesh_of_specs
 from onax._core.sharding import NamedSharding, Sharding, check_rank, resolve_spec, splits_alike
 from onax._core.trace import typeof
 from onax._core.transfer_guards import is_guarded, report_move
@@ -13,23 +13,36 @@ from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structur
 from onax._transforms.transfer import broadcast_devices, device_put
 
 
-def _resolve(options, option):
-    """An option of jit that is a tree of shardings, with shardings over the mesh in context for PartitionSpecs."""
+def _resolve(options, option, abstract=False):
+    """An option of jit that is a tree of shardings, with shardings over the mesh in context for PartitionSpecs.
+
+    With `abstract`, shardings over an AbstractMesh stay as they are where there is no mesh in context.
+    """
     mesh = mesh_of_options(options.uses_with_mesh)
     text = (
         f"{'pjit' if options.uses_with_mesh else 'jit'} requires a non-empty mesh in context if you are passing "
         f"`PartitionSpec`s to {option}. You can define a context mesh via `jax.set_mesh(mesh)`. Alternatively, provide "
         f"`Sharding`s to {option} and then the mesh context manager is not required."
     )
+
+    def resolve(sharding):
+        if abstract and isinstance(getattr(sharding, "mesh", None), AbstractMesh) and mesh_of_specs().empty:
+            return sharding
+        return resolve_spec(sharding, RuntimeError, text, mesh)
+
     try:
-        return tree_map(lambda sharding: resolve_spec(sharding, RuntimeError, text, mesh), getattr(options, option))
+        return tree_map(resolve, getattr(options, option))
     except DuplicateSpecError as error:
         raise DuplicateSpecError(str(error).replace("NamedSharding spec", option, 1)) from None
 
 
 def over_mesh(options):
     """The options of jit with shardings over the mesh in context for PartitionSpecs."""
-    found = {o: _resolve(options, o) for o in ("in_shardings", "out_shardings") if getattr(options, o) is not None}
+    found = {
+        o: _resolve(options, o, abstract=True)
+        for o in ("in_shardings", "out_shardings")
+        if getattr(options, o) is not None
+    }
     return dataclasses.replace(options, **found)
 
 
@@ -48,12 +61,12 @@ def _positional_arguments(call):
     return dynamic
 
 
-def stated_of_arguments(call):
-    """For each argument leaf of a call what `in_shardings` states."""
+def stated_of_arguments(call, abstract=False):
+    """For each argument leaf of a call what `in_shardings` states; `abstract` as in `_resolve`."""
     arguments = _positional_arguments(call)
     _check_is_tuple(call.options.in_shardings, arguments)
-    structure = tree_structure(arguments)
-    return broadcast_devices(_resolve(call.options, "in_shardings"), structure, "pjit in_shardings")
+    resolved = _resolve(call.options, "in_shardings", abstract)
+    return broadcast_devices(resolved, tree_structure(arguments), "pjit in_shardings")
 
 
 def _check_is_tuple(shardings, arguments):
@@ -91,12 +104,13 @@ def params_of(call, staged):
     return params
 
 
-def shardings_of_leaves(options, out_tree, jaxpr=None):
-    """For each result of a call what the option `out_shardings` states, with the mesh in context for PartitionSpecs.
+def shardings_of_leaves(options, out_tree, jaxpr=None, abstract=False):
+    """For each result of a call what the option `out_shardings` states, with the mesh in context for PartitionSpecs;
+    `abstract` as in `_resolve`.
 
     Raises ValueError for a sharding with more dimensions than its result of the program has.
     """
-    stated = broadcast_devices(_resolve(options, "out_shardings"), out_tree, "pjit out_shardings")
+    stated = broadcast_devices(_resolve(options, "out_shardings", abstract), out_tree, "pjit out_shardings")
     if jaxpr is not None:
         _check_ranks(stated, jaxpr.out_avals, "outputs", jaxpr.debug_info.result_paths)
     return stated
