@@ -44,3 +44,9 @@ def test_refusals():
         random.StatefulPRNG(jnp.zeros(2), jax.new_ref(0))
     with pytest.raises(ValueError, match="scalar integer ref"):
         random.StatefulPRNG(jax.random.key(0), 0)
+
+
+def test_a_generator_from_outside_of_vmap_is_refused():
+    generator = random.stateful_rng(0)
+    with pytest.raises(Exception, match="performing an addupdate operation with vmapped value"):
+        jax.vmap(lambda rng, x: x + rng.uniform(), in_axes=(None, 0))(generator, jnp.arange(2.0))
