@@ -396,8 +396,9 @@ class Compiled(Stage):
         return nodes_on_host(pipeline.lower_portable(self._computation))
 
     def runtime_executable(self):
-        """The session of the runtime, or None if there is nothing to compute."""
-        return self._executable.runner
+        """What runs the program: a session of the runtime or a tape; the Executable if there is nothing to compute."""
+        runner = self._executable.runner
+        return self._executable if runner is None else runner
 
     @property
     def input_shardings(self):
