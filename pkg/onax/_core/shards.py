@@ -62,10 +62,10 @@ def _shards(x, everywhere):
 _data_on_device = ArrayImpl.addressable_data
 
 
-def addressable_data(x, index):
+def addressable_data(self, index):
     """The part of an array on the device with this number among those of this process; it lies in the same memory."""
-    data = _data_on_device(x, index)
-    kind = "device" if x._shards is None else x.sharding.memory_kind
+    data = _data_on_device(self, index)
+    kind = "device" if self._shards is None else self.sharding.memory_kind
     return data if kind == "device" else shard_array(data, SingleDeviceSharding(data.device, memory_kind=kind))
 
 
