@@ -5,7 +5,7 @@ import pytest
 
 import onax as jax
 import onax.numpy as jnp
-from onax.experimental.jet import fact, jet
+from onax.experimental.jet import fact, jet, zero_series, zero_term
 
 X, SERIES = np.float32(0.75), (np.float32(0.5), np.float32(-1), np.float32(2))
 
@@ -57,3 +57,11 @@ def test_results_that_are_no_floats_have_derivatives_0():
 def test_one_term_for_all_elements():
     _, (rate,) = jet(jnp.sin, (jnp.ones(3),), ((1.0,),))
     assert (rate == jnp.cos(jnp.ones(3))).all()
+
+
+def test_zeros_of_jax_rules():
+    _, series = jet(lambda x: 2.0, (1.0,), ((1.0, 0.0),))
+    assert series is not zero_series and [float(t) for t in series] == [0.0, 0.0]
+    for zero in (zero_series, zero_term):
+        leaves, tree = jax.tree.flatten(zero)
+        assert leaves == [] and jax.tree.unflatten(tree, []) is zero

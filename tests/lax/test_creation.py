@@ -59,7 +59,7 @@ def test_placement():
         "jnp.ones": lambda s: jnp.ones(8, device=s),
         "callback": lambda s: jax.make_array_from_callback((8,), s, lambda index: np.ones(8, np.float32)[index]),
     }.values(),
-    ids=str,
+    ids=("lax.full", "lax.full_like", "jnp.ones", "callback"),
 )
 def test_placement_by_a_spec_that_splits_nothing_beyond_the_dimensions(make, spec):
     with eight_devices():

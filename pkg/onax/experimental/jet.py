@@ -12,6 +12,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import typeof
+from onax._core.trees import register_pytree_node
 from onax._ground.dtypes import float0, is_inexact
 from onax._ground.typing import AnyFunction
 from onax._ground.unavailable import unavailable as _unavailable
@@ -110,16 +111,40 @@ def fact(n: Any) -> Any:
     return lax.exp(lax.lgamma(n + 1.0))
 
 
+class ZeroTerm:
+    """A derivative that is known to be zero, in JAX's rules; `jet` returns arrays.
+
+    Examples:
+      >>> from onax.experimental import jet
+      >>> isinstance(jet.zero_term, jet.ZeroTerm)
+      True
+    """
+
+
+class ZeroSeries:
+    """The derivatives of what does not depend on the argument, in JAX's rules; `jet` returns lists of arrays.
+
+    Examples:
+      >>> from onax.experimental import jet
+      >>> jet.jet(lambda x: 2.0, (1.0,), ((1.0,),))[1] is jet.zero_series
+      False
+    """
+
+
+zero_term, zero_series = ZeroTerm(), ZeroSeries()
+register_pytree_node(ZeroTerm, lambda _: ((), None), lambda *_: zero_term)
+register_pytree_node(ZeroSeries, lambda _: ((), None), lambda *_: zero_series)
+
 __getattr__ = _unavailable(
     __name__,
     {
-        "JetTrace JetTracer ZeroSeries ZeroTerm call_param_updaters def_comp def_deriv deflinear defzero "
-        "deriv_prop jet_rules linear_prop zero_prop zero_series zero_term": (
+        "JetTrace JetTracer call_param_updaters def_comp def_deriv deflinear defzero deriv_prop jet_rules linear_prop "
+        "zero_prop": (
             "series are derivatives along a curve, by the rules of jvp, so that no primitive has a rule of jet"
         ),
     },
 )
 
-__all__ = ["fact", "jet"]
+__all__ = ["ZeroSeries", "ZeroTerm", "fact", "jet", "zero_series", "zero_term"]
 
 _wrap_api_functions(globals(), __name__)
