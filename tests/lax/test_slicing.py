@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import onax as jax
+import onax.numpy as jnp
 from onax import lax
 
 X = np.arange(12.0, dtype=np.float32).reshape(3, 4)
@@ -67,3 +68,13 @@ def test_names_of_calls_and_refusals():
         lax.dynamic_update_index_in_dim(X, np.float32(1), 0, 0)
     with pytest.raises(ValueError, match="axis"):
         lax.dynamic_slice_in_dim(X, 0, 1, axis=2)
+
+
+def test_ints_that_do_not_fit():
+    for call in (
+        lambda n: lax.dynamic_index_in_dim(jnp.zeros(4), n),
+        lambda n: lax.dynamic_update_index_in_dim(jnp.zeros(4), 1.0, n, 0),
+    ):
+        for n in (2**31, -(2**31) - 1):
+            with pytest.raises(OverflowError):
+                call(n)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from onax._control.jit_call import staged
-from onax._core.trace import typeof
+from onax._core.trace import as_array, typeof
 from onax._ground import dims
 from onax._ground.typing import ArrayLike
 from onax._native.array import Array
@@ -23,6 +23,12 @@ def _start_indices(operand, index, axis):
     indices = [zero] * len(shape)
     indices[axis] = index
     return indices, axis
+
+
+def _check_int(index):
+    """Raises OverflowError for a Python int that does not fit the default dtype of integers."""
+    if type(index) is int:
+        as_array(index)
 
 
 def dynamic_slice_in_dim(
@@ -66,10 +72,14 @@ def dynamic_index_in_dim(
     Returns:
       Array of the dtype of the operand.
 
+    Raises:
+      OverflowError: a Python int that does not fit the default dtype of integers.
+
     Examples:
       >>> lax.dynamic_index_in_dim(jnp.array([[1, 2], [3, 4]]), 1, keepdims=False)
       Array([3, 4], dtype=int32)
     """
+    _check_int(index)
     out = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allow_negative_indices)
     return out if keepdims else squeeze(out, (axis,))
 
@@ -114,12 +124,14 @@ def dynamic_update_index_in_dim(
       Array of the shape and dtype of the operand.
 
     Raises:
+      OverflowError: a Python int that does not fit the default dtype of integers.
       TypeError: the update has neither the rank of the operand nor one less.
 
     Examples:
       >>> lax.dynamic_update_index_in_dim(jnp.zeros(4), 7.0, 2, 0)
       Array([0., 0., 7., 0.], dtype=float32)
     """
+    _check_int(index)
     shape = shape_of(operand)
     axis = canonical_axis(axis, len(shape))
     update = update if isinstance(update, Array) else convert(update, typeof(operand).dtype)
