@@ -117,10 +117,10 @@ class _Copy:
         if self.scope is not None and dim.dim_param:
             try:
                 (d,) = parse_dims(dim.dim_param, self.scope)
-                if dim_rules.free_variables(d) <= set(self.sizes):
-                    return dim_rules.evaluate(d, self.sizes)
-            except ValueError:
-                pass
+            except ValueError:  # a name that is no expression in the variables of the signature
+                d = None
+            if d is not None and dim_rules.free_variables(d) <= set(self.sizes):
+                return dim_rules.evaluate(d, self.sizes)
         self.count += 1
         (d,) = parse_dims(f"unknown{self.count}", self.unknown)
         return d
