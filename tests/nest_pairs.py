@@ -49,7 +49,7 @@ def refused(outer, inner):
 
 
 # What onax takes though JAX refuses it.
-ACCEPTED = {"pmap / pmap", "pmap / shard_map", "shard_map / pmap", "shard_map / shard_map"}
+ACCEPTED = {"pmap / pmap", "shard_map / pmap"}
 
 
 def only_eager(outer, inner):

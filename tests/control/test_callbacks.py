@@ -468,3 +468,18 @@ def test_debug_callbacks_in_programs_get_no_weak_types():
     jax.jit(call)(1.0)
     call(1.0)
     assert seen == [(False, False), (True, True)]
+
+
+@pytest.mark.parametrize("view", [lambda x: x.T, lambda x: x[:, 1], lambda x: x[::2]])
+def test_operands_lie_in_rows(view):
+    """Callbacks hand them to functions in C."""
+    seen = []
+    x = jnp.arange(12.0).reshape(4, 3)
+    for call in (
+        lambda x: jax.pure_callback(lambda v: (seen.append(np.asarray(v)), v)[1], jax.typeof(view(x)), view(x)),
+        lambda x: jax.debug.callback(lambda v: seen.append(np.asarray(v)), view(x)),
+        lambda x: jax.experimental.io_callback(lambda v: seen.append(np.asarray(v)), None, view(x)),
+    ):
+        call(x)
+    jax.effects_barrier()
+    assert len(seen) == 3 and all(v.flags.c_contiguous and np.array_equal(v, view(x)) for v in seen)

@@ -13,7 +13,7 @@ import oracle
 import shard_map_cases
 from onax.export import export
 from tolerance import assert_same_bits, assert_within, finfo, is_float
-from virtual_devices import MODES, eight_devices
+from virtual_devices import MODES, eight_devices, mesh
 
 RECORDED = oracle.load("shard_map_cases")
 # A case is a chain of at most sixteen operations, each within four units in the last place of its largest value.
@@ -85,4 +85,6 @@ def test_prints_as_jax(cases, name):
 @pytest.mark.parametrize("name", EXPORTED)
 def test_exported(cases, name):
     function, args = cases[name]
-    agree(export(jax.jit(function))(*args).call(*args), name)
+    exported = export(jax.jit(function))(*args)
+    everywhere = jax.NamedSharding(mesh(x=exported.nr_devices), jax.P())  # as many devices as it was exported for
+    agree(exported.call(*jax.device_put(args, everywhere)), name)

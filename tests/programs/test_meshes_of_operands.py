@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import onax as jax
+import onax.extend.core
 import onax.numpy as jnp
 from onax import lax
 from onax.sharding import AxisType, NamedSharding
@@ -79,3 +80,12 @@ def test_programs_are_interpreted_in_the_context_in_which_they_were_staged():
         assert str(jax.make_jaxpr(evaluate)(x)) == str(program)
     (ct,) = pullback(jnp.float32(1))
     np.testing.assert_allclose(ct, np.cos(V), rtol=1e-6)
+
+
+def test_an_explicit_part_of_a_program_is_evaluated_operation_by_operation():
+    auto = two_axes(AxisType.Auto, AxisType.Auto)
+    inner = jax.sharding.explicit_axes(lambda x: jnp.sin(x) * 2, in_sharding=P("x"))
+    with jax.set_mesh(auto):
+        x = over(auto, P("x"))
+        program = jax.jit(lambda x: inner(x + 1)).trace(x).jaxpr
+        np.testing.assert_allclose(jax.extend.core.jaxpr_as_fun(program)(x)[0], 2 * np.sin(V + 1), rtol=1e-6)

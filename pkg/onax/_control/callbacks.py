@@ -96,7 +96,7 @@ def _result_array(x):
 def _run_callback(name, callback, arrays, result_avals):
     """The results, as arrays of the stated types, of a callback that the function `name` was given."""
     with _logged(name):
-        results = list(map(_result_array, callback(*map(_without_weak_type, arrays))))
+        results = list(map(_result_array, callback(*(_in_rows(_without_weak_type(x)) for x in arrays))))
     if len(results) != len(result_avals):
         raise RuntimeError(
             f"Mismatched number of outputs from callback. Expected: {len(result_avals)}, Actual: {len(results)}"
@@ -113,6 +113,13 @@ def _run_callback(name, callback, arrays, result_avals):
 
 def _without_weak_type(x):
     return make_array(x._value, x.dtype) if x.weak_type else x
+
+
+def _in_rows(x):
+    """An array whose buffer lies in rows, as functions in C may ask for; one of keys as it is."""
+    if not isinstance(x.dtype, np.dtype) or x._value.flags.c_contiguous:
+        return x
+    return make_array(np.ascontiguousarray(x._value), x.dtype, x.weak_type)
 
 
 def _result_types(name, callback, result_shape_dtypes):
@@ -431,7 +438,7 @@ def _merge_statics(in_tree, dynamic, static):
 
 def _debug_impl(*arrays, callback, **_):
     with _logged("debug.callback"):
-        callback(*arrays)
+        callback(*map(_in_rows, arrays))
     return []
 
 

@@ -74,9 +74,17 @@ def eval_jaxpr(jaxpr: Any, consts: Any, *args: Any) -> list[Any]:
     """
     if len(args) != len(jaxpr.invars):
         raise ValueError(f"the program takes {len(jaxpr.invars)} values, {len(args)} were given")
-    if context.get_trace() is None and not uses_refs(jaxpr.effects):
+    if context.get_trace() is None and not uses_refs(jaxpr.effects) and not _enters_meshes(jaxpr):
         return interpreter_of(jaxpr).run(consts, args)
     return _eval_by_binding(jaxpr, consts, args)
+
+
+def _enters_meshes(jaxpr):
+    """Whether operations of a program were staged under another mesh than the one in context."""
+    if not seen.explicit_axes:
+        return False
+    here = meshes_in_context().abstract
+    return any(eqn.ctx.meshes is not None and eqn.ctx.meshes.abstract != here for eqn in jaxpr.eqns)
 
 
 class staging_contexts:

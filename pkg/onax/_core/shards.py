@@ -9,7 +9,7 @@ import numpy as np
 from onax._core.explicit_axes import sharded_array, spanning_array
 from onax._core.meshes import PartitionSpec, get_abstract_mesh
 from onax._core.redistribution import is_spanning, redistribute
-from onax._core.sharding import NamedSharding, SingleDeviceSharding, replica_ids
+from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding, replica_ids
 from onax._ground import devices
 from onax._native.array import ArrayImpl, install_method, make_array
 
@@ -65,7 +65,7 @@ _data_on_device = ArrayImpl.addressable_data
 def addressable_data(self, index):
     """The part of an array on the device with this number among those of this process; it lies in the same memory."""
     data = _data_on_device(self, index)
-    kind = "device" if self._shards is None else self.sharding.memory_kind
+    kind = self.sharding.memory_kind if self._shards is not None and isinstance(self.sharding, Sharding) else "device"
     return data if kind == "device" else shard_array(data, SingleDeviceSharding(data.device, memory_kind=kind))
 
 

@@ -140,6 +140,11 @@ def test_lowered_pmap():
     assert np.array_equal(lowered.compile()(X), X + 1)
 
 
+def test_lowered_for_types():
+    for described in (jax.ShapeDtypeStruct(X.shape, X.dtype), jax.core.ShapedArray(X.shape, X.dtype)):
+        assert np.array_equal(jax.pmap(lambda x: x + 1).lower(described).compile()(X), X + 1)
+
+
 def test_without_jit():
     with jax.disable_jit():
         assert np.array_equal(jax.pmap(lambda x: lax.psum(x, "i"), axis_name="i")(X), np.stack([X.sum(0)] * 4))

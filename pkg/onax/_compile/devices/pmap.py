@@ -24,8 +24,10 @@ from onax._ground.devices import Device
 from onax._ground.devices import devices as all_devices
 from onax._ground.processes import process_count
 from onax._ground.typing import AnyFunction
+from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from onax._prims.shaping import expand_dims, squeeze
+from onax._transforms.abstract import ShapeDtypeStruct, abstractify
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info_of, fun_name
 from onax._transforms.host_local import to_global, to_local
 from onax._transforms.vmap import flatten_axes
@@ -96,11 +98,16 @@ def pmap(
 
     def lower(*args, **kwargs):
         """The program for arguments of these types, as `jit` lowers it."""
-        program, dynamic, kwargs = mapping.prepare(args, kwargs)
+        program, dynamic, kwargs = mapping.prepare(*tree_map(_described, (args, kwargs)))
         return program.lower(*dynamic, **kwargs)
 
     mapped.lower = lower
     return mapped
+
+
+def _described(x):
+    """What stands for an argument to be lowered: a type as a ShapeDtypeStruct, and any other as it is."""
+    return ShapeDtypeStruct.of_aval(x) if isinstance(x, ShapedArray) else x
 
 
 def _check_axes(in_axes, out_axes):
@@ -149,15 +156,15 @@ class _Mapping:
             axes = tuple(a for i, a in enumerate(axes) if i not in fixed)
         leaves, tree = tree_flatten((dynamic, kwargs))
         for leaf in leaves:
-            if not valid_jaxtype(leaf):
+            if not valid_jaxtype(leaf) and not isinstance(leaf, ShapeDtypeStruct):
                 raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type")
         dims = flatten_axes("pmap in_axes", tree, (axes, 0), kws=True)
-        dims = tuple(None if d is None else _positive(d, typeof(x).ndim) for d, x in zip(dims, leaves))
+        dims = tuple(None if d is None else _positive(d, abstractify(x).ndim) for d, x in zip(dims, leaves))
         size = self._size(leaves, dims)
         mesh = self._mesh(size)
         for x, d in zip(leaves, dims):
             if d is not None:
-                NamedSharding(mesh.local_mesh, _spec(d, self.axis_name)).shard_shape(typeof(x).shape)
+                NamedSharding(mesh.local_mesh, _spec(d, self.axis_name)).shard_shape(abstractify(x).shape)
         if mesh.is_multi_process:
             leaves = [to_global(x, mesh, _spec(d, self.axis_name)) for x, d in zip(leaves, dims)]
             dynamic, kwargs = tree_unflatten(tree, leaves)
@@ -199,7 +206,8 @@ class _Mapping:
         return fixed
 
     def _size(self, leaves, dims):
-        mapped = [typeof(x).shape[d] for x, d in zip(leaves, dims) if d is not None and typeof(x).ndim > d]
+        avals = list(map(abstractify, leaves))
+        mapped = [a.shape[d] for a, d in zip(avals, dims) if d is not None and a.ndim > d]
         if not mapped:
             raise ValueError("pmap requires at least one argument with a mapped axis.")
         if self.axis_size is not None and self.axis_size != mapped[0] and process_count() == 1:

@@ -464,8 +464,8 @@ def _with_all_entries(sharding, aval, has=dtypes.is_extended):
 
 
 def _without_unit_axes(sharding):
-    """A sharding over automatic axes that was found, without axes of size 1, as in JAX."""
-    if sharding is None or not sharding.mesh.are_all_axes_auto or 1 not in sharding.mesh.axis_sizes:
+    """A sharding over automatic axes that was found, without axes of size 1 and Nones at its end, as in JAX."""
+    if sharding is None or not sharding.mesh.are_all_axes_auto:
         return sharding
     sizes = sharding.mesh.shape
     entries = [tuple(a for a in names_in(entry) if sizes[a] > 1) for entry in sharding.spec]

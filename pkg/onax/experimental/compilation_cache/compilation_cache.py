@@ -22,15 +22,15 @@ def set_cache_dir(path: str) -> None:
 
 
 def reset_cache() -> None:
-    """Forgets the folder; the files in it stay.
+    """Forgets that the folder was used; the option that names it and the files in it stay.
 
     Examples:
       >>> from onax.experimental.compilation_cache import compilation_cache
+      >>> before = onax.config.jax_compilation_cache_dir
       >>> compilation_cache.reset_cache()
-      >>> onax.config.jax_compilation_cache_dir is None
+      >>> onax.config.jax_compilation_cache_dir == before
       True
     """
-    config.update("jax_compilation_cache_dir", None)
     monitoring.forget_cache()
 
 
