@@ -144,3 +144,12 @@ def test_a_folder_that_cannot_be_written_is_a_warning(cache, tmp_path):
     (tmp_path / "programs").write_text("a file")
     with pytest.warns(UserWarning, match="could not be kept"):
         np.testing.assert_array_equal(call(lambda x: x - 1, X)[0], X - 1)
+
+
+def test_programs_whose_parameters_have_names_are_found(cache):
+    """The programs of a linear solve lie in a named tuple."""
+    folder, events = cache
+    solve = lambda x: jnp.linalg.solve(x @ x.T + 2 * jnp.eye(6), x)
+    x = np.arange(36, dtype=np.float32).reshape(6, 6) / 36
+    first, second = call(solve, x), call(lambda x: solve(x), x)
+    assert np.array_equal(first, second) and list(folder.iterdir()) and "cache_hits" in events

@@ -86,6 +86,8 @@ def value_key(value):
         return value
     if kind is tuple or kind is list:
         return tuple(value) if _PLAIN.issuperset(map(type, value)) else tuple([value_key(x) for x in value])
+    if isinstance(value, tuple):  # one with names
+        return kind, *map(value_key, value)
     if isinstance(value, Jaxpr):
         return structure(value)
     if isinstance(value, np.ndarray | Array):

@@ -16,7 +16,7 @@ def set_cache_dir(path: str) -> None:
       >>> compilation_cache.set_cache_dir("programs")
       >>> onax.config.jax_compilation_cache_dir
       'programs'
-      >>> compilation_cache.reset_cache()
+      >>> onax.config.update("jax_compilation_cache_dir", None)
     """
     config.update("jax_compilation_cache_dir", path)
 
