@@ -377,3 +377,17 @@ def test_what_is_stored_is_logged(name, way, caplog):
     (record,) = [r for r in caplog.records if r.name == "onax.checkpoint"]
     pattern = stored.replace("[3]", r"\[3\]")
     assert record.levelname == "WARNING" and re.fullmatch(f"remat-decorated function {pattern}", record.getMessage())
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_calls_for_their_side_effects(ordered):
+    """They would run in the forward and in the backward pass."""
+
+    def f(x):
+        jax.experimental.io_callback(lambda: None, None, ordered=ordered)
+        return jnp.sin(x)
+
+    assert np.allclose(jax.checkpoint(f)(1.0), np.sin(1.0))
+    for grad in (jax.grad(jax.checkpoint(f)), jax.jit(jax.grad(jax.checkpoint(f)))):
+        with pytest.raises(NotImplementedError, match="Effects not supported in partial-eval of `checkpoint`"):
+            grad(1.0)

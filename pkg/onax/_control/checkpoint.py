@@ -16,6 +16,7 @@ from onax._control.jit_call import jit_p
 from onax._control.policies import name_p, saves
 from onax._core import jaxpr as core
 from onax._core.axes import axes_key
+from onax._core.effects import has_io
 from onax._core.evaluate import bind_with_refs, eval_jaxpr, jaxpr_as_fun
 from onax._core.explicit_axes import cotangent_type
 from onax._core.function_programs import programs_of
@@ -222,6 +223,9 @@ def _split(jaxpr, unknown, ensure_out_unknown, policy):
     `known` maps the known arguments, those that are `used_known`, to (the known results, residuals); `staged` maps
     (residuals, the arguments that are `used`) to the unknown results: it recomputes what the policy did not save.
     """
+    if has_io(jaxpr.effects):  # it would be called in the forward and in the backward pass
+        effects = [e for e in jaxpr.effects if has_io((e,))]
+        raise NotImplementedError(f"Effects not supported in partial-eval of `checkpoint`/`remat`: {effects}")
     key = ("checkpoint", unknown, ensure_out_unknown, policy)
     if key not in jaxpr.cache:
         split = partial_eval_jaxpr_custom(jaxpr, unknown, functools.partial(saves, policy), ensure_out_unknown)
