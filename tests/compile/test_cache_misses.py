@@ -27,6 +27,13 @@ def scaled(x, by=1):
     return x["a"] * by if isinstance(x, dict) else x * by
 
 
+@pytest.fixture
+def f():
+    """`scaled` under jit, which was never called."""
+    onax.clear_caches()
+    return onax.jit(scaled, static_argnames="by")
+
+
 ONES = jnp.ones(3)
 DIFFERENCES = {
     "shape": (lambda f: f(jnp.ones(4)), "  different input types:\n  * at x, now f32[4] and before f32[3]"),
@@ -53,10 +60,8 @@ DIFFERENCES = {
 
 
 @pytest.mark.parametrize("name", DIFFERENCES)
-def test_says_what_differs(name, logged):
+def test_says_what_differs(name, logged, f):
     call, words = DIFFERENCES[name]
-    onax.clear_caches()
-    f = onax.jit(scaled, static_argnames="by")
     with onax.explain_cache_misses(True):
         first = logged(lambda: f(ONES))
         assert logged(lambda: f(ONES)) == []
@@ -155,10 +160,8 @@ MESHES = {
 
 
 @pytest.mark.parametrize("name", MESHES)
-def test_says_which_mesh_differs(name, logged):
+def test_says_which_mesh_differs(name, logged, f):
     call, words = MESHES[name]
-    onax.clear_caches()
-    f = onax.jit(scaled, static_argnames="by")
     with onax.explain_cache_misses(True):
         logged(lambda: f(ONES))
         try:

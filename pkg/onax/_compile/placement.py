@@ -17,6 +17,7 @@ from onax._core.sharding import (
     SingleDeviceSharding,
     described_argument,
     incompatible_devices_error,
+    is_abstract,
     placed_argument,
 )
 from onax._core.trace import Tracer, escaped_tracer_error
@@ -104,7 +105,7 @@ def _stated_devices(jaxpr, call, in_shardings, out_shardings, mesh):
 
 
 def _is_over_devices(sharding):
-    return isinstance(sharding, Sharding) and not isinstance(getattr(sharding, "mesh", None), AbstractMesh)
+    return isinstance(sharding, Sharding) and not is_abstract(sharding)
 
 
 def _devices_of_equations(jaxpr):

@@ -143,8 +143,7 @@ class Stage:
     @property
     def in_avals(self):
         """The types of the arguments, as a tree."""
-        s = self._signature
-        return tree_unflatten(s.in_tree, s.in_avals_flat)
+        return tree_unflatten(self._signature.in_tree, self._signature.in_avals_flat)
 
     @property
     def args_info(self):

@@ -196,7 +196,7 @@ def _residual_specs(region, jaxpr, in_specs):
     """The specs of the results of a body that leave it as they are: sharded, along their first dimension, over all axes
     over which they vary."""
     if region.checked:
-        return [_whole_spec(tuple(a for a in region.names if a in v.varying), v) for v in jaxpr.out_avals]
+        return [_spec_over(tuple(a for a in region.names if a in v.varying), v) for v in jaxpr.out_avals]
     key = ("varying", region.key, tuple(in_specs))
     if key not in jaxpr.cache:
         mapped = [None] * len(region.names)
@@ -211,7 +211,8 @@ def _residual_specs(region, jaxpr, in_specs):
     return jaxpr.cache[key]
 
 
-def _whole_spec(axes, aval):
+def _spec_over(axes, aval):
+    """The spec of a stack of shards over these axes, with the kinds that the type of a shard states."""
     if not aval.unreduced and not aval.reduced:
         return PartitionSpec(axes) if axes else REPLICATED
     return PartitionSpec(*([axes] if axes else ()), unreduced=aval.unreduced, reduced=aval.reduced)

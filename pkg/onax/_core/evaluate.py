@@ -83,8 +83,8 @@ def _enters_meshes(jaxpr):
     """Whether operations of a program were staged under another mesh than the one in context."""
     if not seen.explicit_axes:
         return False
-    here = meshes_in_context().abstract
-    return any(eqn.ctx.meshes is not None and eqn.ctx.meshes.abstract != here for eqn in jaxpr.eqns)
+    current = meshes_in_context().abstract
+    return any(eqn.ctx.meshes is not None and eqn.ctx.meshes.abstract != current for eqn in jaxpr.eqns)
 
 
 class staging_contexts:

@@ -117,7 +117,7 @@ class JaxprEqnContext:
 
     Attributes:
       automatic: whether explicit mesh axes counted as automatic (`explicit_axes.automatic_axes`).
-      meshes: the meshes in context (`meshes.meshes_in_context`), or None: the interpreter's own.
+      meshes: the meshes in context (`mesh_context.meshes_in_context`), or None: the interpreter's own.
     """
 
     automatic: bool = False

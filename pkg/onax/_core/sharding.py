@@ -60,13 +60,18 @@ class ShardingTypeError(Exception):
     """The sharding of a result over explicit axes cannot be told from those of the operands."""
 
 
+def is_abstract(sharding):
+    """Whether a value is a sharding over an AbstractMesh, which has no devices."""
+    return isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh)
+
+
 def resolve_spec(sharding, error, text, mesh=None):
     """Makes a PartitionSpec, or a sharding over an AbstractMesh, a sharding over the mesh in context.
 
     PartitionSpecs are over `mesh`, if one is given.  Raises error(text) for a spec without a mesh, ValueError for an
     AbstractMesh that is not that of the mesh.
     """
-    if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
+    if is_abstract(sharding):
         if sharding.mesh == mesh_of_specs():
             return sharding
         if sharding.mesh == get_abstract_mesh() and not sharding.mesh.empty:  # some of its axes are manual here
@@ -82,7 +87,7 @@ def resolve_spec(sharding, error, text, mesh=None):
 
 def over_devices(sharding, mesh):
     """A sharding over an AbstractMesh as one over the devices of a mesh of its size; others as they are."""
-    if not isinstance(sharding, NamedSharding) or not isinstance(sharding.mesh, AbstractMesh):
+    if not is_abstract(sharding):
         return sharding
     wanted = sharding.mesh
     if mesh.size != wanted.size:

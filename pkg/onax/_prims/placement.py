@@ -9,7 +9,6 @@ from onax._core.explicit_axes import automatic_axes, explicit_sharding, seen
 from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
 from onax._core.meshes import (
     UNCONSTRAINED,
-    AbstractMesh,
     AxisType,
     Mesh,
     PartitionSpec,
@@ -24,6 +23,7 @@ from onax._core.sharding import (
     SingleDeviceSharding,
     divisible_sharding,
     insert_spec_entry,
+    is_abstract,
     names_in,
     over_devices,
     resolve_spec,
@@ -116,7 +116,7 @@ def _constraint_impl(x, *, sharding, unconstrained_dims, kept=lambda sharding, o
     if is_of_type_alone(sharding, unconstrained_dims, x.ndim):
         return x if own is None else shard_array(x, with_axis_types(own, sharding))
     mesh = concrete_mesh() if own is None else own.mesh
-    if mesh.empty and isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
+    if mesh.empty and is_abstract(sharding):
         return x
     sharding = over_devices(sharding, mesh)
     sharding = kept(keep_unconstrained(sharding, x.sharding, unconstrained_dims, x.ndim), own, x.ndim)
@@ -125,8 +125,7 @@ def _constraint_impl(x, *, sharding, unconstrained_dims, kept=lambda sharding, o
 
 def is_of_type_alone(sharding, unconstrained, ndim):
     """Whether a constraint, which leaves these dimensions open, only changes which axes are in the type of a value."""
-    over_types = isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh)
-    return over_types and len(unconstrained) == ndim
+    return is_abstract(sharding) and len(unconstrained) == ndim
 
 
 def with_axis_types(own, sharding):

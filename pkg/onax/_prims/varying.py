@@ -43,7 +43,7 @@ def vary_over(x, axes):
     missing = tuple(a for a in axes if a not in aval.varying) if isinstance(aval, ShapedArray) else ()
     if not missing:
         return x
-    cast = reduced_vary_cast_p if aval.reduced.issuperset(missing) and len(aval.reduced) == len(missing) else pvary_p
+    cast = reduced_vary_cast_p if aval.reduced == frozenset(missing) else pvary_p
     return cast.bind(x, axes=missing)
 
 

@@ -65,7 +65,9 @@ def device_put(x: PyTree, device: PyTree = None, *, src: Any = None, donate: Any
       [Array(1., dtype=float32, weak_type=True), Array([0, 1], dtype=int32)]
     """
     leaves, tree = tree_flatten(x)
-    donated, aliased = _flags("donate", donate, tree), _flags("may_alias", may_alias, tree)
+    donated = aliased = ()
+    if donate is not False or may_alias is not None:
+        donated, aliased = _flags("donate", donate, tree), _flags("may_alias", may_alias, tree)
     if any(gives and shares for gives, shares in zip(donated, aliased)):
         raise ValueError("may_alias and donate cannot be True at the same time.")
     targets = [resolve_spec(p, ValueError, _NEEDS_MESH) for p in broadcast_devices(device, tree)]

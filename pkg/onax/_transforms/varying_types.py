@@ -78,12 +78,12 @@ def of_operands(varying, params):
 varying_type.set(pvary_p, lambda varying, params: varying.union(params["axes"]))
 
 
-def _moves(name, start, end, title=None):
+def _kind_change(name, start, end):
     """A rule of `kinds_of_axes`: over the axes named the operand is of one kind, and the result of another.
 
     `start`, `end`: the kinds, as ManualAxisType calls them; None for values that are the same on all devices.
     """
-    title = title or f"{_SHOWN[start]}->{_SHOWN[end]} collective"
+    title = f"{_SHOWN[start]}->{_SHOWN[end]} collective"
 
     def rule(aval, axes):
         mat, names = aval.mat, frozenset(axes)
@@ -117,12 +117,12 @@ def _moves(name, start, end, title=None):
 
 
 _SHOWN = {None: "Invariant", "varying": "Varying", "unreduced": "Unreduced", "reduced": "Reduced"}
-kinds_of_axes.set(preduced_p, _moves("preduced", None, "reduced"))
-kinds_of_axes.set(reduced_vary_cast_p, _moves("reduced_vary_cast", "reduced", "varying"))
-kinds_of_axes.set(vary_unreduced_cast_p, _moves("vary_unreduced_cast", "varying", "unreduced"))
-kinds_of_axes.set(unreduced_psum_p, _moves("unreduced_psum", "unreduced", None))
-kinds_of_axes.set(unreduced_reduce_scatter_p, _moves("unreduced_psum_scatter", "unreduced", "varying"))
-kinds_of_axes.set(all_gather_reduced_p, _moves("all_gather_reduced", "varying", "reduced"))
+kinds_of_axes.set(preduced_p, _kind_change("preduced", None, "reduced"))
+kinds_of_axes.set(reduced_vary_cast_p, _kind_change("reduced_vary_cast", "reduced", "varying"))
+kinds_of_axes.set(vary_unreduced_cast_p, _kind_change("vary_unreduced_cast", "varying", "unreduced"))
+kinds_of_axes.set(unreduced_psum_p, _kind_change("unreduced_psum", "unreduced", None))
+kinds_of_axes.set(unreduced_reduce_scatter_p, _kind_change("unreduced_psum_scatter", "unreduced", "varying"))
+kinds_of_axes.set(all_gather_reduced_p, _kind_change("all_gather_reduced", "varying", "reduced"))
 varying_type.set(axis_index_p, lambda varying, params: frozenset(_names(params)))
 
 NO_VARYING = frozenset()

@@ -238,8 +238,6 @@ def flatten_axes(name, tree, axes, kws=False):
     try:
         tree_map(extend, marked, dummy)
     except ValueError:
-        if name == "pmap in_axes":
-            raise ValueError(_pmap_prefix_text(name, axes, dummy)) from None
         if kws:
             axes, dummy = axes[0], dummy[0]
         errors = prefix_errors(axes, dummy, lambda axis: axis is None)
@@ -250,18 +248,6 @@ def flatten_axes(name, tree, axes, kws=False):
         text = "\n  ".join(lines)
         raise ValueError(f"{name} specification must be a tree prefix of the corresponding value; \n  {text}") from None
     return flat
-
-
-def _pmap_prefix_text(name, axes, arguments):
-    """Says where axes are no prefix of (positional arguments, keyword arguments)."""
-    error = prefix_errors(axes, arguments, lambda axis: axis is None)[0]
-    text = f"{error(name)}\n\nin_axes must be a tree prefix of the tuple of positional arguments."
-    if arguments[1]:
-        text += (
-            " It is not compared with arguments passed by keyword. Instead, each argument passed by keyword is mapped "
-            "over its leading axis."
-        )
-    return text
 
 
 def _mapped_size(fun, args, kwargs, leaves, dims, axis_size):

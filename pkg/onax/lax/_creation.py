@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from onax._core.meshes import AbstractMesh, PartitionSpec, concrete_mesh
-from onax._core.sharding import NamedSharding, Sharding, incompatible_devices_error, over_devices, placed_argument
+from onax._core.meshes import PartitionSpec, concrete_mesh
+from onax._core.sharding import (
+    NamedSharding,
+    Sharding,
+    incompatible_devices_error,
+    is_abstract,
+    over_devices,
+    placed_argument,
+)
 from onax._core.trace import Tracer, as_array
 from onax._core.transfer_guards import report_new_array
 from onax._ground import dims, dtypes
@@ -38,10 +45,14 @@ def lay_out_converted(x, device):
     if isinstance(x, Tracer):
         if isinstance(device, NamedSharding) and not device.mesh.empty and device.mesh.are_all_axes_auto:
             return with_sharding_constraint(x, device)
-    elif isinstance(device, (Device, Sharding)) and x.committed and not dtypes.is_extended(x.dtype):
-        is_abstract = isinstance(getattr(device, "mesh", None), AbstractMesh)
-        devices = (device,) if is_abstract or isinstance(device, Device) else device._ordered_devices()
-        if not is_abstract and x.sharding._ordered_devices() != devices:
+    elif (
+        isinstance(device, (Device, Sharding))
+        and not is_abstract(device)
+        and x.committed
+        and not dtypes.is_extended(x.dtype)
+    ):
+        devices = (device,) if isinstance(device, Device) else device._ordered_devices()
+        if x.sharding._ordered_devices() != devices:
             given = placed_argument([x], 0, "convert_element_type")
             raise incompatible_devices_error(given, ("sharding_constraint inside jit", devices))
     return place_on_device(x, device)
@@ -68,15 +79,15 @@ def _sharding_like(x, shape, dtype):
     elif isinstance(x, Tracer) or context.get_trace() is not None:
         return None
     else:
-        sharding = _over_known_devices(getattr(x, "sharding", None))
+        sharding = _over_context_devices(getattr(x, "sharding", None))
         if sharding is None:
             return None
     return sharding if shape is None or tuple(shape) == x.shape or sharding.is_fully_replicated else None
 
 
-def _over_known_devices(sharding):
+def _over_context_devices(sharding):
     """A sharding, over the devices of the mesh in context if it is over an AbstractMesh; None if there are none."""
-    if isinstance(getattr(sharding, "mesh", None), AbstractMesh):
+    if is_abstract(sharding):
         return None if concrete_mesh().empty else over_devices(sharding, concrete_mesh())
     return sharding if isinstance(sharding, Sharding) else None
 

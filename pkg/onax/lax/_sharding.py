@@ -14,6 +14,7 @@ from onax._core.sharding import (
     SingleDeviceSharding,
     check_rank,
     incompatible_devices_error,
+    is_abstract,
     names_in,
     over_devices,
     placed_argument,
@@ -81,7 +82,7 @@ def _constrain(x, target):
             target.layout.check_row_major(range(np.ndim(x)))
         target = target.sharding
     is_spec = isinstance(target, PartitionSpec)
-    if not _is_abstract(target):
+    if not is_abstract(target):
         target = resolve_spec(target, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
     elif target.mesh.empty:
         raise ValueError(f"got an empty NamedSharding: {target} which is not allowed.")
@@ -90,7 +91,7 @@ def _constrain(x, target):
     given, x = x, as_array(x)
     check_rank(target, x.ndim, "with_sharding_constraint arguments")
     if not isinstance(x, Tracer):
-        target = _over_mesh_of(given, x, target) if _is_abstract(target) else target
+        target = _over_mesh_of(given, x, target) if is_abstract(target) else target
         target.shard_shape(x.shape)  # raises IndivisibleError
         _check_devices(x, target)
     if isinstance(target, NamedSharding) and not target.mesh.empty:
@@ -103,10 +104,6 @@ def _constrain(x, target):
                 _check_manual_axes(x, target)
             _check_auto_axes(target)
     return constrain(x, target, primitive=sharding_constraint_p)
-
-
-def _is_abstract(target):
-    return isinstance(target, NamedSharding) and isinstance(target.mesh, AbstractMesh)
 
 
 def _over_mesh_of(given, x, target):

@@ -2,8 +2,8 @@
 
 import dataclasses
 
-from onax._core.meshes import AbstractMesh, DuplicateSpecError, PartitionSpec, mesh_of_options, mesh_of_specs
-from onax._core.sharding import NamedSharding, Sharding, check_rank, resolve_spec, splits_alike
+from onax._core.meshes import DuplicateSpecError, PartitionSpec, mesh_of_options, mesh_of_specs
+from onax._core.sharding import NamedSharding, Sharding, check_rank, is_abstract, resolve_spec, splits_alike
 from onax._core.trace import typeof
 from onax._core.transfer_guards import is_guarded, report_move
 from onax._ground.config import guard_state
@@ -26,7 +26,7 @@ def _resolve(options, option, abstract=False):
     )
 
     def resolve(sharding):
-        if abstract and isinstance(getattr(sharding, "mesh", None), AbstractMesh) and mesh_of_specs().empty:
+        if abstract and is_abstract(sharding) and mesh_of_specs().empty:
             return sharding
         return resolve_spec(sharding, RuntimeError, text, mesh)
 
@@ -129,9 +129,7 @@ def put_arguments(call):
                 f"{x.aval.str_short()}"
             )
         if type(x) is ArrayImpl and x._committed and isinstance(sharding, Sharding):
-            if not splits_alike(
-                x.sharding, sharding, x.ndim
-            ):  # an array of such shards goes to other devices, as in JAX
+            if not splits_alike(x.sharding, sharding, x.ndim):  # shards that are alike go to other devices, as in JAX
                 raise ValueError(
                     "Sharding passed to jit does not match the sharding on the respective arg. Got jit sharding: "
                     f"{sharding},\narg sharding: {x.sharding} for arg type: {x.aval.str_short()}"

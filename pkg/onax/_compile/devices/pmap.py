@@ -16,7 +16,7 @@ from onax._control.shard_map import call_on_shards
 from onax._core.function_programs import programs_of
 from onax._core.lists import insert_bounded
 from onax._core.meshes import AxisType, Mesh, PartitionSpec
-from onax._core.paths import skeleton
+from onax._core.paths import prefix_errors, skeleton
 from onax._core.sharding import NamedSharding
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._ground import source
@@ -30,7 +30,7 @@ from onax._prims.shaping import expand_dims, squeeze
 from onax._transforms.abstract import ShapeDtypeStruct, abstractify
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info_of, fun_name
 from onax._transforms.host_local import to_global, to_local
-from onax._transforms.vmap import flatten_axes
+from onax._transforms.vmap import PytreeLeaf, flatten_axes
 
 _NO_NAME = "_internal_pmap_axis_name"
 
@@ -118,6 +118,22 @@ def _check_axes(in_axes, out_axes):
             )
 
 
+def _axes_of_leaves(axes, tree):
+    """The axis of each leaf of (positional arguments, keyword arguments); ValueError if `axes` is not a prefix."""
+    try:
+        return flatten_axes("pmap in_axes", tree, axes)
+    except ValueError:
+        arguments = tree_unflatten(tree, [PytreeLeaf() for _ in range(tree.num_leaves)])
+        error = prefix_errors(axes, arguments, lambda axis: axis is None)[0]
+        text = f"{error('pmap in_axes')}\n\nin_axes must be a tree prefix of the tuple of positional arguments."
+        if arguments[1]:
+            text += (
+                " It is not compared with arguments passed by keyword. Instead, each argument passed by keyword is "
+                "mapped over its leading axis."
+            )
+        raise ValueError(text) from None
+
+
 def _as_tuple(argnums):
     return (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
@@ -158,7 +174,7 @@ class _Mapping:
         for leaf in leaves:
             if not valid_jaxtype(leaf) and not isinstance(leaf, ShapeDtypeStruct):
                 raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type")
-        dims = flatten_axes("pmap in_axes", tree, (axes, 0), kws=True)
+        dims = _axes_of_leaves((axes, 0), tree)
         dims = tuple(None if d is None else _positive(d, abstractify(x).ndim) for d, x in zip(dims, leaves))
         size = self._size(leaves, dims)
         mesh = self._mesh(size)

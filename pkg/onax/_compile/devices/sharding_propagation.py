@@ -23,6 +23,7 @@ from onax._core.sharding import (
     divisible_sharding,
     incompatible_devices_error,
     insert_spec_entry,
+    is_abstract,
     names_in,
     operand_names,
     over_devices,
@@ -288,7 +289,7 @@ def _where_stated(given, avals, params, kept=lambda sharding, own, ndim: shardin
     unconstrained, ndim = params["unconstrained_dims"], avals[0].ndim
     if is_of_type_alone(stated, unconstrained, ndim):
         return [None if own is None else with_axis_types(own, stated)]
-    if isinstance(stated, NamedSharding) and isinstance(stated.mesh, AbstractMesh):
+    if is_abstract(stated):
         mesh = concrete_mesh() if own is None else own.mesh
         if mesh.empty:
             return [None]
